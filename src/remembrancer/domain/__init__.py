@@ -1,0 +1,1 @@
+"""Frozen values with their rules, on the standard library alone."""

@@ -1,0 +1,104 @@
+"""One immutable entry of the journal: something said, done or noticed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+from remembrancer.domain import validation
+from remembrancer.domain.scope import Scope
+from remembrancer.domain.validation import JsonValue
+
+
+class Severity(StrEnum):
+    INFO = "info"
+    NOTICE = "notice"
+    WARN = "warn"
+    ERROR = "error"
+
+
+class Priority(StrEnum):
+    NORMAL = "normal"
+    HIGH = "high"
+    PIN = "pin"
+    PERMANENT = "permanent"
+
+
+class Role(StrEnum):
+    USER = "user"
+    ASSISTANT = "assistant"
+    SYSTEM = "system"
+    TOOL = "tool"
+
+
+class Origin(StrEnum):
+    """Where a text came from: the label its trust hangs on."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    SYSTEM = "system"
+    TOOL = "tool"
+    WEB = "web"
+    IMPORT = "import"
+
+
+def _no_json() -> Mapping[str, JsonValue]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventDraft:
+    """An event as a caller offers it, checked on construction; recording gives it its id and its place.
+
+    `occurred_at` None means: when it is recorded. `key` makes recording idempotent within one scope.
+    """
+
+    text: str
+    role: str = Role.USER
+    type: str = "message"
+    severity: Severity = Severity.INFO
+    priority: Priority = Priority.NORMAL
+    actor: str | None = None
+    occurred_at: datetime | None = None
+    session: str | None = None
+    payload: Mapping[str, JsonValue] = field(default_factory=_no_json)
+    refs: Mapping[str, JsonValue] = field(default_factory=_no_json)
+    key: str | None = None
+
+    def __post_init__(self) -> None:
+        checked = object.__setattr__  # the only door into a frozen value; used while it is being made
+        validation.text("text", self.text)
+        checked(self, "role", validation.choice("role", self.role, Role))
+        validation.slug("type", self.type)
+        checked(self, "severity", validation.choice("severity", self.severity, Severity))
+        checked(self, "priority", validation.choice("priority", self.priority, Priority))
+        validation.optional_name("actor", self.actor)
+        checked(self, "occurred_at", validation.optional_moment("occurred_at", self.occurred_at))
+        validation.optional_name("session", self.session)
+        checked(self, "payload", validation.json_object("payload", self.payload))
+        checked(self, "refs", validation.json_object("refs", self.refs))
+        validation.optional_name("key", self.key)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """A recorded event. `seq` counts from 1 within its stream (its whole scope, session included)."""
+
+    id: UUID
+    scope: Scope
+    seq: int
+    occurred_at: datetime
+    recorded_at: datetime
+    type: str
+    severity: Severity
+    priority: Priority
+    actor: str | None
+    role: Role
+    text: str
+    payload: Mapping[str, JsonValue]
+    refs: Mapping[str, JsonValue]
+    key: str | None
+    origin: Origin

@@ -1,0 +1,138 @@
+"""What is remembered, and the cues by which it is found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+from remembrancer.domain import validation
+from remembrancer.domain.event import Origin
+from remembrancer.domain.scope import Scope, Visibility
+from remembrancer.domain.strength import Strength
+from remembrancer.domain.validation import JsonValue
+from remembrancer.errors import InvalidInput
+
+
+class Tier(StrEnum):
+    WORKING = "working"
+    EPISODIC = "episodic"
+    SEMANTIC = "semantic"
+
+
+class Status(StrEnum):
+    ACTIVE = "active"
+    RETIRED = "retired"
+    COMPACTED = "compacted"
+    ARCHIVED = "archived"
+
+
+def _no_json() -> Mapping[str, JsonValue]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryDraft:
+    """A memory as a caller offers it, checked on construction.
+
+    `importance`, `confidence` in [0, 1]; `priority` 1 to 10; the validity interval is [valid_from, valid_until).
+    `key` makes remembering idempotent within one scope; `topic_key` makes it replace what it said before.
+    """
+
+    text: str
+    title: str | None = None
+    kind: str = "note"
+    tier: Tier = Tier.SEMANTIC
+    source: str | None = None
+    origin: Origin = Origin.USER
+    importance: float = 0.5
+    priority: int = 5
+    confidence: float = 0.5
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, JsonValue] = field(default_factory=_no_json)
+    topic_key: str | None = None
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    occurred_at: datetime | None = None
+    visibility: Visibility = Visibility.WORKSPACE
+    key: str | None = None
+
+    def __post_init__(self) -> None:
+        checked = object.__setattr__  # the only door into a frozen value; used while it is being made
+        validation.text("text", self.text)
+        validation.optional_name("title", self.title, max_chars=validation.MAX_TITLE_CHARS)
+        validation.slug("kind", self.kind)
+        checked(self, "tier", validation.choice("tier", self.tier, Tier))
+        validation.optional_name("source", self.source)
+        checked(self, "origin", validation.choice("origin", self.origin, Origin))
+        checked(self, "importance", validation.fraction("importance", self.importance))
+        validation.whole("priority", self.priority, 1, 10)
+        checked(self, "confidence", validation.fraction("confidence", self.confidence))
+        checked(self, "tags", validation.tags("tags", self.tags))
+        checked(self, "metadata", validation.json_object("metadata", self.metadata))
+        validation.optional_name("topic_key", self.topic_key)
+        checked(self, "valid_from", validation.optional_moment("valid_from", self.valid_from))
+        checked(self, "valid_until", validation.optional_moment("valid_until", self.valid_until))
+        checked(self, "occurred_at", validation.optional_moment("occurred_at", self.occurred_at))
+        checked(self, "visibility", validation.choice("visibility", self.visibility, Visibility))
+        validation.optional_name("key", self.key)
+        if self.valid_from and self.valid_until and self.valid_until <= self.valid_from:
+            raise InvalidInput("valid_until", self.valid_until.isoformat(), "a time after valid_from")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """A memory as the store keeps it. `revision` counts from 1; texts it held before are its revisions."""
+
+    id: UUID
+    scope: Scope
+    visibility: Visibility
+    tier: Tier
+    kind: str
+    title: str | None
+    text: str
+    source: str | None
+    origin: Origin
+    occurred_from: datetime
+    occurred_to: datetime
+    recorded_at: datetime
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    superseded_by: UUID | None = None
+    superseded_at: datetime | None = None
+    retired_at: datetime | None = None
+    topic_key: str | None = None
+    key: str | None = None
+    revision: int = 1
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, JsonValue] = field(default_factory=_no_json)
+    status: Status = Status.ACTIVE
+    strength: Strength = Strength()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revision:
+    """What a memory said before it was revised: `number` is the revision that said so."""
+
+    memory_id: UUID
+    number: int
+    title: str | None
+    text: str
+    replaced_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cue:
+    """A piece of a memory that search can find.
+
+    `heading` says who and when; `text` is what was said, or the memory's title and text. `event_id` names the
+    turn, where the cue is one.
+    """
+
+    memory_id: UUID
+    ordinal: int
+    text: str
+    heading: str = ""
+    event_id: UUID | None = None

@@ -1,0 +1,128 @@
+"""The answer to a question: hits with their reasons, what was degraded, how long it took, and a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Protocol, overload
+from uuid import UUID
+
+from remembrancer.domain.memory import Cue, Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One node of a score: what it is, its value, and what it added to its parent's value.
+
+    The root's `contribution` is the score. `parts` are in the order of the expression.
+    """
+
+    label: str
+    value: float | None
+    contribution: float
+    parts: tuple[Part, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a hit has its score.
+
+    `signals`: every number the score could use; None where it is absent. `ranks`: the hit's rank, from 1, in
+    each leg that found it. `matched`: the question's terms that stand in the best cue.
+    """
+
+    score: Part
+    signals: Mapping[str, float | None]
+    ranks: Mapping[str, int]
+    matched: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A memory that answers. `score` in [0, 1] falls with `rank` (from 1); `cue` is its best turn or text."""
+
+    rank: int
+    score: float
+    memory: Memory
+    cue: Cue
+    age: timedelta
+    explanation: Explanation
+
+    @property
+    def id(self) -> UUID:
+        return self.memory.id
+
+
+class Stage(StrEnum):
+    """Where a candidate's way ended."""
+
+    RETURNED = "returned"
+    LIMIT = "below the limit"
+    DUPLICATE = "says the same as a better hit"
+    FLOOR = "below the relevance floor"
+    ROW_MISSING = "its row has gone since"
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What became of one candidate. `rank` from 1 among the scored, where it was scored."""
+
+    stage: Stage
+    score: float | None = None
+    rank: int | None = None
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """How an answer came about: what was searched, and the fate of each candidate."""
+
+    searched: str
+    terms: tuple[str, ...]
+    legs: Mapping[str, int]
+    fates: Mapping[UUID, Fate]
+
+
+class Renderer(Protocol):
+    """Turns a recall into a prompt block of at most `max_chars` characters, wrapper included."""
+
+    def __call__(self, recall: Recall, *, max_chars: int) -> str: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recall(Sequence[Hit]):
+    """Hits, best first; itself a sequence of them.
+
+    `degraded` maps what could not be used to why ("dense": "no embedder"); empty means nothing was missing.
+    `timings` maps each stage to how long it took.
+    """
+
+    query: str
+    asked_at: datetime
+    hits: tuple[Hit, ...]
+    degraded: Mapping[str, str]
+    timings: Mapping[str, timedelta]
+    trace: Trace
+    renderer: Renderer = field(repr=False, compare=False)
+
+    def render(self, *, max_chars: int = 4000) -> str:
+        """A prompt block of the hits, marked as untrusted, at most `max_chars` long with its wrapper.
+
+        Empty when there are no hits. Raises InvalidInput when not even the wrapper fits.
+        """
+        return self.renderer(self, max_chars=max_chars)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    @overload
+    def __getitem__(self, index: int) -> Hit: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Hit, ...]: ...
+    def __getitem__(self, index: int | slice) -> Hit | tuple[Hit, ...]:
+        return self.hits[index]

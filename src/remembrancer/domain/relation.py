@@ -1,0 +1,27 @@
+"""A directed edge between two memories."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+
+class RelationKind(StrEnum):
+    SIMILAR = "similar"
+    SUPPORTS = "supports"
+    CONTRADICTS = "contradicts"
+    DERIVED_FROM = "derived_from"
+    SUPERSEDES = "supersedes"
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """`source` relates to `target`; `weight` in [0, 1]."""
+
+    source: UUID
+    target: UUID
+    kind: RelationKind
+    weight: float
+    created_at: datetime

@@ -1,0 +1,1 @@
+"""Decisions as pure functions: the clock, randomness and models' answers are parameters."""

@@ -1,0 +1,176 @@
+"""Text to search terms, the same for what is kept and what is asked.
+
+Words are folded (case, width, accents) and stemmed by the stemmer of their script; runs of scripts without spaces
+become overlapping pairs; compound tokens (paths, e-mail addresses, versions, `C++`) are kept whole beside their parts.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+import Stemmer
+
+from remembrancer.domain.query import LexicalQuery
+from remembrancer.policies.stop_words import STOP_WORDS
+
+MAX_QUERY_TERMS: Final = 64
+"""A longer question is cut to its first distinct terms: more would only slow the search."""
+
+MAX_TERM_CHARS: Final = 64
+
+# Scripts written without spaces between words: Han, kana, Hangul (agglutinative), Thai, Lao, Khmer, Myanmar.
+_UNSPACED: Final = (
+    "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
+    "\u0e00-\u0e7f\u0e80-\u0eff\u1780-\u17ff\u1000-\u109f\U00020000-\U0003134f"
+)
+_RUN: Final = re.compile(f"[{_UNSPACED}]+")
+# A letter of a word: letters, digits, and the marks that Hebrew, Arabic and the Indic scripts write inside words,
+# which `\w` leaves out.
+_LETTER: Final = r"(?:[^\W_]|[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff])"
+# Joined: words held together by marks that mean something inside a token: user@host.example, src/app/main.py,
+# v1.2.3, foo_bar, payment-worker, it's. A trailing ++ or # belongs to C++ and C#.
+_JOINED: Final = re.compile(
+    rf"{_LETTER}+(?:[._@/\\:'’\-]+{_LETTER}+)+|{_LETTER}+(?:\+\+|#)(?![\w+#])|{_LETTER}+"
+)
+_WORD: Final = re.compile(rf"{_LETTER}+")
+_CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_PICTURE: Final = re.compile("[\u2190-\u2bff\U0001f000-\U0001faff]")
+_POSSESSIVE: Final = re.compile(r"['’]s?$")
+
+# By the script a word is written in; a language's own stemmer where one script is mostly one language.
+_STEMMER_OF_SCRIPT: Final = (
+    (re.compile(r"[a-z]+"), "porter"),
+    (re.compile(r"[\u0400-\u04ff]+"), "russian"),
+    (re.compile(r"[\u0600-\u06ff]+"), "arabic"),
+    (re.compile(r"[\u0370-\u03ff]+"), "greek"),
+    (re.compile(r"[\u0900-\u097f]+"), "hindi"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """`tokens`: every word in order, for phrases. `terms`: those that carry meaning, repeats kept, for ranking."""
+
+    tokens: tuple[str, ...]
+    terms: tuple[str, ...]
+
+
+def analyse(text: str) -> Analysis:
+    """The search terms of a text.
+
+    >>> analyse("The payment-worker crashed").terms
+    ('payment-worker', 'payment', 'worker', 'crash')
+    """
+    tokens: list[str] = []
+    terms: list[str] = []
+    for piece, is_word in _pieces(unicodedata.normalize("NFKC", text)):
+        if is_word:
+            folded = fold(piece)
+            if not folded:
+                continue
+            term = stem(folded)
+            tokens.append(term)
+            if folded not in STOP_WORDS:
+                terms.append(term)
+        else:
+            token = piece[:MAX_TERM_CHARS]
+            tokens.append(token)
+            terms.append(token)
+    return Analysis(tuple(tokens), tuple(terms))
+
+
+def lexical_query(question: str) -> LexicalQuery:
+    """A question as a safe query: its distinct terms, any of which may match.
+
+    A question of stop words alone asks for them as a phrase, so that it does not match everything; one without any
+    word at all ("???") is an empty query.
+    """
+    analysis = analyse(question)
+    if analysis.terms:
+        distinct = tuple(dict.fromkeys(analysis.terms))
+        # Single characters of unspaced scripts are kept in texts for one-character questions; beside pairs they
+        # would only bring noise.
+        telling = tuple(term for term in distinct if not (len(term) == 1 and _RUN.fullmatch(term)))
+        return LexicalQuery(terms=(telling or distinct)[:MAX_QUERY_TERMS])
+    return LexicalQuery(phrase=analysis.tokens[:MAX_QUERY_TERMS])
+
+
+@lru_cache(maxsize=65_536)
+def stem(folded: str) -> str:
+    """The stem of a folded word, by the stemmer of its script; a word of mixed scripts or digits is left as it is."""
+    for script, language in _STEMMER_OF_SCRIPT:
+        if script.fullmatch(folded):
+            return _stemmer(language).stemWord(folded)[:MAX_TERM_CHARS]
+    return folded[:MAX_TERM_CHARS]
+
+
+@lru_cache(maxsize=65_536)
+def fold(word: str) -> str:
+    """Lower case, without accents or vowel points, without a possessive 's."""
+    plain = _POSSESSIVE.sub("", word.casefold())
+    if plain.isascii():
+        return plain
+    decomposed = unicodedata.normalize("NFKD", plain)
+    return "".join(character for character in decomposed if not unicodedata.combining(character) and character != "ـ")
+
+
+@lru_cache(maxsize=8)
+def _stemmer(language: str) -> Stemmer.Stemmer:
+    # The cache of stem() above holds what was seen; the stemmer's own would hold it twice.
+    return Stemmer.Stemmer(language, 0)
+
+
+def _pieces(text: str) -> list[tuple[str, bool]]:
+    """(piece, is it a word to be stemmed) in the order of the text."""
+    pieces: list[tuple[str, bool]] = []
+    position = 0
+    for run in _RUN.finditer(text):
+        _spaced(text[position : run.start()], pieces)
+        _unspaced(run.group(), pieces)
+        position = run.end()
+    _spaced(text[position:], pieces)
+    return pieces
+
+
+def _unspaced(run: str, pieces: list[tuple[str, bool]]) -> None:
+    """Overlapping pairs, and single characters too, so that a one-character question finds its text."""
+    for index, character in enumerate(run):
+        pieces.append((character, False))
+        if index + 1 < len(run):
+            pieces.append((run[index : index + 2], False))
+
+
+def _spaced(text: str, pieces: list[tuple[str, bool]]) -> None:
+    for match in _JOINED.finditer(text):
+        token = match.group()
+        words = _WORD.findall(token)
+        if len(words) == 1 and words[0] == token:
+            _camel(token, pieces)
+            continue
+        whole = fold(token)
+        if len(words) == 2 and whole == fold(words[0]):  # a possessive: Ana's
+            pieces.append((words[0], True))
+            continue
+        if "'" in token or "’" in token:  # a contraction: don't, l'homme, O'Brien
+            contraction = token.replace("’", "'")
+            pieces.append((contraction, True))
+            if fold(contraction) not in STOP_WORDS:
+                pieces.extend((word, True) for word in words if len(word) > 2)
+            continue
+        pieces.append((whole, False))
+        for word in words:
+            _camel(word, pieces)
+    for picture in _PICTURE.finditer(text):
+        pieces.append((picture.group(), False))
+
+
+def _camel(word: str, pieces: list[tuple[str, bool]]) -> None:
+    """A word, and the parts of a camelCase name beside it."""
+    pieces.append((word, True))
+    parts = _CAMEL.split(word)
+    if len(parts) > 1 and len(word) >= 6:
+        pieces.extend((part, True) for part in parts if len(part) > 1)

@@ -1,0 +1,212 @@
+"""Score expressions: a preset's ranking as data, evaluated and explained in one walk.
+
+An expression is made of frozen nodes over named signals. A signal that is absent for a candidate (NaN) adds nothing to
+`Weighted` or `Rrf` and empties a `Product`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, assert_never
+
+import numpy as np
+
+from remembrancer.domain.recall import Part
+from remembrancer.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Column = NDArray[np.float64]
+    """One number per candidate, shape (n,); NaN where absent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """A named number per candidate."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """The same number for every candidate."""
+
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Weighted:
+    """The sum of each term times its weight. Weights are at least 0 and sum to at most 1."""
+
+    terms: tuple[tuple[Expression, float], ...]
+
+    def __post_init__(self) -> None:
+        for _, weight in self.terms:
+            if not 0 <= weight <= 1:
+                raise InvalidInput("Weighted", weight, "weights in [0, 1]")
+        total = sum(weight for _, weight in self.terms)
+        if not self.terms or total > 1 + 1e-9:
+            raise InvalidInput("Weighted", total, "weights that sum to at most 1")
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """All factors multiplied."""
+
+    factors: tuple[Expression, ...]
+
+    def __post_init__(self) -> None:
+        if not self.factors:
+            raise InvalidInput("Product", self.factors, "at least one factor")
+
+
+@dataclass(frozen=True, slots=True)
+class MinMax:
+    """The inner value rescaled over the candidates: the least 0, the greatest 1; 1 where all are equal."""
+
+    inner: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Rrf:
+    """Reciprocal rank fusion, scaled to [0, 1]: mean over the inner rankings of (k + 1) / (k + rank), rank from 1.
+
+    Equal values share the best rank of their group, so a tie never depends on the order of the rows. A candidate
+    without a value in a ranking gets nothing from it.
+    Source: Cormack, Clarke, Büttcher, SIGIR 2009 (k = 60 there), divided by its greatest value, n / (k + 1).
+    """
+
+    rankings: tuple[Expression, ...]
+    k: int = 60
+
+    def __post_init__(self) -> None:
+        if not self.rankings:
+            raise InvalidInput("Rrf", self.rankings, "at least one ranking")
+        if self.k < 1:
+            raise InvalidInput("Rrf.k", self.k, "a whole number of at least 1")
+
+
+Expression = Signal | Const | Weighted | Product | MinMax | Rrf
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scored:
+    """One node evaluated over all candidates, with its parts: what an explanation is read from.
+
+    `values`: shape (n,), NaN where absent. `shares`: what each part adds to `values`, in the order of the expression.
+    """
+
+    label: str
+    values: Column
+    parts: tuple[Scored, ...] = ()
+    shares: tuple[Column, ...] = ()
+
+    def explain(self, row: int) -> Part:
+        """The tree of one candidate. The root's contribution is its score."""
+        return self._part(row, _present(self.values[row]))
+
+    def _part(self, row: int, contribution: float) -> Part:
+        value = float(self.values[row])
+        return Part(
+            self.label,
+            None if np.isnan(value) else value,
+            contribution,
+            tuple(
+                part._part(row, _present(share[row])) for part, share in zip(self.parts, self.shares, strict=True)
+            ),
+        )
+
+
+def evaluate(expression: Expression, signals: Mapping[str, Column], count: int) -> Scored:
+    """The expression over `count` candidates. Raises InvalidInput naming a signal that is not in the table."""
+    match expression:
+        case Signal(name):
+            if name not in signals:
+                raise InvalidInput("signal", name, "one of " + ", ".join(sorted(signals)))
+            return Scored(name, signals[name])
+        case Const(value):
+            return Scored(f"{value:g}", np.full(count, value))
+        case Weighted(terms):
+            parts = tuple(evaluate(term, signals, count) for term, _ in terms)
+            shares = tuple(
+                np.nan_to_num(part.values) * weight for part, (_, weight) in zip(parts, terms, strict=True)
+            )
+            return Scored("weighted sum", _sum(shares, count), parts, shares)
+        case Product(factors):
+            parts = tuple(evaluate(factor, signals, count) for factor in factors)
+            values = np.ones(count)
+            for part in parts:
+                values = values * part.values
+            return Scored("product", values, parts, tuple(part.values for part in parts))
+        case MinMax(inner):
+            part = evaluate(inner, signals, count)
+            values = _min_max(part.values)
+            return Scored("min-max", values, (part,), (values,))
+        case Rrf(rankings, k):
+            parts = tuple(evaluate(ranking, signals, count) for ranking in rankings)
+            shares = tuple(
+                np.nan_to_num((k + 1) / (k + _ranks(part.values)) / len(parts)) for part in parts
+            )
+            return Scored(f"reciprocal ranks (k={k})", _sum(shares, count), parts, shares)
+        case _:
+            assert_never(expression)
+
+
+def signal_names(expression: Expression) -> frozenset[str]:
+    """Every signal the expression reads."""
+    match expression:
+        case Signal(name):
+            return frozenset({name})
+        case Const():
+            return frozenset()
+        case _:
+            return frozenset().union(*(signal_names(inner) for inner in inner_expressions(expression)))
+
+
+def inner_expressions(expression: Expression) -> tuple[Expression, ...]:
+    """The expressions directly inside one."""
+    match expression:
+        case Signal() | Const():
+            return ()
+        case Weighted(terms):
+            return tuple(term for term, _ in terms)
+        case Product(factors):
+            return factors
+        case MinMax(inner):
+            return (inner,)
+        case Rrf(rankings):
+            return rankings
+        case _:
+            assert_never(expression)
+
+
+def _sum(shares: tuple[Column, ...], count: int) -> Column:
+    total = np.zeros(count)
+    for share in shares:
+        total = total + share
+    return total
+
+
+def _min_max(values: Column) -> Column:
+    present = ~np.isnan(values)
+    if not present.any():
+        return values
+    low, high = float(values[present].min()), float(values[present].max())
+    if high == low:
+        return np.where(present, 1.0, np.nan)
+    return (values - low) / (high - low)
+
+
+def _ranks(values: Column) -> Column:
+    """Rank from 1 by falling value, ties sharing the best; NaN where absent."""
+    present = ~np.isnan(values)
+    ranks = np.full(len(values), np.nan)
+    ordered = np.sort(-values[present])
+    ranks[present] = np.searchsorted(ordered, -values[present], side="left") + 1
+    return ranks
+
+
+def _present(value: float) -> float:
+    return 0.0 if np.isnan(value) else float(value)

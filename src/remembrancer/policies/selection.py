@@ -1,0 +1,66 @@
+"""Which memories a reader sees and a filter keeps, said once; every store must agree with it."""
+
+from __future__ import annotations
+
+from remembrancer.domain.memory import Memory, Status
+from remembrancer.domain.query import Filter
+from remembrancer.domain.scope import Reach, Reader, Scope, Visibility
+
+
+def can_see(reader: Reader, owner: Scope, visibility: Visibility) -> bool:
+    """Whether a row of `owner` with that visibility is within the reader's sight.
+
+    A reader bound to a project does not see other projects' rows; a row without a project belongs to all of them.
+    """
+    mine = reader.scope
+    if owner.workspace != mine.workspace:
+        return False
+    if mine.project is not None and owner.project not in (None, mine.project):
+        return False
+    return _shown_to(mine, owner, visibility) and _within(reader, owner)
+
+
+def _shown_to(mine: Scope, owner: Scope, visibility: Visibility) -> bool:
+    match visibility:
+        case Visibility.WORKSPACE:
+            return True
+        case Visibility.CREW:
+            return owner.crew == mine.crew
+        case Visibility.OWN:
+            return owner.agent == mine.agent
+        case Visibility.SESSION:
+            return owner.agent == mine.agent and owner.session == mine.session
+
+
+def _within(reader: Reader, owner: Scope) -> bool:
+    mine = reader.scope
+    match reader.reach:
+        case Reach.WORKSPACE:
+            return True
+        case Reach.CREW_SHARED:
+            return owner.crew == mine.crew or owner.agent is None or owner.agent == mine.agent
+        case Reach.OWN:
+            return owner.agent is None or owner.agent == mine.agent
+        case Reach.SESSION:
+            return owner.session == mine.session and (mine.agent is None or owner.agent in (None, mine.agent))
+
+
+def excluded_by(memory: Memory, where: Filter) -> tuple[str, ...]:
+    """The filters that leave this memory out, by name; empty when it is kept."""
+    at = where.current_at
+    reasons = {
+        "recorded later": memory.recorded_at > at,
+        "superseded": memory.superseded_by is not None
+        and (memory.superseded_at is None or memory.superseded_at <= at),
+        "retired": memory.status is not Status.ACTIVE and (memory.retired_at is None or memory.retired_at <= at),
+        "not yet valid": memory.valid_from is not None and at < memory.valid_from,
+        "expired": memory.valid_until is not None and at >= memory.valid_until,
+        "kinds": where.kinds is not None and memory.kind not in where.kinds,
+        "tiers": where.tiers is not None and memory.tier not in where.tiers,
+        "tags": not where.tags <= set(memory.tags),
+        "source": where.source is not None and memory.source != where.source,
+        "session": where.session is not None and memory.scope.session != where.session,
+        "since": where.since is not None and memory.occurred_to < where.since,
+        "until": where.until is not None and memory.occurred_from >= where.until,
+    }
+    return tuple(reason for reason, holds in reasons.items() if holds)

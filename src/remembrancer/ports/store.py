@@ -1,0 +1,266 @@
+"""The record of truth: events, memories, cues, vectors, and the search over them.
+
+Every method takes a scope or a reader: no row outside its workspace can be read, written, counted or let into a
+score. Every writing method is one transaction: its whole effect, or none of it. Reading methods write nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Protocol
+from uuid import UUID
+
+from remembrancer.domain.event import Event
+from remembrancer.domain.memory import Cue, Memory, Revision, Status
+from remembrancer.domain.query import Filter, LexicalQuery
+from remembrancer.domain.relation import Relation
+from remembrancer.domain.scope import Reader, Scope
+from remembrancer.domain.strength import Strength
+from remembrancer.domain.validation import JsonValue
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedCue:
+    """A cue with its analysis: `tokens` are all its words in order, `terms` those that carry meaning, repeats kept."""
+
+    cue: Cue
+    tokens: tuple[str, ...]
+    terms: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryWrite:
+    """A memory with its cues, by ordinal from 0, and the events it was formed from, in order."""
+
+    memory: Memory
+    cues: tuple[IndexedCue, ...]
+    event_ids: tuple[UUID, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An event to append, and the memory formed from it where it was admitted. The store gives `event.seq`."""
+
+    event: Event
+    memory: MemoryWrite | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """An event as recorded. `created` is False when its key had been recorded before: then nothing was written."""
+
+    event: Event
+    created: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PendingCue:
+    """A cue that has no vector of a model yet. `ref` names it within the store that gave it."""
+
+    ref: int
+    memory_id: UUID
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CueVector:
+    """A cue's vector: float32, unit length, shape (dim,)."""
+
+    ref: int
+    vector: NDArray[np.float32]
+    truncated: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchRequest:
+    """One question to the indexes. Each leg may be absent.
+
+    `vector` (unit, float32) goes with its `model`. Each leg brings up to `depth` memories, cues folded to
+    memories by maximum.
+    """
+
+    where: Filter
+    depth: int
+    lexical: LexicalQuery | None = None
+    vector: NDArray[np.float32] | None = None
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidates:
+    """What the legs brought: parallel arrays of length n, newest first, then by id. NaN and 0 mean absent.
+
+    `similarity` cosine in [-1, 1]. `bm25` raw, at least 0, comparable within this answer only; `bm25_bound` is what
+    no text can exceed for this question. `coverage` in [0, 1]: the share of the question's idf that the best cue holds.
+    `dense_rank`, `lexical_rank` from 1; 0 where that leg did not bring the row (it may still have a score).
+    `cue` is the ordinal of the best cue. `occurred_at` in microseconds since 1970 UTC (the end of the span).
+    `importance`, `confidence` in [0, 1]; `priority` 1 to 10.
+    """
+
+    ids: tuple[UUID, ...]
+    cue: NDArray[np.int32]
+    similarity: NDArray[np.float32]
+    bm25: NDArray[np.float32]
+    coverage: NDArray[np.float32]
+    dense_rank: NDArray[np.int32]
+    lexical_rank: NDArray[np.int32]
+    occurred_at: NDArray[np.int64]
+    importance: NDArray[np.float32]
+    confidence: NDArray[np.float32]
+    priority: NDArray[np.int32]
+    bm25_bound: float
+    visible: int
+    """How many memories passed the filter."""
+    without_vector: int
+    """How many of those await an index sweep for `model`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """Counts of what the reader may see, and the size of the store in bytes (0 where it has no size)."""
+
+    events: int
+    memories: Mapping[str, int]
+    """By status."""
+    cues: int
+    vectors: Mapping[str, int]
+    """By model."""
+    truncated: int
+    relations: int
+    oldest: datetime | None
+    newest: datetime | None
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something `doctor` looked at. `ok` False is a fault; `repair` says what mends it."""
+
+    check: str
+    ok: bool
+    detail: str
+    repair: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventFilter:
+    """Which events count: None means any. `since` and `until` select occurred_at in [since, until)."""
+
+    session: str | None = None
+    types: frozenset[str] | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+ExportRow = dict[str, JsonValue]
+"""One row of an export: a JSON object whose "record" key names what it is."""
+
+
+class Store(Protocol):
+    async def append(self, scope: Scope, entries: Sequence[Entry]) -> tuple[Appended, ...]:
+        """Append events, in order, each with its memory. All or nothing.
+
+        An entry whose key is already recorded in its scope (session apart) is left as it was when the text is the
+        same, and is a Conflict when it differs. `entry.event.scope` must lie in `scope`'s workspace.
+        """
+        ...
+
+    async def insert(self, scope: Scope, write: MemoryWrite) -> tuple[Memory, bool]:
+        """Add a memory; returns it and True. With a key already there: the memory as it is and False.
+
+        Raises Conflict when that key holds another text, or an active memory of this scope has the topic key.
+        """
+        ...
+
+    async def revise(self, scope: Scope, write: MemoryWrite, *, expected_revision: int, at: datetime) -> Memory:
+        """Replace what a memory says, keep what it said as a revision. Conflict unless it is at `expected_revision`."""
+        ...
+
+    async def by_topic(self, scope: Scope, topic_key: str) -> Memory | None:
+        """The active memory of exactly this scope (session apart) with that topic key."""
+        ...
+
+    async def adjust(
+        self, reader: Reader, ids: Sequence[UUID], change: Callable[[Strength], Strength]
+    ) -> Mapping[UUID, Strength]:
+        """Apply a pure change to the strength of each memory, and return the new ones. NotFound if one is missing."""
+        ...
+
+    async def set_status(self, reader: Reader, memory_id: UUID, status: Status, *, at: datetime) -> Memory:
+        """Retire a memory or make it active again. NotFound where the reader cannot see it."""
+        ...
+
+    async def get(self, reader: Reader, ids: Sequence[UUID]) -> Mapping[UUID, Memory]:
+        """The memories the reader may see, whatever their status; others are left out."""
+        ...
+
+    async def cues(self, reader: Reader, ids: Sequence[UUID]) -> Mapping[UUID, tuple[Cue, ...]]:
+        """The cues of each memory the reader may see, by ordinal."""
+        ...
+
+    async def revisions(self, reader: Reader, memory_id: UUID) -> tuple[Revision, ...]:
+        """What the memory said before, oldest first."""
+        ...
+
+    async def relations(self, reader: Reader, memory_id: UUID) -> tuple[Relation, ...]:
+        """Edges from and to the memory whose both ends the reader may see, oldest first."""
+        ...
+
+    async def provenance(self, reader: Reader, memory_id: UUID) -> tuple[Event, ...]:
+        """The events the memory was formed from, in order."""
+        ...
+
+    async def memories(
+        self, reader: Reader, where: Filter, *, limit: int, oldest_first: bool = False
+    ) -> tuple[Memory, ...]:
+        """Current memories by when they happened (the end of the span), ties by id."""
+        ...
+
+    async def events(
+        self, reader: Reader, where: EventFilter, *, limit: int, oldest_first: bool = False
+    ) -> tuple[Event, ...]:
+        """Events by when they happened, ties by stream position, then id."""
+        ...
+
+    async def search(self, reader: Reader, request: SearchRequest) -> Candidates:
+        """The union of what each leg brings, with both legs' scores for every candidate."""
+        ...
+
+    async def pending(self, scope: Scope, model: str, *, limit: int, now: datetime) -> tuple[PendingCue, ...]:
+        """Cues of the workspace without a vector of `model`, whose last failure (if any) has been waited out."""
+        ...
+
+    async def put_vectors(self, scope: Scope, model: str, vectors: Sequence[CueVector]) -> int:
+        """Store vectors; a cue that has gone, or already has one, is left alone. Returns how many were new.
+
+        Raises EmbedderMismatch when a vector's dimension differs from those `model` already has.
+        """
+        ...
+
+    async def defer_vectors(
+        self, scope: Scope, model: str, refs: Sequence[int], *, error: str, now: datetime
+    ) -> None:
+        """Note that these cues failed, so that the next try waits (doubling from 30 s, at most a day)."""
+        ...
+
+    async def stats(self, reader: Reader) -> Stats: ...
+
+    async def check(self, scope: Scope, model: str | None) -> tuple[Finding, ...]:
+        """Look for damage and drift: the file, the schema, the full-text rows, the vectors of `model`."""
+        ...
+
+    def export(self, scope: Scope) -> AsyncIterator[ExportRow]:
+        """Every row of the workspace, in an order that depends on the rows alone."""
+        ...
+
+    async def import_rows(self, scope: Scope, rows: Sequence[ExportRow]) -> int:
+        """Write rows of an export into this workspace. Rows already there are left alone. Returns how many were new."""
+        ...
+
+    async def close(self) -> None: ...
