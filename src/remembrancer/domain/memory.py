@@ -136,3 +136,30 @@ class Cue:
     text: str
     heading: str = ""
     event_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedCue:
+    """A cue with its analysis: `tokens` are all its words in order, `terms` those that carry meaning, repeats kept."""
+
+    cue: Cue
+    tokens: tuple[str, ...]
+    terms: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryWrite:
+    """A memory with its cues, by ordinal from 0, and the events it was formed from, in order."""
+
+    memory: Memory
+    cues: tuple[IndexedCue, ...]
+    event_ids: tuple[UUID, ...] = ()
+
+
+def searchable_text(cue: Cue) -> str:
+    """What the analyser reads of a cue: who and when, then what.
+
+    >>> searchable_text(Cue(memory_id=UUID(int=1), ordinal=0, text="The deploy failed", heading="ana, 4 March"))
+    'ana, 4 March The deploy failed'
+    """
+    return f"{cue.heading} {cue.text}".strip()

@@ -45,8 +45,8 @@ class Visibility(StrEnum):
 class Reach(StrEnum):
     """How far a reader looks inside its workspace.
 
-    `session`: rows of its session. `own`: rows of its agent, and rows that belong to no agent.
-    `crew_shared`: its own, and those of its crew. `workspace`: all that is visible to it.
+    `session`: rows of its session that are its own. `own`: rows of its agent, and rows that belong to no agent
+    (of its crew, or of no crew). `crew_shared`: its own, and all of its crew. `workspace`: all that is visible to it.
     """
 
     SESSION = "session"

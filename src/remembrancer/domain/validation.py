@@ -146,7 +146,7 @@ def json_object(argument: str, value: object) -> dict[str, JsonValue]:
     try:
         size = len(encoded.encode("utf-8"))
     except UnicodeEncodeError:
-        raise InvalidInput(argument, value, "valid Unicode (it holds a lone surrogate)") from None
+        raise InvalidInput(argument, encoded, "valid Unicode (it holds a lone surrogate)") from None
     if size > MAX_JSON_BYTES:
         raise InvalidInput(argument, f"{size:,} bytes", f"at most {MAX_JSON_BYTES:,} bytes of JSON")
     return cast("dict[str, JsonValue]", copied)

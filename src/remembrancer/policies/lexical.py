@@ -10,7 +10,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final, Protocol, cast
 
 import Stemmer
 
@@ -118,10 +118,14 @@ def fold(word: str) -> str:
     return "".join(character for character in decomposed if not unicodedata.combining(character) and character != "ـ")
 
 
+class _Stemmer(Protocol):
+    def stemWord(self, word: str) -> str: ...  # noqa: N802  the library's own name
+
+
 @lru_cache(maxsize=8)
-def _stemmer(language: str) -> Stemmer.Stemmer:
+def _stemmer(language: str) -> _Stemmer:
     # The cache of stem() above holds what was seen; the stemmer's own would hold it twice.
-    return Stemmer.Stemmer(language, 0)
+    return cast("Any", Stemmer).Stemmer(language, 0)
 
 
 def _pieces(text: str) -> list[tuple[str, bool]]:

@@ -162,7 +162,7 @@ def signal_names(expression: Expression) -> frozenset[str]:
         case Const():
             return frozenset()
         case _:
-            return frozenset().union(*(signal_names(inner) for inner in inner_expressions(expression)))
+            return frozenset(name for inner in inner_expressions(expression) for name in signal_names(inner))
 
 
 def inner_expressions(expression: Expression) -> tuple[Expression, ...]:

@@ -34,15 +34,16 @@ def _shown_to(mine: Scope, owner: Scope, visibility: Visibility) -> bool:
 
 def _within(reader: Reader, owner: Scope) -> bool:
     mine = reader.scope
+    unowned = owner.agent is None and owner.crew in (None, mine.crew)
     match reader.reach:
         case Reach.WORKSPACE:
             return True
         case Reach.CREW_SHARED:
-            return owner.crew == mine.crew or owner.agent is None or owner.agent == mine.agent
+            return owner.crew == mine.crew or owner.agent == mine.agent or unowned
         case Reach.OWN:
-            return owner.agent is None or owner.agent == mine.agent
+            return owner.agent == mine.agent or unowned
         case Reach.SESSION:
-            return owner.session == mine.session and (mine.agent is None or owner.agent in (None, mine.agent))
+            return owner.session == mine.session and (owner.agent == mine.agent or unowned)
 
 
 def excluded_by(memory: Memory, where: Filter) -> tuple[str, ...]:

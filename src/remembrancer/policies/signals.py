@@ -11,7 +11,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from remembrancer.policies.scoring import Column
-    from remembrancer.ports.store import Candidates
+    from remembrancer.domain.candidates import Candidates
 
 MICROSECOND: Final = timedelta(microseconds=1)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)

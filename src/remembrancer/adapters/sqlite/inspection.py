@@ -1,0 +1,132 @@
+"""Counts of what a reader sees, and what `doctor` looks at."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import apsw
+from remembrancer.adapters.sqlite.connection import Connection
+
+from remembrancer.adapters.sqlite import schema
+from remembrancer.adapters.sqlite.clauses import seen_by
+from remembrancer.adapters.sqlite.times import optional_moment
+from remembrancer.domain.scope import Reader, Scope
+from remembrancer.ports.store import Finding, Stats
+
+WAL_RESET_FIXED: Final = (3, 51, 3)
+"""SQLite before this version may damage a write-ahead log that two connections reset at once."""
+
+
+def stats(connection: Connection, reader: Reader) -> Stats:
+    events = seen_by(reader, "e", visibility=False)
+    memories = seen_by(reader, "m", visibility=True)
+    count = connection.execute(f"SELECT count(*) FROM events e WHERE {events.sql}", events.bindings).get
+    by_status = dict(
+        connection.execute(
+            f"SELECT m.status, count(*) FROM memories m WHERE {memories.sql} GROUP BY 1 ORDER BY 1", memories.bindings
+        )
+    )
+    oldest, newest = connection.execute(
+        f"SELECT min(m.occurred_from), max(m.occurred_to) FROM memories m WHERE {memories.sql}", memories.bindings
+    ).get
+    joined = f"FROM memories m JOIN cues c ON c.memory = m.n %s WHERE {memories.sql}"
+    cues = connection.execute(f"SELECT count(*) {joined % ''}", memories.bindings).get
+    vectors = list(
+        connection.execute(
+            f"SELECT v.model, count(*), sum(v.truncated) {joined % 'JOIN embeddings v ON v.cue = c.n'} GROUP BY 1",
+            memories.bindings,
+        )
+    )
+    relations = connection.execute(
+        f"SELECT count(*) FROM relations r JOIN memories m ON m.n = r.source WHERE {memories.sql}", memories.bindings
+    ).get
+    return Stats(
+        events=count,
+        memories=by_status,
+        cues=cues,
+        vectors={model: number for model, number, _ in vectors},
+        truncated=sum(cut for *_, cut in vectors),
+        relations=relations,
+        oldest=optional_moment(oldest),
+        newest=optional_moment(newest),
+        bytes=connection.pragma("page_count") * connection.pragma("page_size"),
+    )
+
+
+def check(connection: Connection, scope: Scope, model: str | None) -> tuple[Finding, ...]:
+    return (
+        _library(),
+        _integrity(connection),
+        _references(connection),
+        _full_text(connection),
+        _cues(connection, scope),
+        *(() if model is None else (_vectors(connection, scope, model), _truncated(connection, scope, model))),
+    )
+
+
+def _library() -> Finding:
+    version = apsw.sqlite_lib_version()
+    sound = tuple(int(part) for part in version.split(".")) >= WAL_RESET_FIXED
+    return Finding(
+        "sqlite", sound, f"SQLite {version}, file version {schema.current_version()}", "upgrade apsw"
+    )
+
+
+def _integrity(connection: Connection) -> Finding:
+    try:
+        faults = [row[0] for row in connection.execute("PRAGMA integrity_check(10)")]
+    except apsw.CorruptError as error:
+        faults = [str(error)]
+    ok = faults == ["ok"]
+    detail = "every page and index is sound" if ok else "; ".join(faults)
+    return Finding("file", ok, detail, "restore a backup, or export what can be read and import it")
+
+
+def _references(connection: Connection) -> Finding:
+    broken = len(list(connection.execute("PRAGMA foreign_key_check")))
+    return Finding(
+        "references", broken == 0, f"{broken} rows name a row that is not there", "export and import into a new file"
+    )
+
+
+def _full_text(connection: Connection) -> Finding:
+    missing = connection.execute(
+        "SELECT count(*) FROM cues c WHERE NOT EXISTS (SELECT 1 FROM cues_fts_docsize d WHERE d.id = c.n)"
+    ).get
+    stray = connection.execute(
+        "SELECT count(*) FROM cues_fts_docsize d WHERE NOT EXISTS (SELECT 1 FROM cues c WHERE c.n = d.id)"
+    ).get
+    detail = f"{missing} cues without a full-text row, {stray} full-text rows without a cue"
+    return Finding("full text", missing == stray == 0, detail, "export and import into a new file")
+
+
+def _cues(connection: Connection, scope: Scope) -> Finding:
+    without = connection.execute(
+        "SELECT count(*) FROM memories m WHERE m.workspace = ?"
+        " AND NOT EXISTS (SELECT 1 FROM cues c WHERE c.memory = m.n)",
+        (scope.workspace,),
+    ).get
+    return Finding("cues", without == 0, f"{without} memories that no search can find", "export and import again")
+
+
+def _vectors(connection: Connection, scope: Scope, model: str) -> Finding:
+    waiting, failed = connection.execute(
+        "SELECT count(*), count(r.cue) FROM cues c LEFT JOIN embeddings v ON v.cue = c.n AND v.model = ?"
+        " LEFT JOIN vector_retries r ON r.cue = c.n AND r.model = ? WHERE c.workspace = ? AND v.n IS NULL",
+        (model, model, scope.workspace),
+    ).get
+    detail = f"{waiting} cues await the index sweep for {model}"
+    if failed:
+        detail += f", {failed} of them after failing"
+    return Finding("vectors", failed == 0, detail, "remembrancer maintain")
+
+
+def _truncated(connection: Connection, scope: Scope, model: str) -> Finding:
+    cut = connection.execute(
+        "SELECT count(*) FROM embeddings v JOIN cues c ON c.n = v.cue WHERE c.workspace = ? AND v.model = ?"
+        " AND v.truncated",
+        (scope.workspace, model),
+    ).get
+    return Finding(
+        "long texts", True, f"{cut} cues are longer than {model} reads: their end is found by words only"
+    )

@@ -1,0 +1,41 @@
+"""The resident indexes of one file, within a memory budget."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+
+from remembrancer.adapters.sqlite.connection import Connection
+
+from remembrancer.adapters.sqlite.resident.index import WorkspaceIndex
+from remembrancer.domain.scope import Reader
+from remembrancer.domain.candidates import Candidates
+from remembrancer.ports.store import SearchRequest
+
+
+class ResidentIndexes:
+    """Loaded when first asked for; the one unused for longest is dropped when all together pass `budget_bytes`.
+
+    The one in use is kept whatever its size: dropping it would only mean loading it again for the next question.
+    """
+
+    def __init__(self, budget_bytes: int) -> None:
+        self._budget = budget_bytes
+        self._indexes: OrderedDict[tuple[str, str | None], WorkspaceIndex] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def search(self, connection: Connection, reader: Reader, request: SearchRequest) -> Candidates:
+        """Catch up with the rows and search, inside one read transaction of `connection`."""
+        key = (reader.scope.workspace, request.model)
+        with self._lock:
+            index = self._indexes.pop(key, None) or WorkspaceIndex(*key)
+            index.catch_up(connection)
+            self._indexes[key] = index
+            found = index.search(connection, reader, request)
+            while len(self._indexes) > 1 and self.nbytes > self._budget:
+                self._indexes.popitem(last=False)
+            return found
+
+    @property
+    def nbytes(self) -> int:
+        return sum(index.nbytes for index in self._indexes.values())

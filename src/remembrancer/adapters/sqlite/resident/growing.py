@@ -1,0 +1,39 @@
+"""A one- or two-dimensional array that rows are appended to."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+Item = TypeVar("Item", bound=np.generic)
+
+
+class GrowingArray(Generic[Item]):
+    """Rows appended at the end in amortised constant time; `values` is a view of those there are."""
+
+    def __init__(self, dtype: DTypeLike, width: int | None = None) -> None:
+        self._width: tuple[int, ...] = () if width is None else (width,)
+        self._storage: NDArray[Any] = np.zeros((0, *self._width), dtype=dtype)
+        self._length = 0
+
+    @property
+    def values(self) -> NDArray[Item]:
+        return self._storage[: self._length]
+
+    @property
+    def nbytes(self) -> int:
+        return self._storage.nbytes
+
+    def __len__(self) -> int:
+        return self._length
+
+    def extend(self, rows: NDArray[Item]) -> None:
+        needed = self._length + len(rows)
+        if needed > len(self._storage):
+            larger = np.zeros((max(needed, 2 * len(self._storage), 64), *self._width), dtype=self._storage.dtype)
+            larger[: self._length] = self.values
+            self._storage = larger
+        self._storage[self._length : needed] = rows
+        self._length = needed

@@ -1,0 +1,244 @@
+"""One workspace and one model in memory: loaded from the rows, caught up by the change sequence, searched as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Final
+
+from remembrancer.adapters.sqlite.connection import Connection
+import numpy as np
+from numpy.typing import NDArray
+
+from remembrancer.adapters.sqlite.full_text import cues_with_phrase
+from remembrancer.adapters.sqlite.resident.columns import SELECT, MemoryColumns, MemoryRow
+from remembrancer.adapters.sqlite.resident.growing import GrowingArray
+from remembrancer.adapters.sqlite.resident.postings import LexicalScores, Postings
+from remembrancer.adapters.sqlite.resident.ranking import best
+from remembrancer.adapters.sqlite.resident.vectors import VectorTable
+from remembrancer.adapters.sqlite.rows import Row, term_hash
+from remembrancer.domain.query import LexicalQuery
+from remembrancer.domain.scope import Reader
+from remembrancer.domain.candidates import Candidates
+from remembrancer.ports.store import SearchRequest
+
+LOAD_BATCH: Final = 8192
+_FIRST_COLUMN: Final = 5
+"""Where the memory's own columns begin in a row of `_changed`."""
+
+
+class WorkspaceIndex:
+    """Derived from the rows and never the only copy. Not safe for threads: its owner holds a lock around each call."""
+
+    def __init__(self, workspace: str, model: str | None) -> None:
+        self.workspace = workspace
+        self.model = model
+        self._change = 0
+        self._columns = MemoryColumns()
+        self._postings = Postings()
+        self._vectors: VectorTable | None = None
+        self._slot_of_memory: dict[int, int] = {}
+        self._cue_rows: dict[int, int] = {}
+        """The table's number of a cue → its place here."""
+        self._first_cue = GrowingArray[np.int64](np.int64)
+        """Each slot's first cue; the cues of a slot stand together, by ordinal."""
+        self._memory_of_cue = GrowingArray[np.int32](np.int32)
+
+    @property
+    def nbytes(self) -> int:
+        vectors = 0 if self._vectors is None else self._vectors.nbytes
+        return self._columns.nbytes + self._postings.nbytes + vectors + 150 * len(self._memory_of_cue)
+
+    def catch_up(self, connection: Connection) -> None:
+        """Take over what was written since the last time, by whatever process."""
+        latest = connection.execute("SELECT change FROM sequence").get
+        if latest == self._change:
+            return
+        for batch in self._changed(connection):
+            self._take(batch)
+        self._change = latest
+
+    def search(self, connection: Connection, reader: Reader, request: SearchRequest) -> Candidates:
+        """As `Store.search` says. The connection is asked only for phrases."""
+        kept = self._columns.mask(reader, request.where)
+        visible = int(np.count_nonzero(kept))
+        cue_kept = None if visible == len(kept) else kept[self._memory_of_cue.values]
+        similarity = self._similarity(request)
+        lexical = self._lexical(connection, request.lexical, cue_kept)
+        dense_scores = None if similarity is None else self._folded(np.nan_to_num(similarity, nan=-2.0))
+        lexical_scores = None if lexical is None else self._folded(lexical.bm25)
+        dense = self._best(dense_scores, kept, -1.5, request.depth)
+        lexically = self._best(lexical_scores, kept, 0.0, request.depth)
+        found = self._newest_first(np.union1d(dense, lexically).astype(np.int64))
+        cue, text_cue = self._best_cues(found, similarity, lexical)
+        blank = np.full(len(found), np.nan, dtype=np.float32)
+        return Candidates(
+            ids=tuple(self._columns.ids[slot] for slot in found.tolist()),
+            cue=(cue - self._first_cue.values[found]).astype(np.int32),
+            similarity=blank if dense_scores is None else _absent(dense_scores[found]),
+            bm25=blank if lexical_scores is None else lexical_scores[found],
+            coverage=blank if lexical is None else lexical.coverage[text_cue],
+            dense_rank=_ranks(dense, found),
+            lexical_rank=_ranks(lexically, found),
+            occurred_at=self._columns.occurred_to[found],
+            importance=self._columns.number("importance")[found],
+            confidence=self._columns.number("confidence")[found],
+            priority=self._columns.number("priority")[found].astype(np.int32),
+            bm25_bound=0.0 if lexical is None else lexical.bound,
+            visible=visible,
+            without_vector=self._without_vector(request, cue_kept),
+        )
+
+    # ── loading ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _changed(self, connection: Connection) -> Iterator[list[Row]]:
+        """Rows of (memory, cue, terms, length, vector, columns of the memory …), a memory's rows never parted."""
+        rows = connection.execute(
+            f"SELECT m.n, c.n, c.terms, c.length, v.vector, {SELECT} FROM memories m"
+            " JOIN cues c ON c.memory = m.n LEFT JOIN embeddings v ON v.cue = c.n AND v.model = ?"
+            " WHERE m.workspace = ? AND m.change > ? ORDER BY m.change, m.n, c.ordinal",
+            (self.model, self.workspace, self._change),
+        )
+        batch: list[Row] = []
+        for _, group in groupby(rows, key=lambda row: row[0]):
+            batch.extend(group)
+            if len(batch) >= LOAD_BATCH:
+                yield batch
+                batch = []
+        if batch:
+            yield batch
+
+    def _take(self, rows: Sequence[Row]) -> None:
+        fresh: list[Row] = []
+        for number, group in groupby(rows, key=lambda row: row[0]):
+            cues = list(group)
+            slot = self._slot_of_memory.get(number)
+            memory = MemoryRow(*cues[0][_FIRST_COLUMN:])
+            if slot is not None and self._columns.revisions[slot] == memory.revision:
+                self._columns.update(slot, memory)
+                self._take_vectors(cues)
+                continue
+            if slot is not None:
+                self._columns.bury(slot)
+            fresh.extend(cues)
+        if fresh:
+            self._append(fresh)
+
+    def _append(self, rows: list[Row]) -> None:
+        heads = [(index, row) for index, row in enumerate(rows) if index == 0 or rows[index - 1][0] != row[0]]
+        first_slot, first_cue = len(self._columns), len(self._memory_of_cue)
+        self._columns.append([MemoryRow(*row[_FIRST_COLUMN:]) for _, row in heads])
+        self._first_cue.extend(np.array([first_cue + index for index, _ in heads], dtype=np.int64))
+        self._slot_of_memory.update((row[0], first_slot + place) for place, (_, row) in enumerate(heads))
+        sizes = np.diff([index for index, _ in heads], append=len(rows))
+        slots = np.arange(first_slot, first_slot + len(heads), dtype=np.int32)
+        self._memory_of_cue.extend(np.repeat(slots, sizes))
+        self._cue_rows.update((row[1], first_cue + place) for place, row in enumerate(rows))
+        self._postings.extend([row[2] for row in rows], [row[3] for row in rows])
+        if self.model is not None:
+            self._append_vectors([row[4] for row in rows], first_cue)
+
+    def _append_vectors(self, blobs: list[bytes | None], first_cue: int) -> None:
+        dim = next((len(blob) // 4 for blob in blobs if blob is not None), None)
+        if self._vectors is None:
+            if dim is None:
+                return
+            self._vectors = VectorTable(dim)
+            self._vectors.extend(np.full((first_cue, dim), np.nan, dtype=np.float32))
+        dim = self._vectors.dim
+        gap = np.full(dim, np.nan, dtype="<f4").tobytes()
+        joined = b"".join(gap if blob is None else blob for blob in blobs)
+        self._vectors.extend(np.frombuffer(joined, dtype="<f4").reshape(len(blobs), dim).astype(np.float32))
+
+    def _take_vectors(self, cues: list[Row]) -> None:
+        for row in cues:
+            blob = row[4]
+            if blob is None:
+                continue
+            vector = np.frombuffer(blob, dtype="<f4").astype(np.float32)
+            if self._vectors is None:
+                self._vectors = VectorTable(len(vector))
+                self._vectors.extend(np.full((len(self._memory_of_cue), len(vector)), np.nan, dtype=np.float32))
+            self._vectors.replace(self._cue_rows[row[1]], vector)
+
+    # ── searching ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _similarity(self, request: SearchRequest) -> NDArray[np.float32] | None:
+        if request.vector is None:
+            return None
+        if self._vectors is None:
+            return np.full(len(self._memory_of_cue), np.nan, dtype=np.float32)
+        return self._vectors.similarities(request.vector)
+
+    def _lexical(
+        self, connection: Connection, query: LexicalQuery | None, kept: NDArray[np.bool_] | None
+    ) -> LexicalScores | None:
+        if query is None:
+            return None
+        if query.phrase:
+            found = [self._cue_rows[number] for number in cues_with_phrase(connection, self.workspace, query.phrase)]
+            hits = np.zeros(len(self._memory_of_cue), dtype=np.float32)
+            hits[found] = 1.0
+            if kept is not None:
+                hits *= kept
+            return LexicalScores(hits, hits, 1.0)
+        return self._postings.score([term_hash(term) for term in query.terms], kept)
+
+    def _folded(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Per slot, the greatest of its cues."""
+        if len(self._first_cue) == len(scores):
+            return scores
+        return np.maximum.reduceat(scores, self._first_cue.values)
+
+    def _best(
+        self, scores: NDArray[np.float32] | None, kept: NDArray[np.bool_], above: float, depth: int
+    ) -> NDArray[np.int64]:
+        if scores is None:
+            return np.zeros(0, dtype=np.int64)
+        eligible = kept & (scores > above)
+        return best(scores, eligible, self._columns.occurred_to, self._columns.ids, depth)
+
+    def _newest_first(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
+        newest, ids = self._columns.occurred_to, self._columns.ids
+        ordered = sorted(slots.tolist(), key=lambda slot: (-int(newest[slot]), ids[slot].bytes))
+        return np.array(ordered, dtype=np.int64)
+
+    def _best_cues(
+        self, slots: NDArray[np.int64], similarity: NDArray[np.float32] | None, lexical: LexicalScores | None
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """For each slot, the cue that answers best by both legs, and the one that does by words alone."""
+        firsts = self._first_cue.values
+        if len(firsts) == len(self._memory_of_cue):
+            return slots, slots
+        ends = np.append(firsts[1:], len(self._memory_of_cue))
+        both, worded = slots.copy(), slots.copy()
+        for place, slot in enumerate(slots.tolist()):
+            cues = slice(int(firsts[slot]), int(ends[slot]))
+            words = np.zeros(cues.stop - cues.start) if lexical is None else lexical.bm25[cues]
+            meaning = 0.0 if similarity is None else np.clip(np.nan_to_num(similarity[cues]), 0.0, None)
+            bound = 1.0 if lexical is None or lexical.bound <= 0 else lexical.bound
+            both[place] = cues.start + int(np.argmax(words / bound + meaning))
+            worded[place] = cues.start + int(np.argmax(words))
+        return both, worded
+
+    def _without_vector(self, request: SearchRequest, kept: NDArray[np.bool_] | None) -> int:
+        """Visible memories with a cue that awaits its vector."""
+        if request.vector is None:
+            return 0
+        if self._vectors is None:
+            waiting = np.ones(len(self._memory_of_cue), dtype=np.bool_)
+        else:
+            waiting = ~self._vectors.present
+        if kept is not None:
+            waiting &= kept
+        return len(np.unique(self._memory_of_cue.values[waiting])) if waiting.any() else 0
+
+
+def _absent(similarities: NDArray[np.float32]) -> NDArray[np.float32]:
+    return np.where(similarities < -1.5, np.nan, similarities).astype(np.float32)
+
+
+def _ranks(leg: NDArray[np.int64], found: NDArray[np.int64]) -> NDArray[np.int32]:
+    """The rank, from 1, of each found slot in a leg's order; 0 where the leg did not bring it."""
+    places = {slot: rank for rank, slot in enumerate(leg.tolist(), start=1)}
+    return np.array([places.get(slot, 0) for slot in found.tolist()], dtype=np.int32)

@@ -1,0 +1,207 @@
+"""Table rows to domain values, and back."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, cast
+from uuid import UUID
+
+from remembrancer.adapters.sqlite.connection import Binding
+from remembrancer.adapters.sqlite.times import micros, moment, optional_moment
+from remembrancer.domain.event import Event, Origin, Priority, Role, Severity
+from remembrancer.domain.memory import Memory, Status, Tier
+from remembrancer.domain.scope import Scope, Visibility
+from remembrancer.domain.strength import Strength, Usage
+from remembrancer.domain.validation import JsonValue
+
+Row = tuple[Any, ...]
+
+EVENT_COLUMNS: Final = (
+    "e.id, e.workspace, e.project, e.crew, e.agent, e.session, e.seq, e.occurred_at, e.recorded_at, e.type,"
+    " e.severity, e.priority, e.actor, e.role, e.text, e.payload, e.refs, e.key, e.origin"
+)
+
+MEMORY_COLUMNS: Final = (
+    "id workspace project crew agent session visibility tier kind title text source origin occurred_from occurred_to"
+    " recorded_at valid_from valid_until superseded_by superseded_at retired_at topic_key key revision tags metadata"
+    " status importance priority confidence surprise retrieved shown used helped harmed last_retrieved_at"
+    " last_shown_at last_used_at"
+).split()
+
+MEMORY_SELECT: Final = ", ".join(f"m.{column}" for column in MEMORY_COLUMNS)
+
+
+def event_of(row: Row) -> Event:
+    return Event(
+        id=UUID(bytes=row[0]),
+        scope=_scope(row[1:6]),
+        seq=row[6],
+        occurred_at=moment(row[7]),
+        recorded_at=moment(row[8]),
+        type=row[9],
+        severity=Severity(row[10]),
+        priority=Priority(row[11]),
+        actor=row[12],
+        role=Role(row[13]),
+        text=row[14],
+        payload=_json(row[15]),
+        refs=_json(row[16]),
+        key=row[17],
+        origin=Origin(row[18]),
+    )
+
+
+def event_bindings(event: Event, seq: int) -> tuple[Binding, ...]:
+    return (
+        event.scope.workspace,
+        event.id.bytes,
+        *_scope_parts(event.scope),
+        seq,
+        micros(event.occurred_at),
+        micros(event.recorded_at),
+        event.type,
+        event.severity,
+        event.priority,
+        event.actor,
+        event.role,
+        event.text,
+        encoded(event.payload),
+        encoded(event.refs),
+        event.key,
+        event.origin,
+    )
+
+
+def memory_of(row: Row) -> Memory:
+    return Memory(
+        id=UUID(bytes=row[0]),
+        scope=_scope(row[1:6]),
+        visibility=Visibility(row[6]),
+        tier=Tier(row[7]),
+        kind=row[8],
+        title=row[9],
+        text=row[10],
+        source=row[11],
+        origin=Origin(row[12]),
+        occurred_from=moment(row[13]),
+        occurred_to=moment(row[14]),
+        recorded_at=moment(row[15]),
+        valid_from=optional_moment(row[16]),
+        valid_until=optional_moment(row[17]),
+        superseded_by=None if row[18] is None else UUID(bytes=row[18]),
+        superseded_at=optional_moment(row[19]),
+        retired_at=optional_moment(row[20]),
+        topic_key=row[21],
+        key=row[22],
+        revision=row[23],
+        tags=tuple(cast("list[str]", json.loads(row[24]))),
+        metadata=_json(row[25]),
+        status=Status(row[26]),
+        strength=Strength(
+            importance=row[27],
+            priority=row[28],
+            confidence=row[29],
+            surprise=row[30],
+            usage=Usage(
+                retrieved=row[31],
+                shown=row[32],
+                used=row[33],
+                helped=row[34],
+                harmed=row[35],
+                last_retrieved_at=optional_moment(row[36]),
+                last_shown_at=optional_moment(row[37]),
+                last_used_at=optional_moment(row[38]),
+            ),
+        ),
+    )
+
+
+def memory_bindings(memory: Memory) -> tuple[Binding, ...]:
+    """In the order of MEMORY_COLUMNS."""
+    return (
+        memory.id.bytes,
+        memory.scope.workspace,
+        *_scope_parts(memory.scope),
+        memory.visibility,
+        memory.tier,
+        memory.kind,
+        memory.title,
+        memory.text,
+        memory.source,
+        memory.origin,
+        micros(memory.occurred_from),
+        micros(memory.occurred_to),
+        micros(memory.recorded_at),
+        micros(memory.valid_from),
+        micros(memory.valid_until),
+        None if memory.superseded_by is None else memory.superseded_by.bytes,
+        micros(memory.superseded_at),
+        micros(memory.retired_at),
+        memory.topic_key,
+        memory.key,
+        memory.revision,
+        json.dumps(memory.tags, ensure_ascii=False),
+        encoded(memory.metadata),
+        memory.status,
+        *strength_bindings(memory.strength),
+    )
+
+
+STRENGTH_COLUMNS: Final = MEMORY_COLUMNS[MEMORY_COLUMNS.index("importance") :]
+
+
+def strength_bindings(strength: Strength) -> tuple[Binding, ...]:
+    """In the order of STRENGTH_COLUMNS."""
+    usage = strength.usage
+    return (
+        strength.importance,
+        strength.priority,
+        strength.confidence,
+        strength.surprise,
+        usage.retrieved,
+        usage.shown,
+        usage.used,
+        usage.helped,
+        usage.harmed,
+        micros(usage.last_retrieved_at),
+        micros(usage.last_shown_at),
+        micros(usage.last_used_at),
+    )
+
+
+def term_hash(term: str) -> int:
+    """32 bits that stand for a term. Two terms of one question sharing them by chance: 1 in 4 billion a pair."""
+    return zlib.crc32(term.encode("utf-8"))
+
+
+def packed_terms(terms: Sequence[str]) -> bytes:
+    """Distinct term hashes (little-endian uint32), then how often each stands in the text (uint8, at most 255)."""
+    counts = Counter(map(term_hash, terms))
+    hashes = b"".join(value.to_bytes(4, "little") for value in counts)
+    return hashes + bytes(min(count, 255) for count in counts.values())
+
+
+def encoded(value: Mapping[str, JsonValue]) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _json(value: str) -> dict[str, JsonValue]:
+    return json.loads(value)
+
+
+def _scope(parts: Row) -> Scope:
+    workspace, project, crew, agent, session = parts
+    return Scope(
+        workspace=workspace,
+        project=project or None,
+        crew=crew or None,
+        agent=agent or None,
+        session=session or None,
+    )
+
+
+def _scope_parts(scope: Scope) -> tuple[str, str, str, str]:
+    return scope.project or "", scope.crew or "", scope.agent or "", scope.session or ""

@@ -1,0 +1,101 @@
+"""Making, checking and migrating the file's tables."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+from remembrancer.adapters.sqlite.connection import Connection
+
+from remembrancer.errors import StoreUnavailable, Unsupported
+
+APPLICATION_ID: Final = 0x52454D42  # "REMB", in the file's header: tells our files from other SQLite files
+_PACKAGE: Final = "remembrancer.adapters.sqlite"
+_NAME: Final = re.compile(r"(\d{4})_\w+\.sql")
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """The step that makes a file of version `number` from one of the version before."""
+
+    number: int
+    sql: str
+
+
+@cache
+def migrations() -> tuple[Migration, ...]:
+    """Every step, by number from 1 without a gap."""
+    folder = files(_PACKAGE) / "migrations"
+    found: list[Migration] = []
+    for entry in folder.iterdir():
+        if match := _NAME.fullmatch(entry.name):
+            found.append(Migration(int(match[1]), entry.read_text(encoding="utf-8")))
+    return tuple(sorted(found, key=lambda step: step.number))
+
+
+def schema_sql() -> str:
+    """The tables of the current version, at once."""
+    return (files(_PACKAGE) / "schema.sql").read_text(encoding="utf-8")
+
+
+def current_version() -> int:
+    return migrations()[-1].number
+
+
+def prepare(connection: Connection, path: str) -> None:
+    """Make an empty file ours, bring an older one up to date after a backup, refuse any other.
+
+    Raises StoreUnavailable for another program's file, Unsupported for one of a newer version.
+    """
+    version = _version(connection, path)
+    if version == current_version():
+        return
+    if version > 0:
+        _backup(connection, path, version)
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        version = _version(connection, path)  # another process may have been faster
+        if version == 0:
+            connection.execute(schema_sql())
+        else:
+            for step in migrations()[version:]:
+                connection.execute(step.sql)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {current_version()}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _version(connection: Connection, path: str) -> int:
+    """0 for an empty file."""
+    application = connection.pragma("application_id")
+    version = connection.pragma("user_version")
+    if application == APPLICATION_ID:
+        if version > current_version():
+            raise Unsupported(
+                f"{path}: written by a newer Remembrancer (file version {version}, this one knows up to "
+                f"{current_version()}); upgrade remembrancer to open it"
+            )
+        return version
+    tables = connection.execute("SELECT count(*) FROM sqlite_schema").get
+    if application or version or tables:
+        raise StoreUnavailable(f"{path}: another program's SQLite database; give a file of its own to Remembrancer")
+    return 0
+
+
+def _backup(connection: Connection, path: str, version: int) -> None:
+    """A compact copy beside the file, made whole under another name first, so that no half of one is ever left."""
+    if not connection.filename:
+        return
+    target = Path(f"{path}.v{version}.backup")
+    partial = Path(f"{target}.{os.getpid()}")
+    partial.unlink(missing_ok=True)
+    connection.execute("VACUUM INTO ?", (str(partial),))
+    partial.replace(target)

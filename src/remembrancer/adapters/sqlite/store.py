@@ -1,0 +1,156 @@
+"""The Store over one SQLite file: each method is one function run whole in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from remembrancer.adapters.sqlite.connection import Connection
+
+from remembrancer.adapters.sqlite import embeddings, exchange, inspection, journal, memories
+from remembrancer.adapters.sqlite.database import Database, Snapshot
+from remembrancer.adapters.sqlite.resident.cache import ResidentIndexes
+from remembrancer.domain.candidates import Candidates
+from remembrancer.domain.event import Event
+from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Revision, Status
+from remembrancer.domain.query import Filter
+from remembrancer.domain.relation import Relation
+from remembrancer.domain.scope import Reader, Scope
+from remembrancer.domain.strength import Strength
+from remembrancer.ports.exchange import RECORDS, Analyse
+from remembrancer.ports.store import (
+    Appended,
+    CueVector,
+    Entry,
+    EventFilter,
+    ExportRow,
+    Finding,
+    PendingCue,
+    SearchRequest,
+    Stats,
+)
+
+DEFAULT_INDEX_BYTES: Final = 1 << 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SqliteOptions:
+    """`full_sync` waits for the disk at every commit; `index_bytes` is the budget of the resident indexes."""
+
+    create: bool = True
+    full_sync: bool = False
+    index_bytes: int = DEFAULT_INDEX_BYTES
+
+
+class SqliteStore:
+    """`path` is a file's, or `:memory:`. Raises StoreUnavailable or Unsupported when it cannot be opened."""
+
+    def __init__(self, path: str, *, analyse: Analyse, options: SqliteOptions | None = None) -> None:
+        options = options or SqliteOptions()
+        self._database = Database(path, create=options.create, full_sync=options.full_sync)
+        self._indexes = ResidentIndexes(options.index_bytes)
+        self._analyse = analyse
+        self._swept: dict[tuple[str, str], int] = {}
+        """By workspace and model: every cue up to this number has its vector."""
+
+    async def append(self, scope: Scope, entries: Sequence[Entry]) -> tuple[Appended, ...]:
+        return await self._database.write(lambda c: journal.append(c, scope, entries))
+
+    async def insert(self, scope: Scope, write: MemoryWrite) -> tuple[Memory, bool]:
+        return await self._database.write(lambda c: memories.insert(c, scope, write))
+
+    async def revise(self, scope: Scope, write: MemoryWrite, *, expected_revision: int, at: datetime) -> Memory:
+        return await self._database.write(lambda c: memories.revise(c, scope, write, expected_revision, at))
+
+    async def by_topic(self, scope: Scope, topic_key: str) -> Memory | None:
+        return await self._database.read(lambda c: memories.by_topic(c, scope, topic_key))
+
+    async def adjust(
+        self, reader: Reader, ids: Sequence[UUID], change: Callable[[Strength], Strength]
+    ) -> Mapping[UUID, Strength]:
+        return await self._database.write(lambda c: memories.adjust(c, reader, ids, change))
+
+    async def set_status(self, reader: Reader, memory_id: UUID, status: Status, *, at: datetime) -> Memory:
+        return await self._database.write(lambda c: memories.set_status(c, reader, memory_id, status, at))
+
+    async def get(self, reader: Reader, ids: Sequence[UUID]) -> Mapping[UUID, Memory]:
+        return await self._database.read(lambda c: memories.get(c, reader, ids))
+
+    async def cues(self, reader: Reader, ids: Sequence[UUID]) -> Mapping[UUID, tuple[Cue, ...]]:
+        return await self._database.read(lambda c: memories.cues(c, reader, ids))
+
+    async def revisions(self, reader: Reader, memory_id: UUID) -> tuple[Revision, ...]:
+        return await self._database.read(lambda c: memories.revisions(c, reader, memory_id))
+
+    async def relations(self, reader: Reader, memory_id: UUID) -> tuple[Relation, ...]:
+        return await self._database.read(lambda c: memories.relations(c, reader, memory_id))
+
+    async def provenance(self, reader: Reader, memory_id: UUID) -> tuple[Event, ...]:
+        return await self._database.read(lambda c: journal.provenance(c, reader, memory_id))
+
+    async def memories(
+        self, reader: Reader, where: Filter, *, limit: int, oldest_first: bool = False
+    ) -> tuple[Memory, ...]:
+        return await self._database.read(lambda c: memories.memories(c, reader, where, limit, oldest_first))
+
+    async def events(
+        self, reader: Reader, where: EventFilter, *, limit: int, oldest_first: bool = False
+    ) -> tuple[Event, ...]:
+        return await self._database.read(lambda c: journal.events(c, reader, where, limit, oldest_first))
+
+    async def search(self, reader: Reader, request: SearchRequest) -> Candidates:
+        return await self._database.read(lambda c: self._indexes.search(c, reader, request))
+
+    async def pending(self, scope: Scope, model: str, *, limit: int, now: datetime) -> tuple[PendingCue, ...]:
+        def work(connection: Connection) -> tuple[PendingCue, ...]:
+            # Without this mark a sweep over a large file would walk past every indexed cue at each batch.
+            mark = self._swept.get((scope.workspace, model), 0)
+            first = embeddings.first_without(connection, scope, model, after=mark)
+            if first is None:
+                self._swept[scope.workspace, model] = embeddings.last_cue(connection)
+                return ()
+            self._swept[scope.workspace, model] = first - 1
+            return embeddings.pending(connection, scope, model, limit, now, after=first - 1)
+
+        return await self._database.read(work)
+
+    async def put_vectors(self, scope: Scope, model: str, vectors: Sequence[CueVector]) -> int:
+        return await self._database.write(lambda c: embeddings.put_vectors(c, scope, model, vectors))
+
+    async def defer_vectors(
+        self, scope: Scope, model: str, refs: Sequence[int], *, error: str, now: datetime
+    ) -> None:
+        await self._database.write(lambda c: embeddings.defer_vectors(c, scope, model, refs, error, now))
+
+    async def stats(self, reader: Reader) -> Stats:
+        return await self._database.read(lambda c: inspection.stats(c, reader))
+
+    async def check(self, scope: Scope, model: str | None) -> tuple[Finding, ...]:
+        return await self._database.read(lambda c: inspection.check(c, scope, model))
+
+    async def export(self, scope: Scope) -> AsyncIterator[ExportRow]:
+        async with self._database.snapshot() as snapshot:
+            for record in RECORDS:
+                async for row in _record_rows(snapshot, scope.workspace, record):
+                    yield row
+
+    async def import_rows(self, scope: Scope, rows: Iterable[ExportRow], *, dry_run: bool = False) -> int:
+        return await self._database.write(lambda c: exchange.import_rows(c, scope, rows, self._analyse, dry_run))
+
+    async def close(self) -> None:
+        self._database.close()
+
+
+async def _record_rows(snapshot: Snapshot, workspace: str, record: str) -> AsyncIterator[ExportRow]:
+    """Every export row of one kind, a page at a time."""
+    position: object = None
+    while True:
+        after = position
+        rows, position = await snapshot.read(lambda c: exchange.export_page(c, workspace, record, after))
+        for row in rows:
+            yield row
+        if position is None:
+            return

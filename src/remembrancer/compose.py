@@ -1,0 +1,105 @@
+"""The composition root: settings to adapters to a Context. The only module that sees adapters and engine together."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+from uuid import UUID
+
+from remembrancer.adapters.sqlite.store import SqliteOptions, SqliteStore
+from remembrancer.config import Settings, user_cache
+from remembrancer.domain.identity import uuid7
+from remembrancer.engine.context import Clock, Context
+from remembrancer.errors import InvalidInput, ModelUnavailable
+from remembrancer.policies.lexical import analyse
+from remembrancer.ports.embedder import Embedder
+from remembrancer.ports.store import Store
+from remembrancer.presets.catalogue import preset_named
+
+LOCAL_PACKAGES: Final = ("onnx", "onnxruntime", "tokenizers")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """An embedder, or why there is none."""
+
+    embedder: Embedder | None
+    absent: str = ""
+
+
+def context(
+    settings: Settings, *, embedder: Embedder | None = None, clock: Clock | None = None, create: bool = True
+) -> Context:
+    """Open the store that the settings name. An `embedder` given here takes the place of the one they name.
+
+    Raises InvalidInput, StoreUnavailable, Unsupported, ModelUnavailable.
+    """
+    choice = Choice(embedder) if embedder is not None else choose_embedder(settings)
+    preset = preset_named(settings.preset)
+    return Context(
+        store=_store(settings, create=create),
+        embedder=choice.embedder,
+        without_embedder=choice.absent,
+        preset=preset,
+        clock=clock or _now,
+        stopwatch=time.perf_counter,
+        new_id=_new_id,
+    )
+
+
+def choose_embedder(settings: Settings) -> Choice:
+    """`none`: lexical recall only. `local`: MiniLM, or ModelUnavailable. `auto`: MiniLM where its parts are installed."""
+    match settings.embedder:
+        case "none":
+            return Choice(None, "no embedder: lexical recall only, as asked for")
+        case "local":
+            return Choice(_local(settings))
+        case "auto":
+            try:
+                return Choice(_local(settings))
+            except ModelUnavailable as error:
+                return Choice(None, f"no embedder: lexical recall only ({error})")
+        case other:
+            raise InvalidInput("embedder", other, "auto, none or local")
+
+
+def _local(settings: Settings) -> Embedder:
+    missing = [package for package in LOCAL_PACKAGES if find_spec(package) is None]
+    if missing:
+        raise ModelUnavailable(f"the local embedder needs {', '.join(missing)}: pip install 'remembrancer[local]'")
+    from remembrancer.adapters.embedders.deferred import DeferredEmbedder
+    from remembrancer.adapters.embedders.local import LocalEmbedder, local_model_id, weights
+    from remembrancer.adapters.embedders.local.graph import DIM
+
+    weights.locate(settings.weights)
+    cache = Path(settings.cache_dir) if settings.cache_dir else user_cache()
+    precision = settings.precision or "int8"
+    load = partial(LocalEmbedder.open, source=settings.weights, precision=precision, cache_dir=cache)
+    return DeferredEmbedder(model_id=local_model_id(precision), dim=DIM, load=load)
+
+
+def _store(settings: Settings, *, create: bool) -> Store:
+    scheme, separator, _ = settings.db.partition("://")
+    if separator:
+        raise InvalidInput("db", settings.db, f"a file's path or :memory: (there is no backend for {scheme}:// yet)")
+    options = SqliteOptions(create=create, full_sync=settings.full_sync, index_bytes=settings.index_mb << 20)
+    return SqliteStore(settings.db, analyse=_tokens_and_terms, options=options)
+
+
+def _tokens_and_terms(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    analysis = analyse(text)
+    return analysis.tokens, analysis.terms
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _new_id(moment: datetime) -> UUID:
+    return uuid7(moment, os.urandom(10))

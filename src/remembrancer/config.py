@@ -1,0 +1,92 @@
+"""Settings: arguments over environment over a TOML file over the defaults here. The only reader of the environment."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from remembrancer.errors import InvalidInput
+
+PREFIX: Final = "REMEMBRANCER_"
+
+
+class Settings(BaseModel):
+    """What may be set from outside. Unknown names are errors, wherever they come from."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    db: str = Field("remembrancer.db", description="the store: a file's path, or :memory:")
+    preset: str = Field("default", description="the preset to remember by")
+    workspace: str = Field("default", description="the tenant whose memories these are")
+    project: str | None = Field(None, description="the project within the workspace")
+    crew: str | None = Field(None, description="the crew within the project")
+    agent: str | None = Field(None, description="the agent whose memories these are")
+    session: str | None = Field(None, description="the session within the agent")
+    role: str = Field("AGENT", description="as what the caller reads: AGENT or LEAD")
+    embedder: str = Field("auto", description="auto, none or local")
+    weights: str | None = Field(None, description="a folder with the local embedder's model.safetensors and tokenizer.json")
+    cache_dir: str | None = Field(None, description="where prepared models are kept; default: the user's cache folder")
+    precision: Literal["fp32", "int8"] | None = Field(None, description="arithmetic of the local embedder")
+    full_sync: bool = Field(False, description="wait for the disk at every commit, so that a power cut loses nothing")
+    index_mb: int = Field(1024, ge=1, description="memory budget of the resident indexes, in MiB")
+    background_index: bool = Field(True, description="index new memories beside other work while a store is open")
+
+
+def load(
+    arguments: Mapping[str, Any] | None = None,
+    *,
+    environment: Mapping[str, str] | None = None,
+    file: Path | None = None,
+) -> Settings:
+    """The settings in force. `arguments` that are None count as not given.
+
+    `file` defaults to the one that REMEMBRANCER_CONFIG names. Raises InvalidInput naming the setting and where it came from.
+    """
+    environment = os.environ if environment is None else environment
+    named = environment.get(f"{PREFIX}CONFIG")
+    file = file or (Path(named) if named else None)
+    values: dict[str, Any] = {} if file is None else _from_file(file)
+    values |= {
+        name.removeprefix(PREFIX).lower(): value
+        for name, value in environment.items()
+        if name.startswith(PREFIX) and name != f"{PREFIX}CONFIG"
+    }
+    values |= {name: value for name, value in (arguments or {}).items() if value is not None}
+    try:
+        return Settings.model_validate(values)
+    except ValidationError as error:
+        raise _named(error, values, environment, file) from error
+
+
+def user_cache(environment: Mapping[str, str] | None = None) -> Path:
+    """The folder for what can be made again: XDG_CACHE_HOME, or ~/.cache."""
+    environment = os.environ if environment is None else environment
+    base = environment.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "remembrancer"
+
+
+def _from_file(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidInput("config", str(file), f"a readable TOML file ({error.strerror})") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidInput("config", str(file), f"a TOML file ({error})") from error
+
+
+def _named(
+    error: ValidationError, values: Mapping[str, Any], environment: Mapping[str, str], file: Path | None
+) -> InvalidInput:
+    """The first fault, with the setting as its source spells it."""
+    first = error.errors()[0]
+    setting = str(first["loc"][0])
+    variable = f"{PREFIX}{setting.upper()}"
+    source = variable if variable in environment else setting if file is None else f"{file}: {setting}"
+    if first["type"] == "extra_forbidden":
+        return InvalidInput(source, values[setting], "one of the settings " + ", ".join(sorted(Settings.model_fields)))
+    return InvalidInput(source, values[setting], first["msg"])

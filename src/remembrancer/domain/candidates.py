@@ -1,0 +1,40 @@
+"""What the search legs bring before anything is scored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidates:
+    """What the legs brought: parallel arrays of length n, newest first, then by id. NaN and 0 mean absent.
+
+    `similarity` cosine in [-1, 1]. `bm25` raw, at least 0, comparable within this answer only; `bm25_bound` is what
+    no text can exceed for this question. `coverage` in [0, 1]: the share of the question's idf that the best cue holds.
+    `dense_rank`, `lexical_rank` from 1; 0 where that leg did not bring the row (it may still have a score).
+    `cue` is the ordinal of the best cue. `occurred_at` in microseconds since 1970 UTC (the end of the span).
+    `importance`, `confidence` in [0, 1]; `priority` 1 to 10.
+    """
+
+    ids: tuple[UUID, ...]
+    cue: NDArray[np.int32]
+    similarity: NDArray[np.float32]
+    bm25: NDArray[np.float32]
+    coverage: NDArray[np.float32]
+    dense_rank: NDArray[np.int32]
+    lexical_rank: NDArray[np.int32]
+    occurred_at: NDArray[np.int64]
+    importance: NDArray[np.float32]
+    confidence: NDArray[np.float32]
+    priority: NDArray[np.int32]
+    bm25_bound: float
+    visible: int
+    """How many memories passed the filter."""
+    without_vector: int
+    """How many of those await an index sweep for `model`."""

@@ -1,0 +1,29 @@
+"""Ids: time-ordered for what happens, derived for what is formed from it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Final
+from uuid import UUID, uuid5
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def uuid7(moment: datetime, randomness: bytes) -> UUID:
+    """A UUIDv7: 48 bits of milliseconds since 1970, then 74 bits of `randomness` (10 bytes, the first 6 bits unused).
+
+    Source: RFC 9562, section 5.7.
+    """
+    milliseconds = (moment - _EPOCH) // timedelta(milliseconds=1)
+    random = int.from_bytes(randomness[:10], "big")
+    value = (milliseconds & (1 << 48) - 1) << 80
+    value |= 0x7 << 76
+    value |= (random >> 62 & 0xFFF) << 64
+    value |= 0b10 << 62
+    value |= random & (1 << 62) - 1
+    return UUID(int=value)
+
+
+def derived_id(source: UUID, purpose: str) -> UUID:
+    """The id of what is formed from `source`: the same each time, so that forming it twice changes nothing."""
+    return uuid5(source, purpose)

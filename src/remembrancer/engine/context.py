@@ -1,0 +1,61 @@
+"""All that an engine function depends on, in one argument."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from remembrancer.domain.scope import Reach, Reader, Scope
+from remembrancer.ports.embedder import Embedder
+from remembrancer.ports.store import Store
+from remembrancer.presets.spec import Preset
+
+
+class Clock(Protocol):
+    def __call__(self) -> datetime:
+        """The time now, aware."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """`without_embedder` says why there is none, in the words every surface shows; empty when there is one.
+
+    `stopwatch` counts seconds from any start; `new_id` makes the id of something that happens at a time.
+    """
+
+    store: Store
+    embedder: Embedder | None
+    without_embedder: str
+    preset: Preset
+    clock: Clock
+    stopwatch: Callable[[], float]
+    new_id: Callable[[datetime], UUID]
+
+    @property
+    def model(self) -> str | None:
+        return None if self.embedder is None else self.embedder.model_id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Who calls: whose rows are written, and as what role they are read."""
+
+    scope: Scope
+    role: str
+
+
+def reader_of(ctx: Context, caller: Caller, reach: Reach | None = None) -> Reader:
+    """The caller as a reader: as far as asked for, else as its role looks in this preset.
+
+    A role whose reach speaks of a scope part the caller does not have looks over the workspace: there is nothing
+    narrower it could mean. A reach asked for by name raises InvalidInput then.
+    """
+    if reach is not None:
+        return Reader(caller.scope, reach)
+    usual = ctx.preset.reach_by_role.get(caller.role, Reach.WORKSPACE)
+    needed = {Reach.SESSION: caller.scope.session, Reach.OWN: caller.scope.agent, Reach.CREW_SHARED: caller.scope.crew}
+    return Reader(caller.scope, Reach.WORKSPACE if needed.get(usual, "") is None else usual)

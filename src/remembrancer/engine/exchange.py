@@ -1,0 +1,120 @@
+"""A workspace to a file and back: JSON lines, a header first, a count last."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, cast
+
+from remembrancer.domain.scope import Scope
+from remembrancer.domain.validation import JsonValue
+from remembrancer.engine.context import Context
+from remembrancer.errors import InvalidInput, StoreUnavailable
+from remembrancer.ports.store import ExportRow
+
+FORMAT: Final = "remembrancer-export"
+VERSION: Final = 1
+
+OnRows = Callable[[int], None]
+"""Told how many rows are done so far."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """How many rows the file has, and how many of them were new (or would be, in a dry run)."""
+
+    rows: int
+    new: int
+    dry_run: bool
+
+
+async def export(ctx: Context, scope: Scope, path: Path, *, on_rows: OnRows | None = None) -> int:
+    """Write every row of the workspace to a new file, made whole under another name first. Returns how many.
+
+    The same rows give the same bytes. Raises InvalidInput when the file is there, StoreUnavailable when it cannot be
+    written.
+    """
+    if path.exists():
+        raise InvalidInput("path", str(path), "a file that does not exist yet")
+    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
+    count = 0
+    try:
+        with partial.open("w", encoding="utf-8", newline="\n") as file:
+            file.write(_line({"record": FORMAT, "version": VERSION}))
+            async for row in ctx.store.export(scope):
+                file.write(_line(row))
+                count += 1
+                if on_rows is not None:
+                    on_rows(count)
+            file.write(_line({"record": "end", "rows": count}))
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except OSError as error:
+        raise StoreUnavailable(f"{path}: cannot be written ({error.strerror})") from error
+    finally:
+        partial.unlink(missing_ok=True)
+    return count
+
+
+async def import_file(
+    ctx: Context, scope: Scope, path: Path, *, dry_run: bool, on_rows: OnRows | None = None
+) -> Imported:
+    """Write an export's rows into the workspace, in one transaction: all of them, or none.
+
+    Rows already there are left alone, so importing twice adds nothing. Raises InvalidInput naming the line that is not
+    what an export holds, or a file that was cut short.
+    """
+    rows = _Rows(path, on_rows)
+    new = await ctx.store.import_rows(scope, rows, dry_run=dry_run)
+    return Imported(rows=rows.count, new=new, dry_run=dry_run)
+
+
+class _Rows:
+    """The file's rows, checked line by line as they are read."""
+
+    def __init__(self, path: Path, on_rows: OnRows | None) -> None:
+        self._path = path
+        self._on_rows = on_rows
+        self.count = 0
+
+    def __iter__(self) -> Iterator[ExportRow]:
+        try:
+            with self._path.open(encoding="utf-8") as file:
+                yield from self._checked(file)
+        except OSError as error:
+            raise InvalidInput("path", str(self._path), f"a readable file ({error.strerror})") from error
+        except UnicodeDecodeError as error:
+            raise InvalidInput("path", str(self._path), "an export in UTF-8") from error
+
+    def _checked(self, file: Iterator[str]) -> Iterator[ExportRow]:
+        header = self._parsed(1, next(file, ""))
+        if header.get("record") != FORMAT or header.get("version") != VERSION:
+            raise InvalidInput(f"{self._path}:1", header, f"the header of a {FORMAT} file of version {VERSION}")
+        for number, line in enumerate(file, start=2):
+            row = self._parsed(number, line)
+            if row.get("record") == "end":
+                if row.get("rows") != self.count:
+                    raise InvalidInput(f"{self._path}:{number}", row, f"a count of {self.count} rows")
+                return
+            self.count += 1
+            yield row
+            if self._on_rows is not None:
+                self._on_rows(self.count)
+        raise InvalidInput(str(self._path), f"{self.count} rows", "a file that ends with its count: this one was cut")
+
+    def _parsed(self, number: int, line: str) -> dict[str, JsonValue]:
+        try:
+            value: object = json.loads(line)
+        except (ValueError, RecursionError):
+            value = None
+        if not isinstance(value, dict):
+            raise InvalidInput(f"{self._path}:{number}", line.strip(), "one JSON object a line, as export writes it")
+        return cast("dict[str, JsonValue]", value)
+
+
+def _line(row: ExportRow) -> str:
+    return json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n"

@@ -1,0 +1,77 @@
+"""The index sweep: cues that have no vector of the active model get one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from remembrancer.domain.scope import Scope
+from remembrancer.engine.context import Context
+from remembrancer.errors import ModelUnavailable
+from remembrancer.ports.embedder import Embedder
+from remembrancer.ports.store import CueVector, PendingCue
+
+BATCH: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """One batch of the sweep: how many cues got a vector, how many must wait after a failure, and why."""
+
+    indexed: int
+    deferred: int
+    error: str = ""
+
+    @property
+    def idle(self) -> bool:
+        """Nothing was there to do."""
+        return not self.indexed and not self.deferred
+
+
+async def index_batch(ctx: Context, scope: Scope, *, batch: int = BATCH) -> Swept:
+    """Embed up to `batch` waiting cues of the workspace. The work list is what has no vector: a crash loses nothing.
+
+    When the embedder fails on a batch, each cue is tried alone, so that one bad text waits and its neighbours do not.
+    """
+    embedder = ctx.embedder
+    if embedder is None:
+        return Swept(0, 0)
+    waiting = await ctx.store.pending(scope, embedder.model_id, limit=batch, now=ctx.clock())
+    if not waiting:
+        return Swept(0, 0)
+    try:
+        return Swept(await _embed(ctx, embedder, scope, waiting), 0)
+    except ModelUnavailable as error:
+        if len(waiting) == 1:
+            return await _defer(ctx, embedder, scope, waiting, str(error))
+    indexed, deferred, reason = 0, 0, ""
+    for cue in waiting:
+        try:
+            indexed += await _embed(ctx, embedder, scope, (cue,))
+        except ModelUnavailable as error:
+            swept = await _defer(ctx, embedder, scope, (cue,), str(error))
+            deferred, reason = deferred + swept.deferred, swept.error
+    return Swept(indexed, deferred, reason)
+
+
+async def _embed(ctx: Context, embedder: Embedder, scope: Scope, waiting: tuple[PendingCue, ...]) -> int:
+    embedded = await embedder.embed_documents([vector_text(ctx, cue) for cue in waiting])
+    vectors = [
+        CueVector(cue.ref, vector, bool(truncated))
+        for cue, vector, truncated in zip(waiting, embedded.vectors, embedded.truncated, strict=True)
+    ]
+    await ctx.store.put_vectors(scope, embedder.model_id, vectors)
+    return len(vectors)
+
+
+def vector_text(ctx: Context, cue: PendingCue) -> str:
+    """What of a cue is embedded."""
+    return f"{cue.heading}: {cue.text}" if ctx.preset.heading_in_vector and cue.heading else cue.text
+
+
+async def _defer(
+    ctx: Context, embedder: Embedder, scope: Scope, waiting: tuple[PendingCue, ...], error: str
+) -> Swept:
+    refs = [cue.ref for cue in waiting]
+    await ctx.store.defer_vectors(scope, embedder.model_id, refs, error=error, now=ctx.clock())
+    return Swept(0, len(waiting), error)

@@ -1,0 +1,147 @@
+"""Looking at what is kept: one memory whole, lists by time, counts, and why a memory did not come back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+from remembrancer.domain.event import Event
+from remembrancer.domain.memory import Cue, Memory, Revision
+from remembrancer.domain.query import Filter
+from remembrancer.domain.recall import Fate, Stage
+from remembrancer.domain.relation import Relation
+from remembrancer.domain.scope import Reach, Reader
+from remembrancer.engine.context import Context
+from remembrancer.engine.recall import MAX_LIMIT, Question, recall
+from remembrancer.errors import ModelUnavailable, NotFound
+from remembrancer.policies.selection import excluded_by
+from remembrancer.ports.store import EventFilter, Finding, Stats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dossier:
+    """One memory with all that belongs to it. `events`: the turns it was formed from, in order."""
+
+    memory: Memory
+    cues: tuple[Cue, ...]
+    events: tuple[Event, ...]
+    revisions: tuple[Revision, ...]
+    relations: tuple[Relation, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhyNot:
+    """Where a memory's way to an answer ended: `reason` in words, `stage` where it was a candidate."""
+
+    memory: Memory
+    returned: bool
+    reason: str
+    stage: Stage | None = None
+    score: float | None = None
+    rank: int | None = None
+
+
+async def get(ctx: Context, reader: Reader, memory_id: UUID) -> Memory:
+    found = await ctx.store.get(reader, [memory_id])
+    if memory_id not in found:
+        raise NotFound("memory", memory_id)
+    return found[memory_id]
+
+
+async def show(ctx: Context, reader: Reader, memory_id: UUID) -> Dossier:
+    """A memory with its cues, provenance, revisions and relations. Raises NotFound."""
+    memory = await get(ctx, reader, memory_id)
+    cues = await ctx.store.cues(reader, [memory_id])
+    return Dossier(
+        memory=memory,
+        cues=cues.get(memory_id, ()),
+        events=await ctx.store.provenance(reader, memory_id),
+        revisions=await ctx.store.revisions(reader, memory_id),
+        relations=await ctx.store.relations(reader, memory_id),
+    )
+
+
+async def recent(ctx: Context, reader: Reader, *, limit: int, within: timedelta | None) -> tuple[Memory, ...]:
+    """Current memories, newest first."""
+    now = ctx.clock()
+    since = None if within is None else now - within
+    return await ctx.store.memories(reader, Filter(current_at=now, since=since), limit=limit)
+
+
+async def timeline(ctx: Context, reader: Reader, where: Filter, *, limit: int) -> tuple[Memory, ...]:
+    """Current memories that the filter keeps, oldest first."""
+    return await ctx.store.memories(reader, where, limit=limit, oldest_first=True)
+
+
+async def events(
+    ctx: Context, reader: Reader, where: EventFilter, *, limit: int, oldest_first: bool
+) -> tuple[Event, ...]:
+    return await ctx.store.events(reader, where, limit=limit, oldest_first=oldest_first)
+
+
+async def stats(ctx: Context, reader: Reader) -> Stats:
+    return await ctx.store.stats(reader)
+
+
+async def doctor(ctx: Context, reader: Reader) -> tuple[Finding, ...]:
+    """The store's own checks, and whether there is an embedder and it answers."""
+    embedder = await _embedder_finding(ctx)
+    return (*await ctx.store.check(reader.scope, ctx.model), embedder)
+
+
+async def why_not(ctx: Context, reader: Reader, memory_id: UUID, question: Question) -> WhyNot:
+    """Ask the question and say at which stage this memory's way ended. Raises NotFound for one that nobody here may see."""
+    in_workspace = Reader(reader.scope, Reach.WORKSPACE)
+    memory = await get(ctx, in_workspace, memory_id)
+    if memory_id not in await ctx.store.get(reader, [memory_id]):
+        reason = f"out of reach: this reader looks as far as {reader.reach}, the memory belongs to {_owner(memory)}"
+        return WhyNot(memory=memory, returned=False, reason=reason)
+    excluded = excluded_by(memory, question.where)
+    if excluded:
+        return WhyNot(memory=memory, returned=False, reason="left out before the search: " + ", ".join(excluded))
+    answer = await recall(ctx, reader, question)
+    fate = answer.trace.fates.get(memory_id)
+    if fate is None:
+        depth = max(ctx.preset.depth, question.limit)
+        legs = " and ".join(answer.trace.legs) if not answer.degraded else "lexical"
+        reason = f"no leg brought it: {depth} memories or more match better by each of: {legs}"
+        return WhyNot(memory=memory, returned=False, reason=reason)
+    return WhyNot(
+        memory=memory,
+        returned=fate.stage is Stage.RETURNED,
+        reason=_in_words(fate, question.limit),
+        stage=fate.stage,
+        score=fate.score,
+        rank=fate.rank,
+    )
+
+
+def _in_words(fate: Fate, limit: int) -> str:
+    match fate.stage:
+        case Stage.RETURNED:
+            return f"it is returned, at rank {fate.rank}"
+        case Stage.LIMIT:
+            return f"ranked {fate.rank}, and only {limit} are asked for (at most {MAX_LIMIT})"
+        case Stage.DUPLICATE:
+            return f"ranked {fate.rank}, and says word for word what {fate.detail} says, which ranks higher"
+        case Stage.FLOOR:
+            return f"ranked {fate.rank}, below the relevance floor"
+        case Stage.ROW_MISSING:
+            return "its row went away while the question was being answered"
+
+
+def _owner(memory: Memory) -> str:
+    scope = memory.scope
+    parts = (("project", scope.project), ("crew", scope.crew), ("agent", scope.agent), ("session", scope.session))
+    return ", ".join(f"{name} {value}" for name, value in parts if value) or "the workspace"
+
+
+async def _embedder_finding(ctx: Context) -> Finding:
+    if ctx.embedder is None:
+        return Finding("embedder", ok=True, detail=ctx.without_embedder)
+    try:
+        await ctx.embedder.embed_query("Does the embedder answer?")
+    except ModelUnavailable as error:
+        return Finding("embedder", ok=False, detail=str(error), repair="see the message; recall is lexical until then")
+    return Finding("embedder", ok=True, detail=f"{ctx.embedder.model_id}, {ctx.embedder.dim} dimensions")

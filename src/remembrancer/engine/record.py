@@ -1,0 +1,88 @@
+"""What happened, into the journal, and what is to be remembered, beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from remembrancer.domain.event import Event, EventDraft, Role
+from remembrancer.domain.memory import Memory, MemoryDraft, MemoryWrite
+from remembrancer.domain.scope import Scope
+from remembrancer.engine.context import Context
+from remembrancer.errors import Conflict, InvalidInput
+from remembrancer.policies.formation import memory_of_draft, memory_of_event, origin_of, revised
+from remembrancer.ports.store import Appended, Entry
+
+MAX_BATCH: Final = 10_000
+TOPIC_ATTEMPTS: Final = 8
+"""Writers that tell one topic anew at the same moment: each loses at most as often as there are others."""
+
+
+async def observe(ctx: Context, scope: Scope, drafts: Sequence[EventDraft]) -> tuple[Appended, ...]:
+    """Append events in order, each admitted one with its memory, in one transaction.
+
+    A draft whose key is known with the same text is returned as it was recorded. Raises Conflict when the text differs
+    and InvalidInput for more than 10,000 drafts; nothing is written then.
+    """
+    if len(drafts) > MAX_BATCH:
+        raise InvalidInput("events", f"{len(drafts):,} events", f"at most {MAX_BATCH:,} at once")
+    if not drafts:
+        return ()
+    now = ctx.clock()
+    entries = [_entry(ctx, _event(ctx, scope, draft, now), draft) for draft in drafts]
+    return await ctx.store.append(scope, entries)
+
+
+async def remember(ctx: Context, scope: Scope, draft: MemoryDraft) -> tuple[Memory, bool]:
+    """Keep a memory; returns it and whether anything was written.
+
+    With a topic key that an active memory of this scope has, that memory says the new text from now on and keeps the
+    old one as a revision; saying the same again changes nothing.
+    """
+    if draft.topic_key is None:
+        return await ctx.store.insert(scope, _new(ctx, scope, draft))
+    for _ in range(TOPIC_ATTEMPTS):
+        known = await ctx.store.by_topic(scope, draft.topic_key)
+        try:
+            if known is None:
+                return await ctx.store.insert(scope, _new(ctx, scope, draft))
+            if (known.text, known.title) == (draft.text, draft.title):
+                return known, False
+            now = ctx.clock()
+            write = revised(known, draft, now=now)
+            return await ctx.store.revise(scope, write, expected_revision=known.revision, at=now), True
+        except Conflict:
+            if known is None and await ctx.store.by_topic(scope, draft.topic_key) is None:
+                raise  # not about the topic: its key holds another text
+    raise Conflict(f"topic key {draft.topic_key!r}: {TOPIC_ATTEMPTS} other writers told it anew meanwhile; try again")
+
+
+def _new(ctx: Context, scope: Scope, draft: MemoryDraft) -> MemoryWrite:
+    now = ctx.clock()
+    return memory_of_draft(draft, scope=scope, identifier=ctx.new_id(now), now=now)
+
+
+def _event(ctx: Context, scope: Scope, draft: EventDraft, now: datetime) -> Event:
+    role = Role(draft.role)
+    return Event(
+        id=ctx.new_id(now),
+        scope=scope if draft.session is None else scope.narrowed(session=draft.session),
+        seq=0,  # the store gives the place in the stream
+        occurred_at=draft.occurred_at or now,
+        recorded_at=now,
+        type=draft.type,
+        severity=draft.severity,
+        priority=draft.priority,
+        actor=draft.actor,
+        role=role,
+        text=draft.text,
+        payload=draft.payload,
+        refs=draft.refs,
+        key=draft.key,
+        origin=origin_of(role),
+    )
+
+
+def _entry(ctx: Context, event: Event, draft: EventDraft) -> Entry:
+    return Entry(event, memory_of_event(event) if ctx.preset.admission.admits(draft) else None)

@@ -1,0 +1,248 @@
+"""The LoCoMo data set: long conversations, and questions whose evidence is known turn by turn.
+
+Source: Maharana et al., ACL 2024 (arXiv 2402.17753); the file is `locomo10.json` of github.com/snap-research/locomo.
+It is not shipped: its licence is CC BY-NC 4.0. What is known to be wrong in it is mended here while reading: evidence
+that names two turns in one string, or writes an id as `D30:05` or `D:11:26`, and ids of turns that do not exist.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import re
+import zlib
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import IntEnum
+from pathlib import Path
+from typing import Final, cast
+
+from remembrancer.errors import InvalidInput
+
+TURN_SPACING: Final = timedelta(seconds=10)
+"""The file dates sessions, not turns: turns follow each other at this distance, so that their order is kept."""
+
+_GZIP_MAGIC: Final = b"\x1f\x8b"
+_SESSION: Final = re.compile(r"session_([1-9]\d*)")
+_TURN_ID: Final = re.compile(r"D([1-9]\d*):([1-9]\d*)")
+_EVIDENCE: Final = re.compile(r"D:?(\d+):(\d+)")
+_DATE: Final = re.compile(r"(\d{1,2}):(\d{2}) (am|pm) on (\d{1,2}) ([A-Z][a-z]+), (\d{4})")
+_MONTHS: Final = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+
+
+class Category(IntEnum):
+    """What a question takes, numbered as in the file."""
+
+    MULTI_HOP = 1
+    TEMPORAL = 2
+    OPEN_DOMAIN = 3
+    SINGLE_HOP = 4
+    ADVERSARIAL = 5
+
+    @property
+    def label(self) -> str:
+        return self.name.lower().replace("_", "-")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One utterance. `id` is the file's dia_id ("D3:11"); `session` is "session_3"."""
+
+    id: str
+    session: str
+    speaker: str
+    text: str
+    occurred_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A question; `evidence` are the ids of the turns that answer it, `sessions` the sessions of those, each once."""
+
+    text: str
+    category: Category
+    evidence: tuple[str, ...]
+    sessions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transcript:
+    """What was said, in its order: all that a system may see. `id` is the file's sample_id ("conv-26")."""
+
+    id: str
+    speakers: tuple[str, str]
+    turns: tuple[Turn, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """A transcript, and the questions about it. `excluded`: how many had no usable evidence and are left out."""
+
+    transcript: Transcript
+    questions: tuple[Question, ...]
+    excluded: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dataset:
+    """What a file holds. `sha256` is that of its JSON, the same for a file and its gzip."""
+
+    name: str
+    sha256: str
+    conversations: tuple[Conversation, ...]
+
+
+def load(path: Path) -> Dataset:
+    """Reads `locomo10.json`, plain or gzip. Raises InvalidInput naming what is not as it should be, and where."""
+    raw = _read(path)
+    try:
+        document: object = json.loads(raw)
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise InvalidInput("path", str(path), f"a JSON file ({error})") from error
+    conversations = tuple(_conversation(f"[{index}]", item) for index, item in enumerate(_list("the file", document)))
+    if not conversations:
+        raise InvalidInput("the file", [], "at least one conversation")
+    ids = [conversation.transcript.id for conversation in conversations]
+    if len(set(ids)) != len(ids):
+        raise InvalidInput("sample_id", ids, "a different one for each conversation")
+    return Dataset(name=path.name, sha256=hashlib.sha256(raw).hexdigest(), conversations=conversations)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        raw = path.read_bytes()
+        return gzip.decompress(raw) if raw.startswith(_GZIP_MAGIC) else raw
+    except (OSError, EOFError, zlib.error) as error:
+        raise InvalidInput("path", str(path), f"a readable LoCoMo file ({error})") from error
+
+
+def _conversation(where: str, value: object) -> Conversation:
+    sample = _object(where, value)
+    told = _object(f"{where}.conversation", _part(where, sample, "conversation"))
+    speakers = (
+        _string(f"{where}.conversation.speaker_a", _part(f"{where}.conversation", told, "speaker_a")),
+        _string(f"{where}.conversation.speaker_b", _part(f"{where}.conversation", told, "speaker_b")),
+    )
+    turns = _turns(f"{where}.conversation", told, speakers)
+    session_of = {turn.id: turn.session for turn in turns}
+    asked = _list(f"{where}.qa", _part(where, sample, "qa"))
+    read = [_question(f"{where}.qa[{index}]", item, session_of) for index, item in enumerate(asked)]
+    questions = tuple(question for question in read if question.evidence)
+    return Conversation(
+        transcript=Transcript(
+            id=_string(f"{where}.sample_id", _part(where, sample, "sample_id")), speakers=speakers, turns=turns
+        ),
+        questions=questions,
+        excluded=len(read) - len(questions),
+    )
+
+
+def _turns(where: str, told: dict[str, object], speakers: tuple[str, str]) -> tuple[Turn, ...]:
+    numbers = sorted(int(match.group(1)) for key in told if (match := _SESSION.fullmatch(key)))
+    turns: list[Turn] = []
+    for number in numbers:
+        session = f"session_{number}"
+        stamp = f"{session}_date_time"
+        begun = _moment(f"{where}.{stamp}", _part(where, told, stamp))
+        for index, item in enumerate(_list(f"{where}.{session}", told[session])):
+            at = begun + index * TURN_SPACING
+            turns.append(_turn(f"{where}.{session}[{index}]", item, session, speakers, at))
+    if not turns:
+        raise InvalidInput(where, sorted(told), "at least one session_<number> with turns")
+    ids = [turn.id for turn in turns]
+    for position, turn_id in enumerate(ids):
+        if turn_id in ids[:position]:
+            raise InvalidInput(f"{where}.dia_id", turn_id, "a different id for each turn")
+    return tuple(turns)
+
+
+def _turn(where: str, value: object, session: str, speakers: tuple[str, str], at: datetime) -> Turn:
+    turn = _object(where, value)
+    turn_id = _string(f"{where}.dia_id", _part(where, turn, "dia_id"))
+    if not _TURN_ID.fullmatch(turn_id):
+        raise InvalidInput(f"{where}.dia_id", turn_id, "an id such as D3:11")
+    speaker = _string(f"{where}.speaker", _part(where, turn, "speaker"))
+    if speaker not in speakers:
+        raise InvalidInput(f"{where}.speaker", speaker, " or ".join(speakers))
+    said = _part(where, turn, "text")
+    caption = turn.get("blip_caption", "")
+    if not isinstance(said, str) or not isinstance(caption, str):
+        raise InvalidInput(where, turn, "text and blip_caption as strings")
+    shown = f"[shares an image: {caption.strip()}]" if caption.strip() else ""
+    text = " ".join(part for part in (said.strip(), shown) if part)
+    if not text:
+        raise InvalidInput(f"{where}.text", said, "a text, or an image with a caption")
+    return Turn(id=turn_id, session=session, speaker=speaker, text=text, occurred_at=at)
+
+
+def _question(where: str, value: object, session_of: dict[str, str]) -> Question:
+    """A question with the evidence that could be made sense of, which may be none."""
+    question = _object(where, value)
+    category = _part(where, question, "category")
+    if category not in [*Category]:
+        raise InvalidInput(f"{where}.category", category, "1, 2, 3, 4 or 5")
+    named = [
+        _string(f"{where}.evidence[{index}]", item)
+        for index, item in enumerate(_list(f"{where}.evidence", _part(where, question, "evidence")))
+    ]
+    evidence = tuple(dict.fromkeys(turn_id for item in named for turn_id in _mended(item) if turn_id in session_of))
+    return Question(
+        text=_string(f"{where}.question", _part(where, question, "question")),
+        category=Category(cast("int", category)),
+        evidence=evidence,
+        sessions=tuple(dict.fromkeys(session_of[turn_id] for turn_id in evidence)),
+    )
+
+
+def _mended(evidence: str) -> list[str]:
+    """The turn ids in one evidence string, written as turns write them: "D8:6; D9:17", "D30:05", "D:11:26"."""
+    return [f"D{int(session)}:{int(turn)}" for session, turn in _EVIDENCE.findall(evidence)]
+
+
+def _moment(where: str, value: object) -> datetime:
+    """A session's time ("1:56 pm on 8 May, 2023"), taken as UTC: the file names no zone."""
+    match = _DATE.fullmatch(_string(where, value))
+    at = _read_date(match) if match else None
+    if at is None:
+        raise InvalidInput(where, value, "a time such as '1:56 pm on 8 May, 2023'")
+    return at
+
+
+def _read_date(match: re.Match[str]) -> datetime | None:
+    """The time that a match of _DATE names; None where there is no such hour, day or month."""
+    hour, minute, half, day, month, year = match.groups()
+    if month not in _MONTHS or not 1 <= int(hour) <= 12:
+        return None
+    hours = int(hour) % 12 + (12 if half == "pm" else 0)
+    try:
+        return datetime(int(year), _MONTHS.index(month) + 1, int(day), hours, int(minute), tzinfo=UTC)
+    except ValueError:
+        return None
+
+
+def _part(where: str, holder: dict[str, object], key: str) -> object:
+    if key not in holder:
+        raise InvalidInput(where, sorted(holder), f"an object with {key}")
+    return holder[key]
+
+
+def _object(where: str, value: object) -> dict[str, object]:
+    if not isinstance(value, dict):
+        raise InvalidInput(where, value, "a JSON object")
+    return cast("dict[str, object]", value)  # JSON has no other keys
+
+
+def _list(where: str, value: object) -> list[object]:
+    if not isinstance(value, list):
+        raise InvalidInput(where, value, "a JSON list")
+    return cast("list[object]", value)
+
+
+def _string(where: str, value: object) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidInput(where, value, "a text that is not blank")
+    return value.strip()

@@ -1,0 +1,26 @@
+"""Which machine a figure was measured on."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from pathlib import Path
+from typing import Final
+
+_CPU_NAMES: Final = Path("/proc/cpuinfo")
+
+
+def machine_line() -> str:
+    """Processor, processors, system and Python, in one line."""
+    system = f"{platform.system()} {platform.machine()}"
+    return f"{_cpu()}, {os.cpu_count()} CPUs, {system}, Python {platform.python_version()}"
+
+
+def _cpu() -> str:
+    """The processor's name, where the system tells it."""
+    try:
+        named = re.search(r"^model name\s*:\s*(.+)$", _CPU_NAMES.read_text(encoding="utf-8"), re.MULTILINE)
+    except OSError:  # not Linux
+        named = None
+    return named.group(1) if named else platform.processor() or "unnamed processor"

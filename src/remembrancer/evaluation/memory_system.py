@@ -1,0 +1,112 @@
+"""The memory as it is measured: through its public interface, as a program would use it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from remembrancer.config import Settings
+from remembrancer.domain.event import EventDraft, Role
+from remembrancer.evaluation.locomo import Transcript, Turn
+from remembrancer.evaluation.system import Ranker
+from remembrancer.facade import AsyncRemembrancer
+from remembrancer.ports.embedder import Embedded, Embedder
+
+ASKED_AFTER: Final = timedelta(days=1)
+"""Questions are asked this long after the last turn. The clock stands there, so that every run sees the same ages."""
+
+
+class MemorySystem:
+    """The memory under the settings' preset, each conversation in a workspace of its own within one database.
+
+    `degraded` fills with what a recall had to do without, and why.
+    """
+
+    def __init__(self, settings: Settings, embedder: Embedder | None) -> None:
+        """`embedder` takes the place of the one that the settings name; it stays open."""
+        self._settings = settings
+        self._embedder = embedder
+        self.degraded: dict[str, str] = {}
+
+    @property
+    def name(self) -> str:
+        return self._settings.preset
+
+    @asynccontextmanager
+    async def prepared(self, transcript: Transcript) -> AsyncGenerator[Ranker, None]:
+        asked_at = transcript.turns[-1].occurred_at + ASKED_AFTER
+        memory = await AsyncRemembrancer.open(
+            settings=self._settings.model_copy(update={"workspace": f"locomo-{transcript.id}"}),
+            embedder=None if self._embedder is None else _Lent(self._embedder),
+            clock=_Standing(asked_at),
+        )
+        async with memory:
+            events = await memory.observe_many(_draft(turn, transcript.speakers) for turn in transcript.turns)
+            await memory.maintain()
+            turn_of = {event.id: turn.id for event, turn in zip(events, transcript.turns, strict=True)}
+            yield _MemoryRanker(memory, turn_of, self.degraded)
+
+
+class _MemoryRanker:
+    def __init__(self, memory: AsyncRemembrancer, turn_of: Mapping[UUID, str], degraded: dict[str, str]) -> None:
+        self._memory = memory
+        self._turn_of = turn_of
+        self._degraded = degraded
+
+    async def rank(self, question: str, *, limit: int) -> list[str]:
+        recall = await self._memory.recall(question, limit=limit)
+        self._degraded.update(recall.degraded)
+        cued = [hit.cue.event_id for hit in recall]
+        return [self._turn_of[event_id] for event_id in cued if event_id is not None and event_id in self._turn_of]
+
+
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """A clock that stands still."""
+
+    now: datetime
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@dataclass(frozen=True, slots=True)
+class _Lent:
+    """An embedder for one memory's lifetime: a memory closes its embedder, and the next conversation needs it again."""
+
+    embedder: Embedder
+
+    @property
+    def model_id(self) -> str:
+        return self.embedder.model_id
+
+    @property
+    def dim(self) -> int:
+        return self.embedder.dim
+
+    async def embed_documents(self, texts: Sequence[str]) -> Embedded:
+        return await self.embedder.embed_documents(texts)
+
+    async def embed_query(self, text: str) -> NDArray[np.float32]:
+        return await self.embedder.embed_query(text)
+
+    async def close(self) -> None:
+        """Nothing: it belongs to whoever lent it."""
+
+
+def _draft(turn: Turn, speakers: tuple[str, str]) -> EventDraft:
+    return EventDraft(
+        text=turn.text,
+        role=Role.USER if turn.speaker == speakers[0] else Role.ASSISTANT,
+        actor=turn.speaker,
+        occurred_at=turn.occurred_at,
+        session=turn.session,
+        key=turn.id,
+    )

@@ -1,0 +1,133 @@
+"""Retrieval metrics of one question, and how sure a mean over questions is.
+
+`ranked` is a list of item ids, best first; `gold` are the ids that answer. Only an item's first appearance counts: a
+repeat takes up a place and gains nothing. A list shorter than k is read as it is. Every metric lies in [0, 1], and
+every one raises InvalidInput for an empty `gold` (there is nothing to be found) or a k below 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from remembrancer.domain import validation
+from remembrancer.errors import InvalidInput
+
+DEPTHS: Final = (5, 10, 20)
+METRICS: Final = (*(f"{name}@{k}" for name in ("recall", "any", "all", "ndcg") for k in DEPTHS), "mrr")
+"""The names that `measure` gives, in its order."""
+
+MAX_K: Final = 1_000_000
+
+
+def any_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
+    """1 if one of `gold` stands in the first k, else 0. Source: "success@k", TREC; "hit rate".
+
+    >>> any_at(["a", "b", "c"], {"c", "x"}, 3)
+    1.0
+    """
+    return float(bool(_found(ranked, gold, k)))
+
+
+def all_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
+    """1 if all of `gold` stand in the first k, else 0; so always 0 where there are more than k of them.
+
+    Source: LongMemEval (Wu et al., ICLR 2025), "recall_all@k".
+
+    >>> all_at(["a", "b", "c"], {"c", "x"}, 3)
+    0.0
+    """
+    return float(len(_found(ranked, gold, k)) == len(set(gold)))
+
+
+def recall_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
+    """|gold ∩ first k| / |gold|. Source: Manning, Raghavan, Schütze: Introduction to Information Retrieval, §8.4.
+
+    >>> recall_at(["a", "b", "c"], {"c", "x"}, 3)
+    0.5
+    """
+    return len(_found(ranked, gold, k)) / len(set(gold))
+
+
+def ndcg_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
+    """Discounted gain of the first k by that of a perfect list: gains 0 or 1, discount log2(rank + 1).
+
+    The perfect list has min(k, |gold|) gains. Source: Järvelin and Kekäläinen, ACM TOIS 20(4), 2002.
+
+    >>> round(ndcg_at(["a", "b", "c"], {"a", "c"}, 3), 4)
+    0.9197
+    """
+    gained = math.fsum(1 / math.log2(rank + 1) for rank in _found(ranked, gold, k))
+    return gained / math.fsum(1 / math.log2(rank + 1) for rank in range(1, min(k, len(set(gold))) + 1))
+
+
+def reciprocal_rank(ranked: Sequence[str], gold: Collection[str]) -> float:
+    """1 / rank of the first of `gold` in the whole list, 0 if none is there; its mean over questions is MRR.
+
+    Source: Voorhees, TREC-8 question answering track, 1999.
+
+    >>> reciprocal_rank(["a", "b", "c"], {"b", "c"})
+    0.5
+    """
+    return 1 / min(_found(ranked, gold, MAX_K), default=math.inf)
+
+
+def gold_ranks(ranked: Sequence[str], gold: Sequence[str]) -> tuple[int | None, ...]:
+    """The rank, from 1, of each of `gold`; None for one that is not in the list.
+
+    >>> gold_ranks(["a", "b"], ["b", "x"])
+    (2, None)
+    """
+    return tuple(ranked.index(item) + 1 if item in ranked else None for item in gold)
+
+
+def fold(ranked: Sequence[str], group_of: Mapping[str, str]) -> list[str]:
+    """Ranked items as ranked groups: each group stands where its first item stood.
+
+    >>> fold(["t3", "t1", "t2"], {"t1": "s1", "t2": "s1", "t3": "s2"})
+    ['s2', 's1']
+    """
+    return list(dict.fromkeys(group_of[item] for item in ranked))
+
+
+def measure(ranked: Sequence[str], gold: Collection[str]) -> dict[str, float]:
+    """Every metric of METRICS for one question, in that order."""
+    of_name = {"recall": recall_at, "any": any_at, "all": all_at, "ndcg": ndcg_at}
+    values = {f"{name}@{k}": metric(ranked, gold, k) for name, metric in of_name.items() for k in DEPTHS}
+    return {**values, "mrr": reciprocal_rank(ranked, gold)}
+
+
+def bootstrap_intervals(
+    values: NDArray[np.float64], *, rng: np.random.Generator, resamples: int = 1_000, level: float = 0.95
+) -> NDArray[np.float64]:
+    """How far the mean of each column would move with another draw of questions: shape (columns, 2), low and high.
+
+    `values`: one row a question, one column a metric. Percentile bootstrap: rows are drawn with replacement
+    `resamples` times, and the columns share each draw. Source: Efron and Tibshirani, An Introduction to the
+    Bootstrap, 1993, ch. 13. Raises InvalidInput when there is no row.
+    """
+    rows = values.shape[0]
+    if rows == 0:
+        raise InvalidInput("values", "no row", "at least one question")
+    drawn = rng.multinomial(rows, np.full(rows, 1 / rows), size=resamples)
+    means = drawn.astype(np.float64) @ values / rows
+    outside = (1 - level) / 2
+    return np.quantile(means, [outside, 1 - outside], axis=0).T
+
+
+def _found(ranked: Sequence[str], gold: Collection[str], k: int) -> list[int]:
+    """The ranks, from 1, at which the first k hold one of `gold` for the first time."""
+    if not gold:
+        raise InvalidInput("gold", list(gold), "at least one item to be found")
+    validation.whole("k", k, 1, MAX_K)
+    missing = set(gold)
+    ranks: list[int] = []
+    for rank, item in enumerate(ranked[:k], start=1):
+        if item in missing:
+            missing.remove(item)
+            ranks.append(rank)
+    return ranks

@@ -1,0 +1,416 @@
+"""The memory as a program uses it: each method binds the caller's scope and calls one engine function."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+from uuid import UUID
+
+from remembrancer.config import Settings, load
+from remembrancer.domain import validation
+from remembrancer.domain.event import Event, EventDraft, Origin, Priority, Role, Severity
+from remembrancer.domain.memory import Memory, MemoryDraft, Tier
+from remembrancer.domain.query import Filter
+from remembrancer.domain.recall import Recall
+from remembrancer.domain.scope import Reach, Reader, Scope, Visibility
+from remembrancer.domain.strength import Exposure, Feedback, Strength
+from remembrancer.domain.validation import JsonValue
+from remembrancer.engine import exchange, forget, inspect, record, reinforce
+from remembrancer.engine.context import Caller, Clock, Context, reader_of
+from remembrancer.engine.exchange import Imported, OnRows
+from remembrancer.engine.inspect import Dossier, WhyNot
+from remembrancer.engine.recall import Question, recall
+from remembrancer.errors import InvalidInput
+from remembrancer.jobs.indexer import Indexer, IndexReport, OnIndexed
+from remembrancer.ports.embedder import Embedder
+from remembrancer.ports.store import EventFilter, Finding, Stats
+
+Identifier = UUID | str
+MAX_LISTED = 10_000
+"""Rows of one listing."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """What all views of one open store share."""
+
+    ctx: Context
+    indexer: Indexer
+    background: bool
+
+
+class AsyncRemembrancer:
+    """A memory open for one caller. Make one with `open`; `scoped` gives cheap views for others of its workspace."""
+
+    def __init__(self, opened: _Open, caller: Caller) -> None:
+        """Use `open`."""
+        self._opened = opened
+        self._caller = caller
+
+    @classmethod
+    async def open(
+        cls,
+        url: str | None = None,
+        *,
+        preset: str | None = None,
+        workspace: str | None = None,
+        project: str | None = None,
+        crew: str | None = None,
+        agent: str | None = None,
+        session: str | None = None,
+        role: str | None = None,
+        embedder: str | Embedder | None = None,
+        settings: Settings | Mapping[str, Any] | None = None,
+        clock: Clock | None = None,
+        create: bool = True,
+    ) -> Self:
+        """Open a store, making it if need be (`create`).
+
+        What is not given comes from `settings`, else from REMEMBRANCER_* variables and the file that
+        REMEMBRANCER_CONFIG names, else: `remembrancer.db`, preset and workspace `default`, role AGENT, and the local
+        embedder where it is installed. Raises InvalidInput, StoreUnavailable, Unsupported, ModelUnavailable.
+        """
+        given = {
+            "db": url,
+            "preset": preset,
+            "workspace": workspace,
+            "project": project,
+            "crew": crew,
+            "agent": agent,
+            "session": session,
+            "role": role,
+            "embedder": embedder if isinstance(embedder, str) else None,
+        }
+        chosen = _settings(settings, given)
+        from remembrancer import compose
+
+        instance = None if isinstance(embedder, str) else embedder
+        scope = Scope(
+            workspace=chosen.workspace,
+            project=chosen.project,
+            crew=chosen.crew,
+            agent=chosen.agent,
+            session=chosen.session,
+        )
+        caller = Caller(scope=scope, role=validation.name("role", chosen.role))
+        ctx = await asyncio.to_thread(compose.context, chosen, embedder=instance, clock=clock, create=create)
+        opened = _Open(ctx, Indexer(ctx, scope), chosen.background_index)
+        if opened.background:
+            opened.indexer.start()
+        return cls(opened, caller)
+
+    async def close(self) -> None:
+        """Let go of the store. What still awaits its vector is found again by the next sweep."""
+        await self._opened.indexer.stop()
+        await self._ctx.store.close()
+        if self._ctx.embedder is not None:
+            await self._ctx.embedder.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def scoped(self, *, role: str | None = None, **scope: str | None) -> Self:
+        """A view for another project, crew, agent or session of the same workspace, over the same open store."""
+        caller = replace(self._caller, scope=self._caller.scope.narrowed(**scope), role=role or self._caller.role)
+        return type(self)(self._opened, caller)
+
+    @property
+    def scope(self) -> Scope:
+        return self._caller.scope
+
+    # ── write ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def observe(
+        self,
+        text: str,
+        *,
+        role: Role | str = Role.USER,
+        type: str = "message",  # noqa: A002  the field's own name
+        severity: Severity | str = Severity.INFO,
+        priority: Priority | str = Priority.NORMAL,
+        actor: str | None = None,
+        occurred_at: datetime | None = None,
+        payload: Mapping[str, JsonValue] | None = None,
+        refs: Mapping[str, JsonValue] | None = None,
+        key: str | None = None,
+        session: str | None = None,
+    ) -> Event:
+        """Record something that was said or happened. Found by its words at once, by meaning after the index sweep.
+
+        With a `key` that is known, the event as it was recorded; Conflict when it says something else.
+        """
+        draft = EventDraft(
+            text=text,
+            role=role,
+            type=type,
+            severity=validation.choice("severity", severity, Severity),
+            priority=validation.choice("priority", priority, Priority),
+            actor=actor,
+            occurred_at=occurred_at,
+            session=session,
+            payload=payload or {},
+            refs=refs or {},
+            key=key,
+        )
+        return (await self.observe_many([draft]))[0]
+
+    async def observe_many(self, events: Iterable[EventDraft | Mapping[str, Any]]) -> tuple[Event, ...]:
+        """Record events in order, all or none. A mapping holds the arguments of an EventDraft. At most 10,000."""
+        appended = await record.observe(self._ctx, self.scope, [_draft(event) for event in events])
+        self._opened.indexer.wake()
+        return tuple(item.event for item in appended)
+
+    async def remember(
+        self,
+        text: str,
+        *,
+        title: str | None = None,
+        kind: str = "note",
+        tier: Tier | str = Tier.SEMANTIC,
+        source: str | None = None,
+        origin: Origin | str = Origin.USER,
+        importance: float = 0.5,
+        priority: int = 5,
+        confidence: float = 0.5,
+        tags: Sequence[str] = (),
+        metadata: Mapping[str, JsonValue] | None = None,
+        topic_key: str | None = None,
+        valid_from: datetime | None = None,
+        valid_until: datetime | None = None,
+        occurred_at: datetime | None = None,
+        visibility: Visibility | str = Visibility.WORKSPACE,
+        key: str | None = None,
+    ) -> Memory:
+        """Keep a memory. With a `topic_key` it replaces what this scope's memory of that topic said before."""
+        draft = MemoryDraft(
+            text=text,
+            title=title,
+            kind=kind,
+            tier=validation.choice("tier", tier, Tier),
+            source=source,
+            origin=validation.choice("origin", origin, Origin),
+            importance=importance,
+            priority=priority,
+            confidence=confidence,
+            tags=validation.tags("tags", tags),
+            metadata=metadata or {},
+            topic_key=topic_key,
+            valid_from=valid_from,
+            valid_until=valid_until,
+            occurred_at=occurred_at,
+            visibility=validation.choice("visibility", visibility, Visibility),
+            key=key,
+        )
+        memory, _ = await record.remember(self._ctx, self.scope, draft)
+        self._opened.indexer.wake()
+        return memory
+
+    async def feedback(self, memory_id: Identifier, said: Feedback | str) -> Strength:
+        """Say that a memory was helpful, unhelpful or harmful. Returns its strength after it. Raises NotFound."""
+        identifier = validation.identifier("memory_id", memory_id)
+        return await reinforce.feedback(
+            self._ctx, self._reader(), identifier, validation.choice("feedback", said, Feedback)
+        )
+
+    async def mark(self, memory_ids: Iterable[Identifier], exposure: Exposure | str) -> None:
+        """Count that memories were retrieved, shown or used. Raises NotFound, and counts none, when one is missing."""
+        ids = [validation.identifier("memory_ids", identifier) for identifier in memory_ids]
+        chosen = validation.choice("exposure", exposure, Exposure)
+        await reinforce.mark(self._ctx, self._reader(), ids, chosen)
+
+    # ── read ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def recall(
+        self,
+        query: str,
+        *,
+        limit: int = 5,
+        kinds: Iterable[str] | None = None,
+        tiers: Iterable[Tier | str] | None = None,
+        tags: Iterable[str] = (),
+        source: str | None = None,
+        session: str | None = None,
+        reach: Reach | str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        as_of: datetime | None = None,
+        min_score: float = 0.0,
+    ) -> Recall:
+        """The memories that answer, best first; none when nothing does. `limit` 1 to 200. Reads only.
+
+        `tags` must all be there, of `kinds` and `tiers` any; what happened in [since, until); as believed at `as_of`.
+        Every hit carries its explanation.
+        """
+        where = self._filter(kinds, tiers, tags, source, session, since, until, as_of)
+        return await recall(self._ctx, self._reader(reach), Question(text=query, where=where, limit=limit, min_score=min_score))
+
+    async def why_not(
+        self,
+        memory_id: Identifier,
+        query: str,
+        *,
+        limit: int = 5,
+        kinds: Iterable[str] | None = None,
+        tiers: Iterable[Tier | str] | None = None,
+        tags: Iterable[str] = (),
+        source: str | None = None,
+        session: str | None = None,
+        reach: Reach | str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        as_of: datetime | None = None,
+        min_score: float = 0.0,
+    ) -> WhyNot:
+        """At which stage of that recall the memory dropped out, or its rank where it did not. Raises NotFound."""
+        where = self._filter(kinds, tiers, tags, source, session, since, until, as_of)
+        question = Question(text=query, where=where, limit=limit, min_score=min_score)
+        identifier = validation.identifier("memory_id", memory_id)
+        return await inspect.why_not(self._ctx, self._reader(reach), identifier, question)
+
+    async def get(self, memory_id: Identifier) -> Memory:
+        """One memory, whatever its status. Raises NotFound."""
+        return await inspect.get(self._ctx, self._reader(), validation.identifier("memory_id", memory_id))
+
+    async def show(self, memory_id: Identifier) -> Dossier:
+        """One memory with its cues, the events it came from, its revisions and relations. Raises NotFound."""
+        return await inspect.show(self._ctx, self._reader(), validation.identifier("memory_id", memory_id))
+
+    async def recent(self, *, limit: int = 10, days: float | None = None) -> tuple[Memory, ...]:
+        """Current memories by when they happened, newest first, of the last `days` if given. `limit` 1 to 10,000."""
+        within = None if days is None else timedelta(days=validation.number("days", days, 0, 36_500))
+        validation.whole("limit", limit, 1, MAX_LISTED)
+        return await inspect.recent(self._ctx, self._reader(), limit=limit, within=within)
+
+    async def timeline(
+        self,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        *,
+        limit: int = 100,
+        kinds: Iterable[str] | None = None,
+        session: str | None = None,
+    ) -> tuple[Memory, ...]:
+        """Current memories of [since, until), oldest first. `limit` 1 to 10,000."""
+        where = self._filter(kinds, None, (), None, session, since, until, None)
+        validation.whole("limit", limit, 1, MAX_LISTED)
+        return await inspect.timeline(self._ctx, self._reader(), where, limit=limit)
+
+    async def events(
+        self,
+        *,
+        session: str | None = None,
+        types: Iterable[str] | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int = 100,
+        oldest_first: bool = False,
+    ) -> tuple[Event, ...]:
+        """Entries of the journal, remembered or not, newest first unless asked. `limit` 1 to 10,000."""
+        where = EventFilter(
+            session=validation.optional_name("session", session),
+            types=_slugs("types", types),
+            since=validation.optional_moment("since", since),
+            until=validation.optional_moment("until", until),
+        )
+        validation.whole("limit", limit, 1, MAX_LISTED)
+        return await inspect.events(self._ctx, self._reader(), where, limit=limit, oldest_first=oldest_first)
+
+    async def stats(self) -> Stats:
+        """Counts of what this caller may see."""
+        return await inspect.stats(self._ctx, self._reader())
+
+    # ── care ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def forget(self, memory_id: Identifier) -> Memory:
+        """Retire a memory: kept, not recalled, and `restore` undoes it. Raises NotFound."""
+        return await forget.forget(self._ctx, self._reader(), validation.identifier("memory_id", memory_id))
+
+    async def restore(self, memory_id: Identifier) -> Memory:
+        """Undo `forget`. Raises NotFound."""
+        return await forget.restore(self._ctx, self._reader(), validation.identifier("memory_id", memory_id))
+
+    async def index_now(self, *, on_indexed: OnIndexed | None = None) -> IndexReport:
+        """Give every waiting cue its vector before returning."""
+        return await self._opened.indexer.run(on_indexed)
+
+    async def maintain(self, *, on_indexed: OnIndexed | None = None) -> dict[str, IndexReport]:
+        """Run every job that is due, once. What each did, or why it did nothing, by the job's name."""
+        return {"index": await self.index_now(on_indexed=on_indexed)}
+
+    async def doctor(self) -> tuple[Finding, ...]:
+        """What was looked at, and what is wrong with it."""
+        return await inspect.doctor(self._ctx, self._reader())
+
+    async def export(self, path: str | Path, *, on_rows: OnRows | None = None) -> int:
+        """Write the whole workspace to a new file. Returns how many rows it has."""
+        return await exchange.export(self._ctx, self.scope, Path(path), on_rows=on_rows)
+
+    async def import_(self, path: str | Path, *, dry_run: bool = True, on_rows: OnRows | None = None) -> Imported:
+        """Take over an export, all of it or nothing. A dry run, the default, only says what it would add."""
+        result = await exchange.import_file(self._ctx, self.scope, Path(path), dry_run=dry_run, on_rows=on_rows)
+        self._opened.indexer.wake()
+        return result
+
+    # ── inside ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def _ctx(self) -> Context:
+        return self._opened.ctx
+
+    def _reader(self, reach: Reach | str | None = None) -> Reader:
+        return reader_of(self._ctx, self._caller, None if reach is None else validation.choice("reach", reach, Reach))
+
+    def _filter(
+        self,
+        kinds: Iterable[str] | None,
+        tiers: Iterable[Tier | str] | None,
+        tags: Iterable[str],
+        source: str | None,
+        session: str | None,
+        since: datetime | None,
+        until: datetime | None,
+        as_of: datetime | None,
+    ) -> Filter:
+        return Filter(
+            current_at=self._ctx.clock() if as_of is None else validation.moment("as_of", as_of),
+            kinds=_slugs("kinds", kinds),
+            tiers=None if tiers is None else frozenset(validation.choice("tiers", tier, Tier) for tier in tiers),
+            tags=frozenset(validation.tags("tags", tags)),
+            source=validation.optional_name("source", source),
+            session=validation.optional_name("session", session),
+            since=validation.optional_moment("since", since),
+            until=validation.optional_moment("until", until),
+        )
+
+
+def _settings(settings: Settings | Mapping[str, Any] | None, given: Mapping[str, Any]) -> Settings:
+    if isinstance(settings, Settings):
+        return load({**settings.model_dump(), **{k: v for k, v in given.items() if v is not None}}, environment={})
+    return load({**(settings or {}), **{k: v for k, v in given.items() if v is not None}})
+
+
+def _draft(event: EventDraft | Mapping[str, Any]) -> EventDraft:
+    if isinstance(event, EventDraft):
+        return event
+    try:
+        return EventDraft(**event)
+    except TypeError as error:
+        raise InvalidInput("events", dict(event), f"the arguments of an EventDraft ({error})") from error
+
+
+def _slugs(argument: str, values: Iterable[str] | None) -> frozenset[str] | None:
+    if values is None:
+        return None
+    if isinstance(values, str):
+        raise InvalidInput(argument, values, "a list of names")
+    return frozenset(validation.slug(argument, value) for value in values)

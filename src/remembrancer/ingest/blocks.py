@@ -1,0 +1,149 @@
+"""Content blocks, as the Claude export and Claude Code transcripts both write what a message holds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from remembrancer.errors import InvalidInput
+from remembrancer.ingest import fields
+
+MAX_CALL_CHARS = 2_000
+"""What is kept of one tool call."""
+MAX_RESULT_CHARS = 4_000
+"""What is kept of one tool result, or of one attached file: enough to know what it was about."""
+
+_TELLING_INPUTS = (
+    "command",
+    "file_path",
+    "path",
+    "pattern",
+    "query",
+    "url",
+    "prompt",
+    "description",
+    "title",
+)
+"""The inputs that say what a call does; the first one present stands for the call."""
+_LEFT_OUT = frozenset({"thinking", "redacted_thinking", "token_budget", "flag"})
+
+
+class Kind(StrEnum):
+    SAID = "message"
+    CALL = "tool.call"
+    RESULT = "tool.result"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A part of a message that becomes an event of its own. `index` is that of its first block."""
+
+    kind: Kind
+    index: int
+    text: str
+    tool: str | None = None
+    call: str | None = None
+    failed: bool = False
+
+
+def passages(content: object) -> Iterator[Passage | InvalidInput]:
+    """The passages of a message's content in order; blocks of text that follow each other are one passage.
+
+    An error stands for a block left out, and the rest still comes.
+    """
+    if isinstance(content, str):
+        yield Passage(kind=Kind.SAID, index=0, text=content)
+        return
+    said: list[str] = []
+    since = 0
+    for index, block in enumerate(fields.as_list("content", content)):
+        try:
+            found = _passage(index, fields.as_object(f"content[{index}]", block))
+        except InvalidInput as error:
+            yield error
+            continue
+        if found is None:
+            continue
+        if found.kind is Kind.SAID:
+            since = since if said else index
+            said.append(found.text)
+            continue
+        if said:
+            yield Passage(kind=Kind.SAID, index=since, text="\n\n".join(said))
+            said = []
+        yield found
+    if said:
+        yield Passage(kind=Kind.SAID, index=since, text="\n\n".join(said))
+
+
+def _passage(index: int, block: Mapping[str, object]) -> Passage | None:
+    kind = fields.as_text("type", block.get("type"))
+    match kind:
+        case "text":
+            text = fields.optional_text(block, "text")
+            return None if text is None else Passage(kind=Kind.SAID, index=index, text=text)
+        case "image":
+            return Passage(kind=Kind.SAID, index=index, text="[image]")
+        case "document":
+            title = fields.optional_text(block, "title")
+            return Passage(kind=Kind.SAID, index=index, text=f"[file: {title}]" if title else "[file]")
+        case "tool_use" | "server_tool_use":
+            tool = fields.optional_text(block, "name") or "tool"
+            return Passage(
+                kind=Kind.CALL,
+                index=index,
+                text=f"{tool}: {call_text(block.get('input'))}",
+                tool=tool,
+                call=fields.optional_text(block, "id"),
+            )
+        case "tool_result":
+            return Passage(
+                kind=Kind.RESULT,
+                index=index,
+                text=clipped(_result_text(block.get("content")), MAX_RESULT_CHARS),
+                tool=fields.optional_text(block, "name"),
+                call=fields.optional_text(block, "tool_use_id"),
+                failed=block.get("is_error") is True,
+            )
+        case _ if kind in _LEFT_OUT:
+            return None
+        case _:
+            raise InvalidInput(f"content[{index}].type", kind, "a kind of block that is known; it is left out")
+
+
+def call_text(value: object) -> str:
+    """What a tool was asked to do, in a line or a few: its most telling input, else all of them as JSON."""
+    if fields.is_object(value):
+        for name in _TELLING_INPUTS:
+            telling = value.get(name)
+            if isinstance(telling, str) and telling.strip():
+                return clipped(fields.clean(telling), MAX_CALL_CHARS)
+    if isinstance(value, str):
+        return clipped(fields.clean(value), MAX_CALL_CHARS)
+    return clipped(json.dumps(fields.clean_json("input", value), ensure_ascii=False), MAX_CALL_CHARS)
+
+
+def _result_text(content: object) -> str:
+    if content is None:
+        return ""
+    if isinstance(content, str):
+        return fields.clean(content)
+    found: list[str] = []
+    for part in fields.as_list("content", content):
+        block = fields.as_object("content", part)
+        if block.get("type") == "image":
+            found.append("[image]")
+        elif (text := fields.optional_text(block, "text")) is not None:
+            found.append(text)
+        elif (title := fields.optional_text(block, "title")) is not None:  # a search hit or a citation
+            found.append(f"{title} {fields.optional_text(block, 'url') or ''}".rstrip())
+    return "\n\n".join(found)
+
+
+def clipped(text: str, limit: int) -> str:
+    """The first `limit` characters, and how many more there were."""
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit].rstrip()}\n[… {len(text) - limit:,} more characters]"

@@ -1,0 +1,166 @@
+"""The Claude export: conversations.json, a list of conversations, each with its messages in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from remembrancer.domain.event import EventDraft, Severity
+from remembrancer.domain.validation import JsonValue
+from remembrancer.errors import InvalidInput
+from remembrancer.ingest import fields
+from remembrancer.ingest.blocks import MAX_RESULT_CHARS, Kind, Passage, clipped, passages
+from remembrancer.ingest.branch import branch
+from remembrancer.ingest.problem import Place, Problem
+from remembrancer.ingest.turn import ContentKeys, Turn, bounded, digest, identity, label
+from remembrancer.ingest.turn import events as drafted
+
+_ROLES = {"human": "user", "user": "user", "assistant": "assistant"}
+
+
+@dataclass(slots=True)
+class _Conversation:
+    session: str
+    name: str | None
+    latest: datetime | None
+    """The time of the message before: what a message without one is given, to keep its place."""
+    keys: ContentKeys
+
+
+def events(place: Place, record: Mapping[str, object]) -> Iterator[EventDraft | Problem]:
+    """The messages of one conversation. Raises InvalidInput where it is not a conversation at all."""
+    messages = fields.as_list("chat_messages", record.get("chat_messages"))
+    name = fields.optional_text(record, "name")
+    identifier = fields.optional_text(record, "uuid")
+    created = fields.optional_text(record, "created_at")
+    conversation = _Conversation(
+        session=bounded(identifier or f"claude-{digest(name, created)}"),
+        name=name,
+        latest=fields.optional_time(record, "created_at"),
+        keys=ContentKeys("claude"),
+    )
+    kept, fault = _kept(messages, fields.optional_text(record, "current_leaf_message_uuid"))
+    if fault is not None:
+        yield place.problem(fault)
+    for number in kept:
+        here = Place(place.path, record=f"{place.record}, message {number + 1}")
+        try:
+            yield from _message(here, fields.as_object("message", messages[number]), conversation)
+        except InvalidInput as error:
+            yield here.problem(error)
+
+
+def _kept(messages: list[object], current: str | None) -> tuple[list[int], str | None]:
+    """The positions of the messages on the branch that was kept, and what is wrong with it, if anything.
+
+    Exports that say which message each one answers also hold the versions that were edited away. Older ones
+    do not say, and are one branch.
+    """
+    parents: dict[str, str | None] = {}
+    positions: dict[str, int] = {}
+    for position, message in enumerate(messages):
+        record = message if fields.is_object(message) else {}
+        identifier, parent = record.get("uuid"), record.get("parent_message_uuid")
+        if not isinstance(identifier, str) or not isinstance(parent, str) or identifier in positions:
+            return list(range(len(messages))), None
+        # The first message answers a stand-in for the start, whose id no message has.
+        parents[identifier] = None if position == 0 else parent
+        positions[identifier] = position
+    if not parents:
+        return [], None
+    roots = {parent for parent in parents.values() if parent is not None and _is_start(parent)}
+    parents = {name: None if parent in roots else parent for name, parent in parents.items()}
+    answered = set(parents.values())
+    leaves = [name for name in parents if name not in answered]
+    leaf = current if current in parents else (leaves or list(parents))[-1]
+    path, fault = branch(leaf, parents)
+    return [positions[name] for name in path], fault
+
+
+def _is_start(parent: str) -> bool:
+    return parent.startswith("00000000-0000-")
+
+
+def _message(place: Place, record: Mapping[str, object], conversation: _Conversation) -> Iterator[EventDraft | Problem]:
+    sender = fields.as_text("sender", record.get("sender"))
+    role = _ROLES.get(sender)
+    if role is None:
+        raise InvalidInput("sender", sender, "one of human, assistant")
+    when = fields.optional_time(record, "created_at") or conversation.latest
+    conversation.latest = when
+    identifier = fields.optional_text(record, "uuid")
+    found = list(passages(fields.optional_list(record, "content")))
+    yield from (place.problem(error) for error in found if isinstance(error, InvalidInput))
+    said = [passage for passage in found if isinstance(passage, Passage)]
+    text = fields.optional_text(record, "text")
+    if not said and text is not None:
+        said = [Passage(kind=Kind.SAID, index=0, text=text)]
+    attached = _attached(record)
+    for passage in [*_with_notes(said, _notes(record)), *attached]:
+        stem = identifier or conversation.keys.key(conversation.session, sender, passage.text)
+        turn = Turn(
+            text=passage.text,
+            key=f"{identity('claude', stem, conversation.session)}/{passage.index}",
+            role="tool" if passage.kind is Kind.RESULT else role,
+            type="message.attachment" if passage in attached else passage.kind,
+            severity=Severity.ERROR if passage.failed else Severity.INFO,
+            actor=label(passage.tool) if passage.kind is Kind.RESULT else None,
+            occurred_at=when,
+            session=conversation.session,
+            payload=_payload(conversation),
+            refs={"tool_call": passage.call} if passage.call else {},
+        )
+        yield from drafted(turn, place)
+
+
+def _payload(conversation: _Conversation) -> dict[str, JsonValue]:
+    payload: dict[str, JsonValue] = {"source": "claude"}
+    if conversation.name is not None:
+        payload["conversation"] = conversation.name
+    return payload
+
+
+def _with_notes(said: list[Passage], notes: str) -> list[Passage]:
+    """The passages, with the notes on what came with the message added to what was said last."""
+    if not notes:
+        return said
+    for at in reversed(range(len(said))):
+        if said[at].kind is Kind.SAID:
+            noted = Passage(kind=Kind.SAID, index=said[at].index, text=f"{said[at].text}\n\n{notes}")
+            return [*said[:at], noted, *said[at + 1 :]]
+    return [Passage(kind=Kind.SAID, index=len(said), text=notes), *said]
+
+
+def _notes(record: Mapping[str, object]) -> str:
+    """What came with a message: text that was pasted, whole, and the names of files.
+
+    A long paste is stored as an attachment without a name; it is something the person said.
+    """
+    found: list[str] = []
+    for attachment in _records(record, "attachments"):
+        name = fields.optional_text(attachment, "file_name")
+        found.append(f"[file: {name}]" if name else fields.optional_text(attachment, "extracted_content") or "")
+    for file in _records(record, "files"):
+        name = fields.optional_text(file, "file_name")
+        found.append(f"[file: {name}]" if name else "")
+    return "\n\n".join(dict.fromkeys(note for note in found if note))
+
+
+def _attached(record: Mapping[str, object]) -> list[Passage]:
+    """The beginning of each named file's text, as a passage of its own."""
+    found: list[Passage] = []
+    for number, attachment in enumerate(_records(record, "attachments")):
+        name = fields.optional_text(attachment, "file_name")
+        text = fields.optional_text(attachment, "extracted_content")
+        if name and text:
+            # Far past any block's index, so that the two kinds of key never meet.
+            index = 1_000_000 + number
+            begun = f"[file: {name}]\n\n{clipped(text, MAX_RESULT_CHARS)}"
+            found.append(Passage(kind=Kind.SAID, index=index, text=begun))
+    return found
+
+
+def _records(record: Mapping[str, object], key: str) -> Iterator[dict[str, object]]:
+    for item in fields.optional_list(record, key):
+        yield fields.as_object(key, item)

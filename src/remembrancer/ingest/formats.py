@@ -1,0 +1,110 @@
+"""The formats that can be read, and telling them apart by what is in the file."""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from enum import StrEnum
+from pathlib import Path
+
+from remembrancer.errors import InvalidInput
+from remembrancer.ingest import document
+from remembrancer.ingest.fields import is_object
+from remembrancer.ingest.markdown_chat import starts_turn
+
+HEAD_BYTES = 1024 * 1024
+"""How much of a file is looked at."""
+
+_MARKDOWN_SUFFIXES = frozenset({".md", ".markdown"})
+_LINES_SUFFIXES = frozenset({".jsonl", ".ndjson"})
+# A key of an object, not the same word inside a string: there the quotes are escaped.
+_EXPORT_KEY = re.compile(r'(?<!\\)"(mapping|chat_messages)"\s*:')
+_CLAUDE_CODE_KEYS = frozenset({"sessionId", "leafUuid", "parentUuid", "isSidechain", "snapshot"})
+
+
+class Format(StrEnum):
+    """How a file of conversation is written."""
+
+    JSONL = "jsonl"
+    CHATGPT = "chatgpt"
+    CLAUDE = "claude"
+    CLAUDE_CODE = "claude-code"
+    MARKDOWN = "markdown"
+
+
+def detect(path: Path) -> Format:
+    """The format of the file, judged by its first megabyte; the name decides only between text formats.
+
+    Raises InvalidInput for what is missing, not a file, empty or none of the formats.
+    """
+    check_file(path)
+    if path.suffix.lower() in _MARKDOWN_SUFFIXES:
+        return Format.MARKDOWN
+    head = _head(path)
+    found = _export(head) or _line_format(head)
+    if found is not None:
+        return found
+    if path.suffix.lower() in _LINES_SUFFIXES:
+        return Format.JSONL
+    if path.suffix.lower() == ".txt" or any(starts_turn(line) for line in head.split("\n")[:200]):
+        return Format.MARKDOWN
+    raise InvalidInput("file", str(path), "one of the formats " + ", ".join(Format))
+
+
+def check_file(path: Path) -> None:
+    """Raises InvalidInput unless `path` is a file with something in it that may be UTF-8 text or a zip."""
+    try:
+        if not path.is_file():
+            raise InvalidInput("file", str(path), "an existing file")
+        with path.open("rb") as file:
+            start = file.read(4)
+    except (OSError, ValueError) as error:
+        if isinstance(error, InvalidInput):
+            raise
+        raise InvalidInput("file", str(path), f"a readable file ({error})") from error
+    if not start:
+        raise InvalidInput("file", str(path), "a file that is not empty")
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise InvalidInput("file", str(path), "UTF-8 text (this is UTF-16)")
+
+
+def _head(path: Path) -> str:
+    if zipfile.is_zipfile(path):
+        data = document.member(path, document.members(path)[0], HEAD_BYTES, head=True)
+    else:
+        with path.open("rb") as file:
+            data = file.read(HEAD_BYTES)
+    return data.decode("utf-8-sig", "replace").lstrip()
+
+
+def _export(head: str) -> Format | None:
+    if not head.startswith(("[", "{")):
+        return None
+    key = _EXPORT_KEY.search(head)
+    if key is None or _first_object(head):
+        return None
+    return Format.CHATGPT if key[1] == "mapping" else Format.CLAUDE
+
+
+def _first_object(head: str) -> dict[str, object]:
+    """The first line's object when that is what it is, and not an export on one line; else empty."""
+    try:
+        value: object = json.loads(head.partition("\n")[0])
+    except (ValueError, RecursionError):
+        return {}
+    if not is_object(value) or "mapping" in value or "chat_messages" in value:
+        return {}
+    return value
+
+
+def _line_format(head: str) -> Format | None:
+    """The format of the first lines; a few, for a transcript may open with records that say little."""
+    found: Format | None = None
+    for line in head.split("\n")[:20]:
+        record = _first_object(line)
+        if isinstance(record.get("type"), str) and not _CLAUDE_CODE_KEYS.isdisjoint(record):
+            return Format.CLAUDE_CODE
+        if record:
+            found = Format.JSONL
+    return found

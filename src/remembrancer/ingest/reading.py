@@ -1,0 +1,87 @@
+"""One file, any format."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import assert_never
+
+from remembrancer.domain.event import EventDraft
+from remembrancer.errors import InvalidInput
+from remembrancer.ingest import chatgpt, claude, claude_code, document, jsonl, markdown_chat
+from remembrancer.ingest.fields import as_list, as_object, is_object
+from remembrancer.ingest.formats import Format, check_file, detect
+from remembrancer.ingest.lines import OnBytes
+from remembrancer.ingest.problem import Place, Problem
+
+ExportParser = Callable[[Place, dict[str, object]], Iterator[EventDraft | Problem]]
+
+
+def read(
+    path: Path,
+    *,
+    format: Format | None = None,  # noqa: A002 - the word users say; the builtin is not needed here
+    on_bytes: OnBytes | None = None,
+) -> Iterator[EventDraft | Problem]:
+    """What is in the file, in its order: a draft for each utterance, a Problem for each record left out.
+
+    `format` None means: see `detect`. `on_bytes` hears how many of the file's bytes are done, after each line
+    of a format read by lines, once at the end of an export. A file that holds nothing to keep gives a
+    Problem. Raises InvalidInput, here or at the first step, for a file that is not readable as its format.
+    """
+    if format is None:
+        format = detect(path)  # noqa: A001
+    check_file(path)
+    return _something(path, _events(path, format, on_bytes))
+
+
+def _events(path: Path, source: Format, on_bytes: OnBytes | None) -> Iterator[EventDraft | Problem]:
+    match source:
+        case Format.CHATGPT:
+            return _exported(path, chatgpt.events, on_bytes)
+        case Format.CLAUDE:
+            return _exported(path, claude.events, on_bytes)
+        case Format.JSONL | Format.CLAUDE_CODE | Format.MARKDOWN if zipfile.is_zipfile(path):
+            raise InvalidInput("file", str(path), f"a text file, for the format {source}; unpack the zip first")
+        case Format.JSONL:
+            return jsonl.events(path, on_bytes)
+        case Format.CLAUDE_CODE:
+            return claude_code.events(path, on_bytes)
+        case Format.MARKDOWN:
+            return markdown_chat.events(path, on_bytes)
+        case _:
+            assert_never(source)
+
+
+def _exported(path: Path, parse: ExportParser, on_bytes: OnBytes | None) -> Iterator[EventDraft | Problem]:
+    for name, export in document.documents(path):
+        of = f"{name}, " if name else ""
+        for number, conversation in enumerate(_conversations(path, export), start=1):
+            place = Place(path, record=f"{of}conversation {number}")
+            try:
+                yield from parse(place, as_object("conversation", conversation))
+            except InvalidInput as error:
+                yield place.problem(error)
+    if on_bytes is not None:
+        on_bytes(path.stat().st_size)
+
+
+def _conversations(path: Path, export: object) -> list[object]:
+    """An export is a list of conversations; one conversation by itself is taken too."""
+    if is_object(export):
+        return [export]
+    try:
+        return as_list("export", export)
+    except InvalidInput:
+        raise InvalidInput("file", str(path), "an export: a list of conversations") from None
+
+
+def _something(path: Path, found: Iterator[EventDraft | Problem]) -> Iterator[EventDraft | Problem]:
+    """The same, and a Problem where there was nothing at all: silence would look like success."""
+    nothing = True
+    for item in found:
+        nothing = False
+        yield item
+    if nothing:
+        yield Place(path).problem("there is nothing in this file to keep")

@@ -1,0 +1,195 @@
+"""One utterance on its way to being an event: keys, limits, and what must not be learned twice."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from unicodedata import category
+
+from remembrancer.domain.event import EventDraft, Priority, Severity
+from remembrancer.domain.validation import MAX_NAME_CHARS, MAX_TEXT_BYTES, JsonValue
+from remembrancer.errors import InvalidInput
+from remembrancer.ingest.fields import clean
+from remembrancer.ingest.problem import Place, Problem
+
+SUFFIX_CHARS = 20
+"""Room kept at the end of a key for what is counted within a record: "/3" for a block, "#2" for a piece."""
+
+_RECALLED_OPEN = re.compile(r"<recalled-memory\b[^>]{0,400}>")
+_RECALLED_CLOSE = "</recalled-memory>"
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+
+
+def _nothing() -> Mapping[str, JsonValue]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """What a file says of one utterance. Unlike a draft its text may be of any length, or empty."""
+
+    text: str
+    key: str
+    role: str = "user"
+    type: str = "message"
+    severity: Severity = Severity.INFO
+    priority: Priority = Priority.NORMAL
+    actor: str | None = None
+    occurred_at: datetime | None = None
+    session: str | None = None
+    payload: Mapping[str, JsonValue] = field(default_factory=_nothing)
+    refs: Mapping[str, JsonValue] = field(default_factory=_nothing)
+
+
+def events(turn: Turn, place: Place) -> Iterator[EventDraft | Problem]:
+    """The drafts of `turn`, or the problem that stops it. A turn with nothing to say gives nothing."""
+    try:
+        made = drafts(turn)
+    except InvalidInput as error:
+        yield place.problem(error)
+        return
+    yield from made
+
+
+def drafts(turn: Turn) -> list[EventDraft]:
+    """`turn` as drafts: one, or several where the text is longer than one event may be.
+
+    The first piece keeps the key and the payload; piece n is keyed "<key>#n" and refers to the first as
+    `continues`. Raises InvalidInput.
+    """
+    made: list[EventDraft] = []
+    for number, text in enumerate(pieces(without_recalled(clean(turn.text))), start=1):
+        first = number == 1
+        made.append(
+            EventDraft(
+                text=text,
+                role=turn.role,
+                type=turn.type,
+                severity=turn.severity,
+                priority=turn.priority,
+                actor=turn.actor,
+                occurred_at=turn.occurred_at,
+                session=turn.session,
+                payload=turn.payload if first else {},
+                refs=turn.refs if first else {**turn.refs, "continues": turn.key},
+                key=turn.key if first else f"{bounded(turn.key, MAX_NAME_CHARS - SUFFIX_CHARS // 2)}#{number}",
+            )
+        )
+    return made
+
+
+def without_recalled(text: str) -> str:
+    """The text without the memory blocks a recall put into it.
+
+    What was remembered must not be recorded as if it were said again: it would grow stronger by being shown.
+    A block that is never closed runs to the end if it starts a line, as a rendered block does; elsewhere it
+    is somebody writing about the tag, and stays.
+    """
+    kept: list[str] = []
+    start = 0
+    # find, not one lazy pattern: a text of ten thousand open tags would take that pattern quadratic time.
+    while opened := _RECALLED_OPEN.search(text, start):
+        closed = text.find(_RECALLED_CLOSE, opened.end())
+        if closed < 0:
+            if opened.start() == 0 or text[opened.start() - 1] == "\n":
+                kept.append(text[start : opened.start()])
+                start = len(text)
+            break
+        kept.append(text[start : opened.start()])
+        start = closed + len(_RECALLED_CLOSE)
+    if start == 0:
+        return text
+    return "".join([*kept, text[start:]]).strip()
+
+
+def pieces(text: str, limit: int = MAX_TEXT_BYTES) -> list[str]:
+    """The text in pieces of at most `limit` bytes, cut between paragraphs, else lines, else words.
+
+    Blank pieces are dropped; a text within the limit comes back unchanged.
+    """
+    data = text.encode()
+    if len(data) <= limit:
+        return [text] if text.strip() else []
+    found: list[str] = []
+    start = 0
+    while start < len(data):
+        end = _cut(data, start, limit)
+        piece = data[start:end].decode().strip("\r\n").rstrip()
+        if piece.strip():
+            found.append(piece)
+        start = end
+    return found
+
+
+def _cut(data: bytes, start: int, limit: int) -> int:
+    end = start + limit
+    if end >= len(data):
+        return len(data)
+    # Only the second half is searched: a cut near the start would make many small pieces of one text.
+    for separator in (b"\n\n", b"\n", b" "):
+        at = data.rfind(separator, start + limit // 2, end)
+        if at >= 0:
+            return at + len(separator)
+    while data[end] & 0b1100_0000 == 0b1000_0000:  # never inside a character
+        end -= 1
+    return end
+
+
+def bounded(name: str, limit: int = MAX_NAME_CHARS) -> str:
+    """A name fit to be a key or a session: one line, at most `limit` characters, still distinct when cut."""
+    flat = _one_line(clean(name))
+    if flat == name and len(name) <= limit:
+        return name
+    stamp = digest(name)
+    return f"{flat[: limit - len(stamp) - 1].rstrip()}~{stamp}"
+
+
+def label(name: str | None) -> str | None:
+    """A display name made fit to be an actor: one line, cut at the limit; None when nothing is left."""
+    if name is None:
+        return None
+    flat = _one_line(name)
+    return flat[:MAX_NAME_CHARS].rstrip() or None
+
+
+def _one_line(text: str) -> str:
+    # Only control characters go: joiners, which Persian names and emoji are written with, are part of a name.
+    return " ".join("".join(" " if category(character) == "Cc" else character for character in text).split())
+
+
+def digest(*parts: str | None) -> str:
+    """32 hexadecimal digits that depend on each part and on where one ends."""
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
+
+
+def identity(source: str, identifier: str, session: str | None) -> str:
+    """The key of a record that has an id of its own.
+
+    A UUID is the same record wherever it turns up: a conversation that was forked or resumed carries copies
+    of its first messages. Any other id is only trusted within its conversation.
+    """
+    if _UUID.fullmatch(identifier):
+        return f"{source}:{identifier}"
+    return bounded(f"{source}:{session}:{identifier}", MAX_NAME_CHARS - SUFFIX_CHARS)
+
+
+class ContentKeys:
+    """Keys for records without an id: what was said, and how often it was said before in this file.
+
+    The count makes a second "yes" another event; leaving out the position lets a file grow, or be edited
+    further up, without renaming the rest. Holds about 100 bytes a record.
+    """
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._seen: dict[str, int] = {}
+
+    def key(self, *parts: str | None) -> str:
+        stamp = digest(*parts)
+        count = self._seen.get(stamp, 0) + 1
+        self._seen[stamp] = count
+        return f"{self._source}:{stamp}" if count == 1 else f"{self._source}:{stamp}:{count}"

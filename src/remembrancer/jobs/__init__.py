@@ -1,0 +1,1 @@
+"""When engine functions run: sweeps whose work is derived from state."""

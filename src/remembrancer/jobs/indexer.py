@@ -1,0 +1,85 @@
+"""The index sweep, run until nothing waits: when asked, and by itself beside other work."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
+
+from remembrancer.domain.scope import Scope
+from remembrancer.engine.context import Context
+from remembrancer.engine.index import index_batch
+from remembrancer.errors import RemembrancerError
+
+SWEEP_SECONDS: Final = 30.0
+
+OnIndexed = Callable[[int], None]
+"""Told how many cues have been indexed so far."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexReport:
+    """What an index sweep did. `reason` says why nothing, or why some of it failed; empty otherwise."""
+
+    indexed: int
+    deferred: int
+    reason: str = ""
+
+
+class Indexer:
+    """Sweeps one workspace. A background task wakes when told of new work, and every 30 s for other processes' work."""
+
+    def __init__(self, ctx: Context, scope: Scope) -> None:
+        self._ctx = ctx
+        self._scope = scope
+        self._one_at_a_time = asyncio.Lock()
+        self._wake = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self.last_error = ""
+
+    def start(self) -> None:
+        """Begin to sweep in the background of the running event loop."""
+        if self._task is None and self._ctx.embedder is not None:
+            self._task = asyncio.get_running_loop().create_task(self._background(), name="remembrancer-indexer")
+
+    def wake(self) -> None:
+        """There is new work."""
+        self._wake.set()
+
+    async def stop(self) -> None:
+        """Stop after the batch at hand. What is left is found again by the next sweep, in whatever process."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+    async def run(self, on_indexed: OnIndexed | None = None) -> IndexReport:
+        """Sweep until nothing waits, or all that waits has failed."""
+        if self._ctx.embedder is None:
+            return IndexReport(indexed=0, deferred=0, reason=self._ctx.without_embedder)
+        indexed = deferred = 0
+        reason = ""
+        async with self._one_at_a_time:
+            while True:
+                swept = await index_batch(self._ctx, self._scope)
+                if swept.idle:
+                    break
+                indexed, deferred = indexed + swept.indexed, deferred + swept.deferred
+                reason = swept.error or reason
+                if on_indexed is not None:
+                    on_indexed(indexed)
+        return IndexReport(indexed=indexed, deferred=deferred, reason=reason or ("" if indexed else "nothing waits"))
+
+    async def _background(self) -> None:
+        while True:
+            self._wake.clear()
+            try:
+                report = await self.run()
+                self.last_error = report.reason if report.deferred else ""
+            except RemembrancerError as error:  # the store is away: the next sweep finds the same work
+                self.last_error = str(error)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._wake.wait(), SWEEP_SECONDS)

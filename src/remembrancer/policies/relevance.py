@@ -1,0 +1,36 @@
+"""When an honest answer is: nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from remembrancer.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from remembrancer.policies.scoring import Column
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """A candidate answers when its similarity alone, its coverage alone, or both together in part reach their mark:
+    similarity / `similarity` + coverage / `coverage` >= 1.
+    """
+
+    similarity: float
+    coverage: float
+
+    def __post_init__(self) -> None:
+        for name in ("similarity", "coverage"):
+            value = getattr(self, name)
+            if not 0 < value <= 1:
+                raise InvalidInput(f"floor.{name}", value, "a number greater than 0, at most 1")
+
+    def passes(self, similarity: Column, coverage: Column) -> NDArray[np.bool_]:
+        """Which candidates do, shape (n,). An absent number (NaN) counts as 0."""
+        evidence = np.nan_to_num(similarity) / self.similarity + np.nan_to_num(coverage) / self.coverage
+        return evidence >= 1.0

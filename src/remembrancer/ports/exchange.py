@@ -1,0 +1,454 @@
+"""Rows of an export: one JSON shape per record, the same for every store, so that each can read what another wrote.
+
+A row names no workspace: an import writes into the workspace it is given and cannot reach past it. Times are ISO 8601
+in UTC with microseconds, ids are text, and a missing field counts as null.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+import struct
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final, TypeVar, cast
+from uuid import UUID
+
+from remembrancer.domain import validation
+from remembrancer.domain.event import Event, Origin, Priority, Role, Severity
+from remembrancer.domain.memory import Cue, Memory, Revision, Status, Tier
+from remembrancer.domain.relation import Relation, RelationKind
+from remembrancer.domain.scope import Scope, Visibility
+from remembrancer.domain.strength import Strength, Usage
+from remembrancer.domain.validation import E_, JsonValue
+from remembrancer.errors import InvalidInput
+from remembrancer.ports.store import ExportRow
+
+Analyse = Callable[[str], tuple[tuple[str, ...], tuple[str, ...]]]
+"""A text's tokens and terms, as an IndexedCue holds them."""
+
+RECORDS: Final = ("event", "memory", "cue", "vector", "revision", "relation")
+"""In the order of an export: a row comes after every row it names."""
+
+MAX_RECORD_TEXT_BYTES: Final = 1_048_576
+"""A memory formed from many turns may be longer than any one of them."""
+
+MAX_DIM: Final = 65_536
+_MAX_COUNT: Final = 2**63 - 1
+_UNIT_TOLERANCE: Final = 0.01
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRecord:
+    """A memory with the events it was formed from, in order."""
+
+    memory: Memory
+    event_ids: tuple[UUID, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CueRecord:
+    """A cue, and the revision of its memory that it belongs to: a memory that has moved on must not take it."""
+
+    cue: Cue
+    revision: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorRecord:
+    """The vector of one cue: `data` is little-endian float32, unit length, 4 bytes for each of `dim` components.
+
+    `revision` is that of its memory, as for a cue.
+    """
+
+    memory_id: UUID
+    ordinal: int
+    revision: int
+    model: str
+    truncated: bool
+    data: bytes
+
+    @property
+    def dim(self) -> int:
+        return len(self.data) // 4
+
+
+Record = Event | MemoryRecord | CueRecord | VectorRecord | Revision | Relation
+
+
+def row_to_record(row: Mapping[str, JsonValue], workspace: str) -> Record:
+    """The row as a value of this workspace. Raises InvalidInput naming the record and the field that is wrong."""
+    match row.get("record"):
+        case "event":
+            return row_to_event(row, workspace)
+        case "memory":
+            return row_to_memory(row, workspace)
+        case "cue":
+            return row_to_cue(row)
+        case "vector":
+            return row_to_vector(row)
+        case "revision":
+            return row_to_revision(row)
+        case "relation":
+            return row_to_relation(row)
+        case unknown:
+            raise InvalidInput("record", unknown, "one of " + ", ".join(RECORDS))
+
+
+def event_to_row(event: Event) -> ExportRow:
+    return {
+        "record": "event",
+        "id": str(event.id),
+        **_scope_to_row(event.scope),
+        "seq": event.seq,
+        "occurred_at": _iso(event.occurred_at),
+        "recorded_at": _iso(event.recorded_at),
+        "type": event.type,
+        "severity": event.severity.value,
+        "priority": event.priority.value,
+        "actor": event.actor,
+        "role": event.role.value,
+        "text": event.text,
+        "payload": dict(event.payload),
+        "refs": dict(event.refs),
+        "key": event.key,
+        "origin": event.origin.value,
+    }
+
+
+def row_to_event(row: Mapping[str, JsonValue], workspace: str) -> Event:
+    fields = _Fields("event", row)
+    event = Event(
+        id=fields.take("id", validation.identifier),
+        scope=_row_to_scope(fields, workspace),
+        seq=fields.whole("seq", 1),
+        occurred_at=fields.take("occurred_at", _moment),
+        recorded_at=fields.take("recorded_at", _moment),
+        type=fields.take("type", validation.slug),
+        severity=fields.choice("severity", Severity),
+        priority=fields.choice("priority", Priority),
+        actor=fields.take("actor", validation.optional_name),
+        role=fields.choice("role", Role),
+        text=fields.take("text", _text),
+        payload=fields.take("payload", validation.json_object),
+        refs=fields.take("refs", validation.json_object),
+        key=fields.take("key", validation.optional_name),
+        origin=fields.choice("origin", Origin),
+    )
+    fields.done()
+    return event
+
+
+def memory_to_row(memory: Memory, event_ids: Iterable[UUID]) -> ExportRow:
+    strength, usage = memory.strength, memory.strength.usage
+    return {
+        "record": "memory",
+        "id": str(memory.id),
+        **_scope_to_row(memory.scope),
+        "visibility": memory.visibility.value,
+        "tier": memory.tier.value,
+        "kind": memory.kind,
+        "title": memory.title,
+        "text": memory.text,
+        "source": memory.source,
+        "origin": memory.origin.value,
+        "occurred_from": _iso(memory.occurred_from),
+        "occurred_to": _iso(memory.occurred_to),
+        "recorded_at": _iso(memory.recorded_at),
+        "valid_from": _optional_iso(memory.valid_from),
+        "valid_until": _optional_iso(memory.valid_until),
+        "superseded_by": _optional_id(memory.superseded_by),
+        "superseded_at": _optional_iso(memory.superseded_at),
+        "retired_at": _optional_iso(memory.retired_at),
+        "topic_key": memory.topic_key,
+        "key": memory.key,
+        "revision": memory.revision,
+        "tags": list(memory.tags),
+        "metadata": dict(memory.metadata),
+        "status": memory.status.value,
+        "importance": strength.importance,
+        "priority": strength.priority,
+        "confidence": strength.confidence,
+        "surprise": strength.surprise,
+        "retrieved": usage.retrieved,
+        "shown": usage.shown,
+        "used": usage.used,
+        "helped": usage.helped,
+        "harmed": usage.harmed,
+        "last_retrieved_at": _optional_iso(usage.last_retrieved_at),
+        "last_shown_at": _optional_iso(usage.last_shown_at),
+        "last_used_at": _optional_iso(usage.last_used_at),
+        "event_ids": [str(event_id) for event_id in event_ids],
+    }
+
+
+def row_to_memory(row: Mapping[str, JsonValue], workspace: str) -> MemoryRecord:
+    fields = _Fields("memory", row)
+    memory = Memory(
+        id=fields.take("id", validation.identifier),
+        scope=_row_to_scope(fields, workspace),
+        visibility=fields.choice("visibility", Visibility),
+        tier=fields.choice("tier", Tier),
+        kind=fields.take("kind", validation.slug),
+        title=fields.take("title", _title),
+        text=fields.take("text", _text),
+        source=fields.take("source", validation.optional_name),
+        origin=fields.choice("origin", Origin),
+        occurred_from=fields.take("occurred_from", _moment),
+        occurred_to=fields.take("occurred_to", _moment),
+        recorded_at=fields.take("recorded_at", _moment),
+        valid_from=fields.take("valid_from", _optional_moment),
+        valid_until=fields.take("valid_until", _optional_moment),
+        superseded_by=fields.take("superseded_by", _optional_identifier),
+        superseded_at=fields.take("superseded_at", _optional_moment),
+        retired_at=fields.take("retired_at", _optional_moment),
+        topic_key=fields.take("topic_key", validation.optional_name),
+        key=fields.take("key", validation.optional_name),
+        revision=fields.whole("revision", 1),
+        tags=fields.take("tags", validation.tags),
+        metadata=fields.take("metadata", validation.json_object),
+        status=fields.choice("status", Status),
+        strength=_row_to_strength(fields),
+    )
+    if memory.occurred_to < memory.occurred_from:
+        raise InvalidInput("memory.occurred_to", memory.occurred_to.isoformat(), "a time not before occurred_from")
+    if memory.valid_from and memory.valid_until and memory.valid_until <= memory.valid_from:
+        raise InvalidInput("memory.valid_until", memory.valid_until.isoformat(), "a time after valid_from")
+    event_ids = fields.take("event_ids", _identifiers)
+    fields.done()
+    return MemoryRecord(memory, event_ids)
+
+
+def cue_to_row(cue: Cue, revision: int) -> ExportRow:
+    """Tokens and terms stay behind: an import analyses `searchable_text` again, with the analyser it has."""
+    return {
+        "record": "cue",
+        "memory_id": str(cue.memory_id),
+        "ordinal": cue.ordinal,
+        "revision": revision,
+        "heading": cue.heading,
+        "text": cue.text,
+        "event_id": _optional_id(cue.event_id),
+    }
+
+
+def row_to_cue(row: Mapping[str, JsonValue]) -> CueRecord:
+    fields = _Fields("cue", row)
+    cue = Cue(
+        memory_id=fields.take("memory_id", validation.identifier),
+        ordinal=fields.whole("ordinal", 0),
+        text=fields.take("text", _text),
+        heading=fields.take("heading", _heading),
+        event_id=fields.take("event_id", _optional_identifier),
+    )
+    revision = fields.whole("revision", 1)
+    fields.done()
+    return CueRecord(cue, revision)
+
+
+def vector_to_row(vector: VectorRecord) -> ExportRow:
+    return {
+        "record": "vector",
+        "memory_id": str(vector.memory_id),
+        "ordinal": vector.ordinal,
+        "revision": vector.revision,
+        "model": vector.model,
+        "dim": vector.dim,
+        "truncated": vector.truncated,
+        "vector": base64.b64encode(vector.data).decode("ascii"),
+    }
+
+
+def row_to_vector(row: Mapping[str, JsonValue]) -> VectorRecord:
+    fields = _Fields("vector", row)
+    dim = fields.whole("dim", 1, MAX_DIM)
+    vector = VectorRecord(
+        memory_id=fields.take("memory_id", validation.identifier),
+        ordinal=fields.whole("ordinal", 0),
+        revision=fields.whole("revision", 1),
+        model=fields.take("model", validation.name),
+        truncated=fields.take("truncated", _boolean),
+        data=fields.take("vector", lambda argument, value: _components(argument, value, dim)),
+    )
+    fields.done()
+    return vector
+
+
+def revision_to_row(revision: Revision) -> ExportRow:
+    return {
+        "record": "revision",
+        "memory_id": str(revision.memory_id),
+        "number": revision.number,
+        "title": revision.title,
+        "text": revision.text,
+        "replaced_at": _iso(revision.replaced_at),
+    }
+
+
+def row_to_revision(row: Mapping[str, JsonValue]) -> Revision:
+    fields = _Fields("revision", row)
+    revision = Revision(
+        memory_id=fields.take("memory_id", validation.identifier),
+        number=fields.whole("number", 1),
+        title=fields.take("title", _title),
+        text=fields.take("text", _text),
+        replaced_at=fields.take("replaced_at", _moment),
+    )
+    fields.done()
+    return revision
+
+
+def relation_to_row(relation: Relation) -> ExportRow:
+    return {
+        "record": "relation",
+        "source": str(relation.source),
+        "target": str(relation.target),
+        "kind": relation.kind.value,
+        "weight": relation.weight,
+        "created_at": _iso(relation.created_at),
+    }
+
+
+def row_to_relation(row: Mapping[str, JsonValue]) -> Relation:
+    fields = _Fields("relation", row)
+    relation = Relation(
+        source=fields.take("source", validation.identifier),
+        target=fields.take("target", validation.identifier),
+        kind=fields.choice("kind", RelationKind),
+        weight=fields.take("weight", validation.fraction),
+        created_at=fields.take("created_at", _moment),
+    )
+    fields.done()
+    return relation
+
+
+class _Fields:
+    """A row being read: each field once, through its check, under the name an error gives it ("memory.text")."""
+
+    def __init__(self, record: str, row: Mapping[str, JsonValue]) -> None:
+        self._record = record
+        self._row = row
+        self._read = {"record"}
+
+    def take(self, field: str, check: Callable[[str, object], T]) -> T:
+        self._read.add(field)
+        return check(f"{self._record}.{field}", self._row.get(field))
+
+    def whole(self, field: str, low: int, high: int = _MAX_COUNT) -> int:
+        return self.take(field, lambda argument, value: validation.whole(argument, value, low, high))
+
+    def choice(self, field: str, options: type[E_]) -> E_:
+        return self.take(field, lambda argument, value: validation.choice(argument, value, options))
+
+    def done(self) -> None:
+        """Refuse fields nobody read: dropping them silently would lose what another version wrote."""
+        for field in self._row:
+            if field not in self._read:
+                raise InvalidInput(f"{self._record}.{field}", self._row[field], "no such field")
+
+
+def _scope_to_row(scope: Scope) -> ExportRow:
+    return {"project": scope.project, "crew": scope.crew, "agent": scope.agent, "session": scope.session}
+
+
+def _row_to_scope(fields: _Fields, workspace: str) -> Scope:
+    return Scope(
+        workspace=workspace,
+        project=fields.take("project", validation.optional_name),
+        crew=fields.take("crew", validation.optional_name),
+        agent=fields.take("agent", validation.optional_name),
+        session=fields.take("session", validation.optional_name),
+    )
+
+
+def _row_to_strength(fields: _Fields) -> Strength:
+    return Strength(
+        importance=fields.take("importance", validation.fraction),
+        priority=fields.whole("priority", 1, 10),
+        confidence=fields.take("confidence", validation.fraction),
+        surprise=fields.take("surprise", validation.fraction),
+        usage=Usage(
+            retrieved=fields.whole("retrieved", 0),
+            shown=fields.whole("shown", 0),
+            used=fields.whole("used", 0),
+            helped=fields.whole("helped", 0),
+            harmed=fields.whole("harmed", 0),
+            last_retrieved_at=fields.take("last_retrieved_at", _optional_moment),
+            last_shown_at=fields.take("last_shown_at", _optional_moment),
+            last_used_at=fields.take("last_used_at", _optional_moment),
+        ),
+    )
+
+
+def _iso(value: datetime) -> str:
+    return value.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def _optional_iso(value: datetime | None) -> str | None:
+    return None if value is None else _iso(value)
+
+
+def _optional_id(value: UUID | None) -> str | None:
+    return None if value is None else str(value)
+
+
+def _moment(argument: str, value: object) -> datetime:
+    if not isinstance(value, str):
+        raise InvalidInput(argument, value, "an ISO 8601 time with a UTC offset, such as 2026-03-04T09:00:00Z")
+    return validation.parse_moment(argument, value)
+
+
+def _optional_moment(argument: str, value: object) -> datetime | None:
+    return None if value is None else _moment(argument, value)
+
+
+def _optional_identifier(argument: str, value: object) -> UUID | None:
+    return None if value is None else validation.identifier(argument, value)
+
+
+def _identifiers(argument: str, value: object) -> tuple[UUID, ...]:
+    if not isinstance(value, list):
+        raise InvalidInput(argument, value, "a list of ids")
+    items = cast("list[object]", value)
+    ids = tuple(validation.identifier(argument, item) for item in items)
+    if len(set(ids)) != len(ids):
+        raise InvalidInput(argument, items, "distinct ids")
+    return ids
+
+
+def _text(argument: str, value: object) -> str:
+    return validation.text(argument, value, max_bytes=MAX_RECORD_TEXT_BYTES)
+
+
+def _title(argument: str, value: object) -> str | None:
+    return validation.optional_name(argument, value, max_chars=validation.MAX_TITLE_CHARS)
+
+
+def _heading(argument: str, value: object) -> str:
+    return "" if value == "" else _text(argument, value)
+
+
+def _boolean(argument: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise InvalidInput(argument, value, "true or false")
+    return value
+
+
+def _components(argument: str, value: object, dim: int) -> bytes:
+    if not isinstance(value, str):
+        raise InvalidInput(argument, value, "base64 of little-endian float32")
+    try:
+        data = base64.b64decode(value, validate=True)
+    except (binascii.Error, ValueError):
+        raise InvalidInput(argument, value, "base64 of little-endian float32") from None
+    if len(data) != 4 * dim:
+        raise InvalidInput(argument, f"{len(data)} bytes", f"{4 * dim} bytes: float32 for each of {dim} components")
+    length = math.hypot(*struct.unpack(f"<{dim}f", data))
+    # Every cosine is taken as a plain product, so a vector of another length would outrank the rest unseen.
+    if not abs(length - 1.0) <= _UNIT_TOLERANCE:
+        raise InvalidInput(argument, f"a vector of length {length:g}", "a vector of length 1")
+    return data

@@ -1,0 +1,1 @@
+"""Named choices of the engine's stages, as data."""

@@ -1,0 +1,18 @@
+"""The presets there are, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from remembrancer.errors import InvalidInput
+from remembrancer.presets.default import DEFAULT
+from remembrancer.presets.spec import Preset
+
+PRESETS: Final[Mapping[str, Preset]] = {preset.name: preset for preset in (DEFAULT,)}
+
+
+def preset_named(name: str) -> Preset:
+    if name not in PRESETS:
+        raise InvalidInput("preset", name, "one of " + ", ".join(sorted(PRESETS)))
+    return PRESETS[name]

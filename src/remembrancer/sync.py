@@ -1,0 +1,316 @@
+"""The same memory for programs that do not await: every method of AsyncRemembrancer, run on one private event loop.
+
+The loop lives in a thread of its own, so the methods may be called from any thread, also one that runs a loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from remembrancer.config import Settings
+from remembrancer.domain.event import Event, EventDraft, Origin, Priority, Role, Severity
+from remembrancer.domain.memory import Memory, Tier
+from remembrancer.domain.recall import Recall
+from remembrancer.domain.scope import Reach, Scope, Visibility
+from remembrancer.domain.strength import Exposure, Feedback, Strength
+from remembrancer.domain.validation import JsonValue
+from remembrancer.engine.context import Clock
+from remembrancer.engine.exchange import Imported, OnRows
+from remembrancer.engine.inspect import Dossier, WhyNot
+from remembrancer.errors import StoreUnavailable
+from remembrancer.facade import AsyncRemembrancer, Identifier
+from remembrancer.jobs.indexer import IndexReport, OnIndexed
+from remembrancer.ports.embedder import Embedder
+from remembrancer.ports.store import Finding, Stats
+
+T = TypeVar("T")
+
+
+class _Loop:
+    """An event loop in a daemon thread, shared by all views of one open store."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="remembrancer-loop", daemon=True)
+        self._thread.start()
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        if self.is_closed:
+            work.close()
+            raise StoreUnavailable("this memory is already closed")
+        waiting = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return waiting.result()
+        except BaseException:
+            waiting.cancel()  # a caller that was interrupted leaves nothing running behind it
+            raise
+
+    @property
+    def is_closed(self) -> bool:
+        return self._loop.is_closed()
+
+    def close(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+class Remembrancer:
+    """A memory open for one caller. Make one with `open`; `scoped` gives cheap views for others of its workspace."""
+
+    def __init__(self, inner: AsyncRemembrancer, loop: _Loop) -> None:
+        """Use `open`."""
+        self._inner = inner
+        self._loop = loop
+
+    @classmethod
+    def open(
+        cls,
+        url: str | None = None,
+        *,
+        preset: str | None = None,
+        workspace: str | None = None,
+        project: str | None = None,
+        crew: str | None = None,
+        agent: str | None = None,
+        session: str | None = None,
+        role: str | None = None,
+        embedder: str | Embedder | None = None,
+        settings: Settings | Mapping[str, Any] | None = None,
+        clock: Clock | None = None,
+        create: bool = True,
+    ) -> Self:
+        """Open a store, making it if need be (`create`).
+
+        What is not given comes from `settings`, else from REMEMBRANCER_* variables and the file that
+        REMEMBRANCER_CONFIG names, else: `remembrancer.db`, preset and workspace `default`, role AGENT, and the local
+        embedder where it is installed. Raises InvalidInput, StoreUnavailable, Unsupported, ModelUnavailable.
+        """
+        loop = _Loop()
+        try:
+            inner = loop.run(
+                AsyncRemembrancer.open(
+                    url,
+                    preset=preset,
+                    workspace=workspace,
+                    project=project,
+                    crew=crew,
+                    agent=agent,
+                    session=session,
+                    role=role,
+                    embedder=embedder,
+                    settings=settings,
+                    clock=clock,
+                    create=create,
+                )
+            )
+        except BaseException:
+            loop.close()
+            raise
+        return cls(inner, loop)
+
+    def close(self) -> None:
+        """Let go of the store. What still awaits its vector is found again by the next sweep. Closing twice is harmless."""
+        if not self._loop.is_closed:
+            self._loop.run(self._inner.close())
+            self._loop.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def scoped(self, *, role: str | None = None, **scope: str | None) -> Self:
+        """A view for another project, crew, agent or session of the same workspace, over the same open store."""
+        return type(self)(self._inner.scoped(role=role, **scope), self._loop)
+
+    @property
+    def scope(self) -> Scope:
+        return self._inner.scope
+
+    # ── write ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def observe(
+        self,
+        text: str,
+        *,
+        role: Role | str = Role.USER,
+        type: str = "message",  # noqa: A002  the field's own name
+        severity: Severity | str = Severity.INFO,
+        priority: Priority | str = Priority.NORMAL,
+        actor: str | None = None,
+        occurred_at: datetime | None = None,
+        payload: Mapping[str, JsonValue] | None = None,
+        refs: Mapping[str, JsonValue] | None = None,
+        key: str | None = None,
+        session: str | None = None,
+    ) -> Event:
+        """Record something that was said or happened. Found by its words at once, by meaning after the index sweep.
+
+        With a `key` that is known, the event as it was recorded; Conflict when it says something else.
+        """
+        return self._run(self._inner.observe(text, role=role, type=type, severity=severity, priority=priority, actor=actor, occurred_at=occurred_at, payload=payload, refs=refs, key=key, session=session))
+
+    def observe_many(self, events: Iterable[EventDraft | Mapping[str, Any]]) -> tuple[Event, ...]:
+        """Record events in order, all or none. A mapping holds the arguments of an EventDraft. At most 10,000."""
+        return self._run(self._inner.observe_many(events))
+
+    def remember(
+        self,
+        text: str,
+        *,
+        title: str | None = None,
+        kind: str = "note",
+        tier: Tier | str = Tier.SEMANTIC,
+        source: str | None = None,
+        origin: Origin | str = Origin.USER,
+        importance: float = 0.5,
+        priority: int = 5,
+        confidence: float = 0.5,
+        tags: Sequence[str] = (),
+        metadata: Mapping[str, JsonValue] | None = None,
+        topic_key: str | None = None,
+        valid_from: datetime | None = None,
+        valid_until: datetime | None = None,
+        occurred_at: datetime | None = None,
+        visibility: Visibility | str = Visibility.WORKSPACE,
+        key: str | None = None,
+    ) -> Memory:
+        """Keep a memory. With a `topic_key` it replaces what this scope's memory of that topic said before."""
+        return self._run(self._inner.remember(text, title=title, kind=kind, tier=tier, source=source, origin=origin, importance=importance, priority=priority, confidence=confidence, tags=tags, metadata=metadata, topic_key=topic_key, valid_from=valid_from, valid_until=valid_until, occurred_at=occurred_at, visibility=visibility, key=key))
+
+    def feedback(self, memory_id: Identifier, said: Feedback | str) -> Strength:
+        """Say that a memory was helpful, unhelpful or harmful. Returns its strength after it. Raises NotFound."""
+        return self._run(self._inner.feedback(memory_id, said))
+
+    def mark(self, memory_ids: Iterable[Identifier], exposure: Exposure | str) -> None:
+        """Count that memories were retrieved, shown or used. Raises NotFound, and counts none, when one is missing."""
+        return self._run(self._inner.mark(memory_ids, exposure))
+
+    # ── read ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def recall(
+        self,
+        query: str,
+        *,
+        limit: int = 5,
+        kinds: Iterable[str] | None = None,
+        tiers: Iterable[Tier | str] | None = None,
+        tags: Iterable[str] = (),
+        source: str | None = None,
+        session: str | None = None,
+        reach: Reach | str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        as_of: datetime | None = None,
+        min_score: float = 0.0,
+    ) -> Recall:
+        """The memories that answer, best first; none when nothing does. `limit` 1 to 200. Reads only.
+
+        `tags` must all be there, of `kinds` and `tiers` any; what happened in [since, until); as believed at `as_of`.
+        Every hit carries its explanation.
+        """
+        return self._run(self._inner.recall(query, limit=limit, kinds=kinds, tiers=tiers, tags=tags, source=source, session=session, reach=reach, since=since, until=until, as_of=as_of, min_score=min_score))
+
+    def why_not(
+        self,
+        memory_id: Identifier,
+        query: str,
+        *,
+        limit: int = 5,
+        kinds: Iterable[str] | None = None,
+        tiers: Iterable[Tier | str] | None = None,
+        tags: Iterable[str] = (),
+        source: str | None = None,
+        session: str | None = None,
+        reach: Reach | str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        as_of: datetime | None = None,
+        min_score: float = 0.0,
+    ) -> WhyNot:
+        """At which stage of that recall the memory dropped out, or its rank where it did not. Raises NotFound."""
+        return self._run(self._inner.why_not(memory_id, query, limit=limit, kinds=kinds, tiers=tiers, tags=tags, source=source, session=session, reach=reach, since=since, until=until, as_of=as_of, min_score=min_score))
+
+    def get(self, memory_id: Identifier) -> Memory:
+        """One memory, whatever its status. Raises NotFound."""
+        return self._run(self._inner.get(memory_id))
+
+    def show(self, memory_id: Identifier) -> Dossier:
+        """One memory with its cues, the events it came from, its revisions and relations. Raises NotFound."""
+        return self._run(self._inner.show(memory_id))
+
+    def recent(self, *, limit: int = 10, days: float | None = None) -> tuple[Memory, ...]:
+        """Current memories by when they happened, newest first, of the last `days` if given. `limit` 1 to 10,000."""
+        return self._run(self._inner.recent(limit=limit, days=days))
+
+    def timeline(
+        self,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        *,
+        limit: int = 100,
+        kinds: Iterable[str] | None = None,
+        session: str | None = None,
+    ) -> tuple[Memory, ...]:
+        """Current memories of [since, until), oldest first. `limit` 1 to 10,000."""
+        return self._run(self._inner.timeline(since, until, limit=limit, kinds=kinds, session=session))
+
+    def events(
+        self,
+        *,
+        session: str | None = None,
+        types: Iterable[str] | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int = 100,
+        oldest_first: bool = False,
+    ) -> tuple[Event, ...]:
+        """Entries of the journal, remembered or not, newest first unless asked. `limit` 1 to 10,000."""
+        return self._run(self._inner.events(session=session, types=types, since=since, until=until, limit=limit, oldest_first=oldest_first))
+
+    def stats(self) -> Stats:
+        """Counts of what this caller may see."""
+        return self._run(self._inner.stats())
+
+    # ── care ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def forget(self, memory_id: Identifier) -> Memory:
+        """Retire a memory: kept, not recalled, and `restore` undoes it. Raises NotFound."""
+        return self._run(self._inner.forget(memory_id))
+
+    def restore(self, memory_id: Identifier) -> Memory:
+        """Undo `forget`. Raises NotFound."""
+        return self._run(self._inner.restore(memory_id))
+
+    def index_now(self, *, on_indexed: OnIndexed | None = None) -> IndexReport:
+        """Give every waiting cue its vector before returning."""
+        return self._run(self._inner.index_now(on_indexed=on_indexed))
+
+    def maintain(self, *, on_indexed: OnIndexed | None = None) -> dict[str, IndexReport]:
+        """Run every job that is due, once. What each did, or why it did nothing, by the job's name."""
+        return self._run(self._inner.maintain(on_indexed=on_indexed))
+
+    def doctor(self) -> tuple[Finding, ...]:
+        """What was looked at, and what is wrong with it."""
+        return self._run(self._inner.doctor())
+
+    def export(self, path: str | Path, *, on_rows: OnRows | None = None) -> int:
+        """Write the whole workspace to a new file. Returns how many rows it has."""
+        return self._run(self._inner.export(path, on_rows=on_rows))
+
+    def import_(self, path: str | Path, *, dry_run: bool = True, on_rows: OnRows | None = None) -> Imported:
+        """Take over an export, all of it or nothing. A dry run, the default, only says what it would add."""
+        return self._run(self._inner.import_(path, dry_run=dry_run, on_rows=on_rows))
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        return self._loop.run(work)

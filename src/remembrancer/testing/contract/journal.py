@@ -1,0 +1,255 @@
+"""Events: appended once, in order, all or nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+
+from remembrancer.domain.event import Event, Origin, Priority, Role, Severity
+from remembrancer.domain.scope import Scope
+from remembrancer.errors import Conflict, InvalidInput, NotFound
+from remembrancer.ports.store import Entry, EventFilter, Store
+from remembrancer.testing.contract.base import StoreSuite, awaited, exported
+from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, an_event, indexed
+
+ANY = EventFilter()
+FULL = Event(
+    id=UUID("0192f0c1-0000-7000-8000-00000000aaaa"),
+    scope=Scope(workspace="acme", project="web", crew="platform", agent="ana", session="monday"),
+    seq=1,
+    occurred_at=NOW - timedelta(days=3, microseconds=1),
+    recorded_at=NOW + timedelta(microseconds=7),
+    type="tool.call",
+    severity=Severity.WARN,
+    priority=Priority.PIN,
+    actor="Ana Lovelace",
+    role=Role.TOOL,
+    text="Zeile eins\nzwei — 三 🚀 'quoted' \"twice\"; -- %s ?",
+    payload={"list": [1, 2.5, None, True, {"nested": "ü"}], "empty": {}},
+    refs={"ticket": "OPS-7"},
+    key="turn-1",
+    origin=Origin.WEB,
+)
+
+
+async def append(store: Store, *events: Event) -> None:
+    await store.append(SCOPE, [Entry(event) for event in events])
+
+
+async def texts(store: Store, where: EventFilter = ANY, *, oldest_first: bool = True) -> list[str]:
+    listed = await store.events(READER, where, limit=100, oldest_first=oldest_first)
+    return [event.text for event in listed]
+
+
+class JournalContract(StoreSuite):
+    @awaited
+    async def test_an_event_comes_back_with_every_field(self, store: Store) -> None:
+        await append(store, FULL)
+        assert await store.events(READER, ANY, limit=10) == (FULL,)
+
+    @awaited
+    async def test_an_event_without_optional_fields_comes_back_as_it_was(self, store: Store) -> None:
+        event = an_event(scope=Scope(workspace="acme"))
+        await append(store, event)
+        assert await store.events(READER, ANY, limit=10) == (event,)
+
+    @awaited
+    async def test_append_returns_the_events_as_recorded(self, store: Store) -> None:
+        appended = await store.append(SCOPE, [Entry(an_event("one")), Entry(an_event("two"))])
+        assert [(one.event.text, one.event.seq, one.created) for one in appended] == [
+            ("one", 1, True),
+            ("two", 2, True),
+        ]
+
+    @awaited
+    async def test_appending_nothing_returns_nothing(self, store: Store) -> None:
+        assert await store.append(SCOPE, []) == ()
+
+    @awaited
+    async def test_seq_counts_from_one_in_each_stream(self, store: Store) -> None:
+        streams = [
+            Scope(workspace="acme"),
+            SCOPE,
+            replace(SCOPE, session="tuesday"),
+            replace(SCOPE, agent="bob"),
+            replace(SCOPE, project="web"),
+        ]
+        for turn in ("one", "two"):
+            appended = await store.append(
+                SCOPE, [Entry(an_event(f"{turn} {n}", scope=scope)) for n, scope in enumerate(streams)]
+            )
+            expected = 1 if turn == "one" else 2
+            assert [one.event.seq for one in appended] == [expected] * len(streams)
+
+    @awaited
+    async def test_a_recorded_key_is_left_as_it_was(self, store: Store) -> None:
+        await append(store, an_event("first", key="k"))
+        again = an_event("first", event_id=UUID(int=9), key="k", at=NOW + timedelta(hours=1))
+        (appended,) = await store.append(SCOPE, [Entry(again)])
+        assert (appended.event, appended.created) == (an_event("first", key="k"), False)
+        assert await texts(store) == ["first"]
+
+    @awaited
+    async def test_the_memory_of_a_recorded_key_is_not_written(self, store: Store) -> None:
+        await append(store, an_event("first", key="k"))
+        await store.append(SCOPE, [Entry(an_event("first", key="k"), indexed(a_memory()))])
+        assert await store.get(READER, [a_memory().id]) == {}
+
+    @awaited
+    async def test_a_key_given_twice_in_one_batch_is_recorded_once(self, store: Store) -> None:
+        twice = [Entry(an_event("same", event_id=UUID(int=n), key="k")) for n in (1, 2)]
+        appended = await store.append(SCOPE, twice)
+        assert [(one.event.id, one.created) for one in appended] == [
+            (UUID(int=1), True),
+            (UUID(int=1), False),
+        ]
+
+    @awaited
+    async def test_a_key_with_another_text_is_a_conflict(self, store: Store) -> None:
+        await append(store, an_event("first", key="k"))
+        with pytest.raises(Conflict):
+            await append(store, an_event("second", key="k"))
+        assert await texts(store) == ["first"]
+
+    @awaited
+    async def test_a_key_holds_across_sessions(self, store: Store) -> None:
+        await append(store, an_event("first", key="k"))
+        with pytest.raises(Conflict):
+            await append(store, an_event("second", key="k", scope=replace(SCOPE, session="tuesday")))
+
+    @awaited
+    async def test_a_key_is_free_in_another_scope(self, store: Store) -> None:
+        others = [replace(SCOPE, agent="bob"), replace(SCOPE, crew="data"), replace(SCOPE, project="web")]
+        await append(
+            store,
+            an_event("first", key="k"),
+            *(an_event(f"{n}", key="k", scope=scope) for n, scope in enumerate(others)),
+        )
+        assert len(await texts(store)) == 4
+
+    @awaited
+    async def test_an_event_and_a_memory_may_share_a_key(self, store: Store) -> None:
+        await store.append(SCOPE, [Entry(an_event("said", key="k"), indexed(replace(a_memory("kept"), key="k")))])
+        assert await texts(store) == ["said"]
+
+    @awaited
+    async def test_an_id_recorded_before_is_a_conflict(self, store: Store) -> None:
+        await append(store, an_event("first", event_id=UUID(int=1)))
+        with pytest.raises(Conflict):
+            await append(store, an_event("second", event_id=UUID(int=1)))
+
+    @awaited
+    async def test_one_conflict_leaves_the_whole_batch_unwritten(self, store: Store) -> None:
+        await append(store, an_event("first", key="k"))
+        before = await exported(store)
+        with pytest.raises(Conflict):
+            await store.append(
+                SCOPE,
+                [Entry(an_event("fine"), indexed(a_memory("fine"))), Entry(an_event("second", key="k"))],
+            )
+        assert await exported(store) == before
+
+    @awaited
+    async def test_a_refused_batch_takes_no_place_in_the_stream(self, store: Store) -> None:
+        await append(store, an_event("first", key="k"))
+        with pytest.raises(Conflict):
+            await append(store, an_event("fine"), an_event("second", key="k"))
+        (appended,) = await store.append(SCOPE, [Entry(an_event("next"))])
+        assert appended.event.seq == 2
+
+    @awaited
+    async def test_an_event_of_another_workspace_leaves_the_whole_batch_unwritten(self, store: Store) -> None:
+        foreign = an_event("foreign", scope=replace(SCOPE, workspace="rival"))
+        with pytest.raises(InvalidInput, match="rival"):
+            await append(store, an_event("fine"), foreign)
+        assert await exported(store) == []
+
+    @awaited
+    async def test_a_memory_of_another_workspace_leaves_the_whole_batch_unwritten(self, store: Store) -> None:
+        foreign = indexed(a_memory(scope=replace(SCOPE, workspace="rival")))
+        with pytest.raises(InvalidInput, match="rival"):
+            await store.append(SCOPE, [Entry(an_event("fine")), Entry(an_event("carrier"), foreign)])
+        assert await exported(store) == []
+
+    @awaited
+    async def test_a_memory_of_an_unknown_event_leaves_the_whole_batch_unwritten(self, store: Store) -> None:
+        dangling = indexed(a_memory(), event_ids=[UUID(int=404)])
+        with pytest.raises(NotFound):
+            await store.append(SCOPE, [Entry(an_event("fine")), Entry(an_event("carrier"), dangling)])
+        assert await exported(store) == []
+
+    @awaited
+    async def test_a_memory_that_is_already_there_leaves_the_whole_batch_unwritten(self, store: Store) -> None:
+        await store.insert(SCOPE, indexed(a_memory()))
+        before = await exported(store)
+        with pytest.raises(Conflict):
+            await store.append(SCOPE, [Entry(an_event("fine")), Entry(an_event("two"), indexed(a_memory()))])
+        assert await exported(store) == before
+
+    @awaited
+    async def test_a_memory_comes_with_its_event(self, store: Store) -> None:
+        event, memory = an_event("said"), a_memory("kept")
+        await store.append(SCOPE, [Entry(event, indexed(memory, event_ids=[event.id]))])
+        assert await store.get(READER, [memory.id]) == {memory.id: memory}
+        assert await store.provenance(READER, memory.id) == (event,)
+
+    @awaited
+    async def test_a_memory_may_name_an_earlier_event_of_its_batch(self, store: Store) -> None:
+        first, second, memory = an_event("first"), replace(an_event("second"), seq=2), a_memory()
+        await store.append(SCOPE, [Entry(first), Entry(second, indexed(memory, event_ids=[second.id, first.id]))])
+        assert await store.provenance(READER, memory.id) == (second, first)
+
+    @awaited
+    async def test_events_come_newest_first(self, store: Store) -> None:
+        await append(store, an_event("old", at=NOW - timedelta(days=1)), an_event("new"))
+        assert await texts(store, oldest_first=False) == ["new", "old"]
+
+    @awaited
+    async def test_events_come_oldest_first_when_asked(self, store: Store) -> None:
+        await append(store, an_event("new"), an_event("old", at=NOW - timedelta(days=1)))
+        assert await texts(store, oldest_first=True) == ["old", "new"]
+
+    @awaited
+    async def test_events_of_one_moment_keep_their_place_in_the_stream(self, store: Store) -> None:
+        await append(store, *(an_event(f"turn {n}") for n in range(5)))
+        assert await texts(store, oldest_first=True) == [f"turn {n}" for n in range(5)]
+        assert await texts(store, oldest_first=False) == [f"turn {n}" for n in reversed(range(5))]
+
+    @awaited
+    async def test_events_of_one_moment_and_place_come_by_id(self, store: Store) -> None:
+        twins = [an_event(f"{n}", event_id=UUID(int=n), scope=replace(SCOPE, session=f"s{9 - n}")) for n in (2, 1, 3)]
+        await append(store, *twins)
+        assert await texts(store, oldest_first=True) == ["1", "2", "3"]
+        assert await texts(store, oldest_first=False) == ["3", "2", "1"]
+
+    @awaited
+    async def test_a_limit_keeps_the_first(self, store: Store) -> None:
+        await append(store, *(an_event(f"turn {n}", at=NOW + timedelta(minutes=n)) for n in range(5)))
+        listed = await store.events(READER, ANY, limit=2)
+        assert [event.text for event in listed] == ["turn 4", "turn 3"]
+
+    @awaited
+    async def test_events_are_chosen_by_session(self, store: Store) -> None:
+        await append(store, an_event("mine"), an_event("other", scope=replace(SCOPE, session="tuesday")))
+        assert await texts(store, EventFilter(session="tuesday")) == ["other"]
+
+    @awaited
+    async def test_events_are_chosen_by_type(self, store: Store) -> None:
+        await append(
+            store, an_event("said"), replace(an_event("called"), type="tool"), replace(an_event("x"), type="y")
+        )
+        assert await texts(store, EventFilter(types=frozenset({"tool", "message"}))) == ["said", "called"]
+
+    @awaited
+    async def test_no_type_chooses_no_event(self, store: Store) -> None:
+        await append(store, an_event())
+        assert await texts(store, EventFilter(types=frozenset())) == []
+
+    @awaited
+    async def test_since_is_included_and_until_is_not(self, store: Store) -> None:
+        await append(store, *(an_event(f"{n}", at=NOW + timedelta(microseconds=n)) for n in range(4)))
+        chosen = EventFilter(since=NOW + timedelta(microseconds=1), until=NOW + timedelta(microseconds=3))
+        assert await texts(store, chosen) == ["1", "2"]

@@ -1,0 +1,597 @@
+"""Search: each leg by value, folding, ranks, ties, and every write seen at once."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+import numpy as np
+import pytest
+
+from remembrancer.domain.memory import Memory, Status
+from remembrancer.domain.query import Filter, LexicalQuery
+from remembrancer.errors import EmbedderMismatch, InvalidInput
+from remembrancer.ports.store import Candidates, Entry, SearchRequest, Store
+from remembrancer.testing.contract.base import (
+    BM25_TOLERANCE,
+    COSINE_TOLERANCE,
+    EVERYTHING,
+    MODEL,
+    StoreSuite,
+    awaited,
+    column,
+    exported,
+    found,
+    give_vectors,
+    moved,
+    remember,
+    request,
+    spread,
+)
+from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, a_vector, an_event, indexed
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+K1: Final = 1.2
+B: Final = 0.75
+
+
+def idf(cues: int, holding: int) -> float:
+    return math.log(1 + (cues - holding + 0.5) / (holding + 0.5))
+
+
+def weight(repeats: int, length: int, mean: float) -> float:
+    """What one term adds to BM25 for each unit of its idf."""
+    return repeats * (K1 + 1) / (repeats + K1 * (1 - B + B * length / mean))
+
+
+def close(expected: float) -> object:
+    return pytest.approx(expected, rel=BM25_TOLERANCE)
+
+
+def similar(expected: float) -> object:
+    return pytest.approx(expected, abs=COSINE_TOLERANCE)
+
+
+def numbered(count: int) -> list[Memory]:
+    """Memories with the ids 1, 2, 3 …, all of one moment."""
+    return [a_memory(f"memory {n}", memory_id=UUID(int=n)) for n in range(1, count + 1)]
+
+
+def order(answer: Candidates, ranks: NDArray[np.int32]) -> list[int]:
+    """The ids, as whole numbers, of the ranked rows in the order of their ranks."""
+    ranked = sorted((rank, memory_id.int) for memory_id, rank in zip(answer.ids, ranks.tolist(), strict=True) if rank)
+    assert [rank for rank, _ in ranked] == list(range(1, len(ranked) + 1))
+    return [memory_id for _, memory_id in ranked]
+
+
+class LexicalContract(StoreSuite):
+    @awaited
+    async def test_bm25_is_robertson_s_over_the_visible_cues(self, store: Store) -> None:
+        short, long, other = numbered(3)
+        await remember(
+            store,
+            indexed(short, "kestrel nest"),
+            indexed(long, "kestrel kestrel barn owl roof"),
+            indexed(other, "barn owl"),
+        )
+        answer = await store.search(READER, request("kestrel", "owl"))
+        mean = (2 + 5 + 2) / 3
+        both = idf(3, 2)
+        assert column(answer, answer.bm25) == {
+            str(short.id): close(both * weight(1, 2, mean)),
+            str(long.id): close(both * weight(2, 5, mean) + both * weight(1, 5, mean)),
+            str(other.id): close(both * weight(1, 2, mean)),
+        }
+        assert answer.bm25_bound == close(2 * both * (K1 + 1))
+
+    @awaited
+    async def test_hidden_and_filtered_cues_count_for_nothing(self, store: Store) -> None:
+        seen, filtered = numbered(2)
+        await remember(
+            store,
+            indexed(seen, "kestrel nest"),
+            indexed(replace(filtered, kind="noise"), "kestrel kestrel kestrel"),
+        )
+        where = replace(EVERYTHING, kinds=frozenset({"note"}))
+        answer = await store.search(READER, request("kestrel", where=where))
+        assert answer.ids == (seen.id,)
+        assert answer.bm25[0] == close(idf(1, 1) * weight(1, 2, 2.0))
+        assert answer.bm25_bound == close(idf(1, 1) * (K1 + 1))
+
+    @awaited
+    async def test_an_unknown_word_raises_the_bound(self, store: Store) -> None:
+        (memory,) = numbered(1)
+        await remember(store, indexed(memory, "kestrel nest"))
+        answer = await store.search(READER, request("kestrel", "walrus"))
+        assert answer.bm25_bound == close((idf(1, 1) + idf(1, 0)) * (K1 + 1))
+        assert answer.coverage[0] == close(idf(1, 1) / (idf(1, 1) + idf(1, 0)))
+
+    @awaited
+    async def test_coverage_is_the_share_of_the_question_s_idf(self, store: Store) -> None:
+        both, one = numbered(2)
+        await remember(store, indexed(both, "kestrel owl"), indexed(one, "kestrel roof"))
+        answer = await store.search(READER, request("kestrel", "owl"))
+        whole = idf(2, 2) + idf(2, 1)
+        assert column(answer, answer.coverage) == {
+            str(both.id): close(1.0),
+            str(one.id): close(idf(2, 2) / whole),
+        }
+
+    @awaited
+    async def test_words_are_matched_whole(self, store: Store) -> None:
+        await remember(store, indexed(a_memory("the harbour master")))
+        assert await found(store, "harb") == set()
+
+    @awaited
+    async def test_words_of_any_script_and_shape_are_found(self, store: Store) -> None:
+        shapes = ["c++", "user@host.example", "src/app/main.py", "部署", "🚀", "v1.2.3", "o'brien", "50%_x*"]
+        for number, shape in enumerate(shapes):
+            memory = a_memory(f"shape {number}")
+            write = indexed(memory)
+            (cue,) = write.cues
+            await store.insert(SCOPE, replace(write, cues=(replace(cue, tokens=(shape,), terms=(shape,)),)))
+        for number, shape in enumerate(shapes):
+            assert await found(store, shape) == {f"shape {number}"}, shape
+
+    @awaited
+    async def test_query_syntax_is_only_text(self, store: Store) -> None:
+        await remember(store, indexed(a_memory("kestrel")))
+        for hostile in ('"', "*", "kestrel*", "NEAR(", "AND", "kestrel OR", "'; DROP TABLE memories; --", "^"):
+            assert await found(store, hostile) == set(), hostile
+
+    @awaited
+    async def test_a_memory_without_the_words_is_no_lexical_candidate(self, store: Store) -> None:
+        one, _ = numbered(2)
+        await remember(store, indexed(one, "kestrel"), indexed(numbered(2)[1], "owl"))
+        answer = await store.search(READER, request("kestrel"))
+        assert (answer.ids, answer.visible) == ((one.id,), 2)
+
+    @awaited
+    async def test_the_best_cue_of_a_memory_speaks_for_it(self, store: Store) -> None:
+        (memory,) = numbered(1)
+        await remember(store, indexed(memory, "kestrel roof roof", "owl", "kestrel owl"))
+        answer = await store.search(READER, request("kestrel", "owl"))
+        mean = 2.0
+        assert answer.cue.tolist() == [2]
+        assert answer.bm25[0] == close(2 * idf(3, 2) * weight(1, 2, mean))
+        assert answer.coverage[0] == close(1.0)
+
+    @awaited
+    async def test_equal_cues_give_the_first(self, store: Store) -> None:
+        (memory,) = numbered(1)
+        await remember(store, indexed(memory, "owl", "kestrel", "kestrel"))
+        answer = await store.search(READER, request("kestrel"))
+        assert answer.cue.tolist() == [1]
+
+    @awaited
+    async def test_lexical_ranks_fall_with_the_score(self, store: Store) -> None:
+        weak, strong, middle = numbered(3)
+        await remember(
+            store,
+            indexed(weak, "kestrel roof barn wall"),
+            indexed(strong, "kestrel kestrel"),
+            indexed(middle, "kestrel roof"),
+        )
+        answer = await store.search(READER, request("kestrel"))
+        assert order(answer, answer.lexical_rank) == [strong.id.int, middle.id.int, weak.id.int]
+
+    @awaited
+    async def test_equal_scores_rank_the_newest_first_then_by_id(self, store: Store) -> None:
+        memories = numbered(4)
+        memories[2] = moved(memories[2], NOW + timedelta(seconds=1))
+        await remember(store, *(indexed(memory, "kestrel") for memory in reversed(memories)))
+        answer = await store.search(READER, request("kestrel"))
+        assert order(answer, answer.lexical_rank) == [3, 1, 2, 4]
+
+    @awaited
+    async def test_a_phrase_matches_words_next_to_each_other(self, store: Store) -> None:
+        apart, together, reversed_, inside = numbered(4)
+        await remember(
+            store,
+            indexed(apart, "to kestrel be"),
+            indexed(together, "to be"),
+            indexed(reversed_, "be to"),
+            indexed(inside, "owl not to be kestrel"),
+        )
+        answer = await store.search(READER, request(phrase=("to", "be")))
+        assert set(answer.ids) == {together.id, inside.id}
+        assert (answer.bm25.tolist(), answer.coverage.tolist()) == ([1.0, 1.0], [1.0, 1.0])
+        assert answer.bm25_bound == 1.0
+
+    @awaited
+    async def test_a_phrase_names_the_cue_that_holds_it(self, store: Store) -> None:
+        (memory,) = numbered(1)
+        await remember(store, indexed(memory, "be", "who is to be", "to be"))
+        answer = await store.search(READER, request(phrase=("to", "be")))
+        assert (answer.cue.tolist(), answer.lexical_rank.tolist()) == ([1], [1])
+
+    @awaited
+    async def test_a_phrase_does_not_run_over_the_end_of_a_cue(self, store: Store) -> None:
+        (memory,) = numbered(1)
+        await remember(store, indexed(memory, "where to", "be there"))
+        assert (await store.search(READER, request(phrase=("to", "be")))).ids == ()
+
+    @awaited
+    async def test_an_empty_question_asks_nothing(self, store: Store) -> None:
+        (memory,) = numbered(1)
+        await remember(store, indexed(memory, "kestrel"))
+        await give_vectors(store, {"kestrel": a_vector(1, 0)})
+        asked = SearchRequest(where=EVERYTHING, depth=5, lexical=LexicalQuery(), vector=a_vector(1, 0), model=MODEL)
+        answer = await store.search(READER, asked)
+        assert (answer.ids, answer.bm25_bound) == ((memory.id,), 0.0)
+        assert np.isnan(answer.bm25).all()
+        assert np.isnan(answer.coverage).all()
+
+
+class DenseContract(StoreSuite):
+    @awaited
+    async def test_similarity_is_the_cosine(self, store: Store) -> None:
+        same, half, opposite = numbered(3)
+        await remember(store, indexed(same, "one"), indexed(half, "two"), indexed(opposite, "three"))
+        await give_vectors(
+            store, {"one": a_vector(1, 0, 0), "two": a_vector(1, 3**0.5, 0), "three": a_vector(-1, 0, 0)}
+        )
+        answer = await store.search(READER, request(vector=a_vector(1, 0, 0)))
+        assert column(answer, answer.similarity) == {
+            str(same.id): similar(1.0),
+            str(half.id): similar(0.5),
+            str(opposite.id): similar(-1.0),
+        }
+        assert order(answer, answer.dense_rank) == [1, 2, 3]
+
+    @awaited
+    async def test_the_nearest_of_many_are_brought(self, store: Store) -> None:
+        random = np.random.default_rng(7)
+        vectors = [a_vector(*random.normal(size=48)) for _ in range(300)]
+        memories = numbered(300)
+        await store.append(
+            SCOPE,
+            [
+                Entry(an_event(f"{n}", event_id=UUID(int=n + 1)), indexed(memory, f"{n}"))
+                for n, memory in enumerate(memories)
+            ],
+        )
+        await give_vectors(store, {f"{n}": vector for n, vector in enumerate(vectors)})
+        question = a_vector(*random.normal(size=48))
+        answer = await store.search(READER, request(vector=question, depth=20))
+        exact = {memory.id: float(vector @ question) for memory, vector in zip(memories, vectors, strict=True)}
+        brought = {memory_id: exact[memory_id] for memory_id in answer.ids}
+        assert len(brought) == 20
+        assert column(answer, answer.similarity) == {
+            str(memory_id): similar(value) for memory_id, value in brought.items()
+        }
+        missed = max(value for memory_id, value in exact.items() if memory_id not in brought)
+        assert missed <= min(brought.values()) + 2 * COSINE_TOLERANCE
+
+    @awaited
+    async def test_the_nearest_cue_of_a_memory_speaks_for_it(self, store: Store) -> None:
+        (memory,) = numbered(1)
+        await remember(store, indexed(memory, "far", "near", "farther"))
+        await give_vectors(store, {"far": a_vector(1, 1), "near": a_vector(1, 0), "farther": a_vector(0, 1)})
+        answer = await store.search(READER, request(vector=a_vector(1, 0)))
+        assert (answer.cue.tolist(), answer.similarity.tolist()) == ([1], [similar(1.0)])
+
+    @awaited
+    async def test_equal_cues_give_the_first(self, store: Store) -> None:
+        (memory,) = numbered(1)
+        await remember(store, indexed(memory, "far", "near", "as near"))
+        same = a_vector(3, 4, 12)
+        await give_vectors(store, {"far": a_vector(1, 0, 0), "near": same, "as near": same})
+        assert (await store.search(READER, request(vector=a_vector(0, 0, 1)))).cue.tolist() == [1]
+
+    @awaited
+    async def test_cues_against_the_question_give_the_first(self, store: Store) -> None:
+        (memory,) = numbered(1)
+        await remember(store, indexed(memory, "opposite", "less so"))
+        await give_vectors(store, {"opposite": a_vector(-1, 0), "less so": a_vector(-1, 1)})
+        answer = await store.search(READER, request(vector=a_vector(1, 0)))
+        assert (answer.cue.tolist(), answer.similarity.tolist()) == ([0], [similar(-(0.5**0.5))])
+
+    @awaited
+    async def test_equal_similarities_rank_the_newest_first_then_by_id(self, store: Store) -> None:
+        memories = numbered(4)
+        memories[2] = moved(memories[2], NOW + timedelta(seconds=1))
+        await remember(store, *(indexed(memory) for memory in reversed(memories)))
+        await give_vectors(store, {memory.text: a_vector(3, 4, 12) for memory in memories})
+        answer = await store.search(READER, request(vector=a_vector(1, 2, 2)))
+        assert order(answer, answer.dense_rank) == [3, 1, 2, 4]
+
+    @awaited
+    async def test_a_memory_without_a_vector_is_no_dense_candidate(self, store: Store) -> None:
+        with_, without = numbered(2)
+        await remember(store, indexed(with_), indexed(without))
+        await give_vectors(store, {with_.text: a_vector(1, 0)})
+        answer = await store.search(READER, request(vector=a_vector(1, 0)))
+        assert (answer.ids, answer.visible, answer.without_vector) == ((with_.id,), 2, 1)
+
+    @awaited
+    async def test_a_memory_awaits_vectors_until_every_cue_has_one(self, store: Store) -> None:
+        (memory,) = numbered(1)
+        await remember(store, indexed(memory, "one", "two"))
+        await give_vectors(store, {"one": a_vector(1, 0)})
+        answer = await store.search(READER, request(vector=a_vector(1, 0)))
+        assert (answer.ids, answer.without_vector) == ((memory.id,), 1)
+
+    @awaited
+    async def test_only_visible_memories_are_counted_as_awaiting(self, store: Store) -> None:
+        one, two = numbered(2)
+        await remember(store, indexed(one), indexed(replace(two, kind="noise")))
+        where = replace(EVERYTHING, kinds=frozenset({"note"}))
+        answer = await store.search(READER, request("memori", model=MODEL, where=where))
+        assert (answer.visible, answer.without_vector) == (1, 1)
+
+    @awaited
+    async def test_without_a_model_no_memory_awaits_a_vector(self, store: Store) -> None:
+        await remember(store, indexed(a_memory()))
+        assert (await store.search(READER, request("deploy"))).without_vector == 0
+
+    @awaited
+    async def test_vectors_of_another_model_are_not_compared(self, store: Store) -> None:
+        await remember(store, indexed(a_memory()))
+        await give_vectors(store, {a_memory().text: a_vector(1, 0)}, model="model-b")
+        answer = await store.search(READER, request(vector=a_vector(1, 0, 0), model=MODEL))
+        assert (answer.ids, answer.without_vector) == ((), 1)
+
+    @awaited
+    async def test_a_question_of_another_dimension_is_a_mismatch(self, store: Store) -> None:
+        await remember(store, indexed(a_memory()))
+        await give_vectors(store, {a_memory().text: a_vector(1, 0)})
+        with pytest.raises(EmbedderMismatch):
+            await store.search(READER, request(vector=a_vector(1, 0, 0)))
+
+    @awaited
+    async def test_a_vector_without_its_model_is_refused(self, store: Store) -> None:
+        asked = SearchRequest(where=EVERYTHING, depth=5, vector=a_vector(1, 0))
+        with pytest.raises(InvalidInput, match="model"):
+            await store.search(READER, asked)
+
+
+class UnionContract(StoreSuite):
+    @awaited
+    async def test_an_empty_store_answers_with_empty_columns(self, store: Store) -> None:
+        answer = await store.search(READER, request("kestrel", vector=a_vector(1, 0)))
+        assert (answer.ids, answer.visible, answer.without_vector) == ((), 0, 0)
+        columns = {
+            "cue": np.int32,
+            "similarity": np.float32,
+            "bm25": np.float32,
+            "coverage": np.float32,
+            "dense_rank": np.int32,
+            "lexical_rank": np.int32,
+            "occurred_at": np.int64,
+            "importance": np.float32,
+            "confidence": np.float32,
+            "priority": np.int32,
+        }
+        assert {name: getattr(answer, name).dtype for name in columns} == columns
+        assert {getattr(answer, name).shape for name in columns} == {(0,)}
+
+    @awaited
+    async def test_asking_no_leg_counts_and_brings_nothing(self, store: Store) -> None:
+        await remember(store, indexed(a_memory()))
+        answer = await store.search(READER, request())
+        assert (answer.ids, answer.visible, answer.bm25_bound) == ((), 1, 0.0)
+
+    @awaited
+    async def test_candidates_are_the_union_of_the_legs(self, store: Store) -> None:
+        dense, lexical, neither = numbered(3)
+        await remember(store, indexed(dense, "owl"), indexed(lexical, "kestrel"), indexed(neither, "heron"))
+        await give_vectors(store, {"owl": a_vector(1, 0)})
+        answer = await store.search(READER, request("kestrel", vector=a_vector(1, 0)))
+        assert set(answer.ids) == {dense.id, lexical.id}
+        assert (order(answer, answer.dense_rank), order(answer, answer.lexical_rank)) == ([1], [2])
+
+    @awaited
+    async def test_a_leg_that_was_not_asked_is_nan(self, store: Store) -> None:
+        await remember(store, indexed(a_memory("kestrel")))
+        await give_vectors(store, {"kestrel": a_vector(1, 0)})
+        by_words = await store.search(READER, request("kestrel"))
+        by_vector = await store.search(READER, request(vector=a_vector(1, 0)))
+        assert np.isnan(by_words.similarity).all()
+        assert np.isnan(by_vector.bm25).all()
+        assert np.isnan(by_vector.coverage).all()
+        assert (by_words.dense_rank.tolist(), by_vector.lexical_rank.tolist()) == ([0], [0])
+
+    @awaited
+    async def test_a_leg_that_found_nothing_in_a_row_is_zero(self, store: Store) -> None:
+        await remember(store, indexed(a_memory("kestrel")))
+        await give_vectors(store, {"kestrel": a_vector(1, 0)})
+        answer = await store.search(READER, request("walrus", vector=a_vector(1, 0)))
+        assert (answer.bm25.tolist(), answer.coverage.tolist()) == ([0.0], [0.0])
+        assert answer.lexical_rank.tolist() == [0]
+
+    @awaited
+    async def test_a_row_without_a_vector_has_no_similarity(self, store: Store) -> None:
+        await remember(store, indexed(a_memory("kestrel")))
+        answer = await store.search(READER, request("kestrel", vector=a_vector(1, 0)))
+        assert np.isnan(answer.similarity).all()
+        assert answer.dense_rank.tolist() == [0]
+
+    @awaited
+    async def test_each_leg_brings_its_depth_and_both_score_every_row(self, store: Store) -> None:
+        dense, lexical, last = numbered(3)
+        await remember(
+            store,
+            indexed(dense, "kestrel roof barn"),
+            indexed(lexical, "kestrel kestrel"),
+            indexed(last, "kestrel roof barn wall"),
+        )
+        await give_vectors(
+            store,
+            {
+                "kestrel roof barn": a_vector(1, 0),
+                "kestrel kestrel": a_vector(1, 1),
+                "kestrel roof barn wall": a_vector(0, 1),
+            },
+        )
+        answer = await store.search(READER, request("kestrel", vector=a_vector(1, 0), depth=1))
+        assert answer.ids == (dense.id, lexical.id)
+        assert (answer.dense_rank.tolist(), answer.lexical_rank.tolist()) == ([1, 0], [0, 1])
+        assert (answer.bm25 > 0).all()
+        assert answer.similarity.tolist() == [similar(1.0), similar(0.5**0.5)]
+
+    @awaited
+    async def test_the_best_cue_is_best_by_both_legs_together(self, store: Store) -> None:
+        (memory,) = numbered(1)
+        await remember(store, indexed(memory, "owl", "kestrel", "kestrel owl"))
+        await give_vectors(store, {"owl": a_vector(1, 0), "kestrel": a_vector(0, 1), "kestrel owl": a_vector(4, 3)})
+        answer = await store.search(READER, request("kestrel", vector=a_vector(1, 0)))
+        assert answer.cue.tolist() == [2]
+        assert answer.similarity.tolist() == [similar(1.0)]
+        assert answer.bm25[0] == close(idf(3, 2) * weight(1, 1, 4 / 3))
+
+    @awaited
+    async def test_candidates_come_newest_first_then_by_id(self, store: Store) -> None:
+        memories = numbered(4)
+        memories[2] = moved(memories[2], NOW + timedelta(microseconds=1))
+        await remember(store, *(indexed(memory) for memory in reversed(memories)))
+        answer = await store.search(READER, request("memori"))
+        assert [memory_id.int for memory_id in answer.ids] == [3, 1, 2, 4]
+
+    @awaited
+    async def test_candidates_carry_what_the_signals_need(self, store: Store) -> None:
+        memory = replace(moved(a_memory("kestrel"), NOW + timedelta(microseconds=5)), occurred_from=NOW)
+        strength = replace(memory.strength, importance=0.75, confidence=0.25, priority=9)
+        await remember(store, indexed(replace(memory, strength=strength)))
+        answer = await store.search(READER, request("kestrel"))
+        assert (answer.importance.tolist(), answer.confidence.tolist(), answer.priority.tolist()) == (
+            [0.75],
+            [0.25],
+            [9],
+        )
+        assert answer.occurred_at.tolist() == [int(NOW.timestamp()) * 1_000_000 + 5]
+
+    @awaited
+    async def test_filters_leave_a_page_full(self, store: Store) -> None:
+        memories = numbered(30)
+        noise = [replace(memory, kind="noise") for memory in memories[:25]]
+        await remember(
+            store,
+            *(indexed(memory, f"kestrel kestrel {n}") for n, memory in enumerate(noise)),
+            *(indexed(memory, f"kestrel roof {n}") for n, memory in enumerate(memories[25:])),
+        )
+        pending = await store.pending(SCOPE, MODEL, limit=100, now=NOW)
+        near = {cue.text: a_vector(1, 0) if "kestrel kestrel" in cue.text else a_vector(1, 1) for cue in pending}
+        await give_vectors(store, near)
+        where = replace(EVERYTHING, kinds=frozenset({"note"}))
+        for asked in (
+            request("kestrel", depth=5, where=where),
+            request(vector=a_vector(1, 0), depth=5, where=where),
+        ):
+            answer = await store.search(READER, asked)
+            assert (len(answer.ids), answer.visible) == (5, 5)
+
+    @awaited
+    async def test_the_same_question_has_the_same_answer(self, store: Store) -> None:
+        await remember(store, *(indexed(memory) for memory in numbered(9)))
+        await give_vectors(store, {memory.text: a_vector(1, 1) for memory in numbered(9)})
+        asked = request("memori", vector=a_vector(1, 0), depth=3)
+        first, second = await store.search(READER, asked), await store.search(READER, asked)
+        assert first.ids == second.ids
+        np.testing.assert_array_equal(first.dense_rank, second.dense_rank)
+        np.testing.assert_array_equal(first.lexical_rank, second.lexical_rank)
+
+
+class FreshnessContract(StoreSuite):
+    """Each test searches before it writes as well: whatever the store keeps ready must be brought up to date."""
+
+    @awaited
+    async def test_an_appended_memory_is_found_at_once(self, store: Store) -> None:
+        assert await found(store, "kestrel") == set()
+        await store.append(SCOPE, [Entry(an_event("said"), indexed(a_memory("kestrel")))])
+        assert await found(store, "kestrel") == {"kestrel"}
+
+    @awaited
+    async def test_an_inserted_memory_is_found_at_once(self, store: Store) -> None:
+        await remember(store, indexed(a_memory("kestrel roof")))
+        assert await found(store, "kestrel") == {"kestrel roof"}
+        await remember(store, indexed(a_memory("kestrel barn")))
+        assert await found(store, "kestrel") == {"kestrel roof", "kestrel barn"}
+
+    @awaited
+    async def test_a_revised_memory_is_found_by_its_new_words_alone(self, store: Store) -> None:
+        memory = a_memory("kestrel")
+        await remember(store, indexed(memory))
+        assert await found(store, "kestrel") == {"kestrel"}
+        await store.revise(SCOPE, indexed(replace(memory, text="owl")), expected_revision=1, at=NOW)
+        assert (await found(store, "kestrel"), await found(store, "owl")) == (set(), {"owl"})
+
+    @awaited
+    async def test_a_revised_memory_is_found_by_no_old_vector(self, store: Store) -> None:
+        memory = a_memory("kestrel")
+        await remember(store, indexed(memory))
+        await give_vectors(store, {"kestrel": a_vector(1, 0)})
+        assert len((await store.search(READER, request(vector=a_vector(1, 0)))).ids) == 1
+        await store.revise(SCOPE, indexed(replace(memory, text="owl")), expected_revision=1, at=NOW)
+        answer = await store.search(READER, request(vector=a_vector(1, 0)))
+        assert (answer.ids, answer.without_vector) == ((), 1)
+
+    @awaited
+    async def test_a_retired_memory_is_gone_at_once_and_comes_back(self, store: Store) -> None:
+        memory = a_memory("kestrel")
+        await remember(store, indexed(memory))
+        assert await found(store, "kestrel") == {"kestrel"}
+        await store.set_status(READER, memory.id, Status.RETIRED, at=NOW)
+        assert await found(store, "kestrel") == set()
+        await store.set_status(READER, memory.id, Status.ACTIVE, at=NOW)
+        assert await found(store, "kestrel") == {"kestrel"}
+
+    @awaited
+    async def test_a_memory_retired_since_is_found_as_of_before(self, store: Store) -> None:
+        memory = a_memory("kestrel")
+        await remember(store, indexed(memory))
+        await store.set_status(READER, memory.id, Status.RETIRED, at=NOW + timedelta(hours=2))
+        before = Filter(current_at=NOW + timedelta(hours=1))
+        assert await found(store, "kestrel", where=before) == {"kestrel"}
+
+    @awaited
+    async def test_a_new_vector_counts_at_once(self, store: Store) -> None:
+        await remember(store, indexed(a_memory("kestrel")), indexed(a_memory("owl")))
+        await give_vectors(store, {"owl": a_vector(0, 1)})
+        assert len((await store.search(READER, request(vector=a_vector(1, 0)))).ids) == 1
+        await give_vectors(store, {"kestrel": a_vector(1, 0)})
+        answer = await store.search(READER, request(vector=a_vector(1, 0)))
+        assert column(answer, answer.similarity) == {
+            str(a_memory("kestrel").id): similar(1.0),
+            str(a_memory("owl").id): similar(0.0),
+        }
+
+    @awaited
+    async def test_an_adjusted_strength_counts_at_once(self, store: Store) -> None:
+        memory = a_memory("kestrel")
+        await remember(store, indexed(memory))
+        await store.search(READER, request("kestrel"))
+        await store.adjust(
+            READER, [memory.id], lambda strength: replace(strength, importance=1.0, priority=1, confidence=0.0)
+        )
+        answer = await store.search(READER, request("kestrel"))
+        assert (answer.importance.tolist(), answer.priority.tolist(), answer.confidence.tolist()) == (
+            [1.0],
+            [1],
+            [0.0],
+        )
+
+    @awaited
+    async def test_a_new_row_moves_the_scores_of_the_others_at_once(self, store: Store) -> None:
+        await remember(store, indexed(a_memory("kestrel")))
+        first = await store.search(READER, request("kestrel"))
+        await remember(store, *(indexed(memory, "owl roof") for memory in numbered(3)))
+        second = await store.search(READER, request("kestrel"))
+        assert first.bm25[0] == close(idf(1, 1) * weight(1, 1, 1.0))
+        assert second.bm25[0] == close(idf(4, 1) * weight(1, 1, 7 / 4))
+
+    @awaited
+    async def test_imported_rows_are_found_at_once(self, store: Store) -> None:
+        assert await found(store, "kestrel") == set()
+        async with self.another_store() as other:
+            await remember(other, *(indexed(memory) for memory in spread([a_memory("kestrel")])))
+            await give_vectors(other, {"kestrel": a_vector(1, 0)})
+            rows = await exported(other)
+        await store.import_rows(SCOPE, rows)
+        answer = await store.search(READER, request("kestrel", vector=a_vector(1, 0)))
+        assert (answer.dense_rank.tolist(), answer.lexical_rank.tolist()) == ([1], [1])

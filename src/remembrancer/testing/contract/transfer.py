@@ -1,0 +1,298 @@
+"""Export and import: everything out, the same back in, nothing twice, and reads that write nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Final
+from uuid import UUID
+
+import pytest
+
+from remembrancer.domain.memory import Status
+from remembrancer.domain.scope import Reader
+from remembrancer.errors import Conflict, EmbedderMismatch, InvalidInput
+from remembrancer.ports.exchange import RECORDS, VectorRecord, vector_to_row
+from remembrancer.ports.store import Entry, EventFilter, ExportRow, Store
+from remembrancer.testing.contract.base import (
+    EVERYTHING,
+    MODEL,
+    StoreSuite,
+    assert_same_answer,
+    awaited,
+    exported,
+    give_vectors,
+    remember,
+    request,
+)
+from remembrancer.testing.contract.world import DEPLOY, OOM, TOPIC, populate
+from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, a_vector, an_event, indexed
+
+Change = Callable[[ExportRow], ExportRow]
+
+BROKEN: Final[dict[str, tuple[str, ExportRow]]] = {
+    "record": ("event", {"record": "poem"}),
+    "event.id": ("event", {"id": "not an id"}),
+    "event.seq": ("event", {"seq": 0}),
+    "event.occurred_at": ("event", {"occurred_at": "2026-03-04 09:00:00"}),
+    "event.text": ("event", {"text": " "}),
+    "event.severity": ("event", {"severity": "loud"}),
+    "event.payload": ("event", {"payload": []}),
+    "event.colour": ("event", {"colour": "blue"}),
+    "memory.text": ("memory", {"text": None}),
+    "memory.tier": ("memory", {"tier": "cosmic"}),
+    "memory.importance": ("memory", {"importance": 1.5}),
+    "memory.occurred_to": ("memory", {"occurred_to": "1999-01-01T00:00:00+00:00"}),
+    "memory.event_ids": ("memory", {"event_ids": [str(UUID(int=404))]}),
+    "memory.tags": ("memory", {"tags": "deploy"}),
+    "memory.retrieved": ("memory", {"retrieved": -1}),
+    "cue.memory_id": ("cue", {"memory_id": str(UUID(int=404))}),
+    "cue.ordinal": ("cue", {"ordinal": True}),
+    "cue.heading": ("cue", {"heading": None}),
+    "cue.event_id": ("cue", {"event_id": str(UUID(int=404))}),
+    "vector.memory_id": ("vector", {"memory_id": str(UUID(int=404))}),
+    "vector.vector": ("vector", {"vector": "!"}),
+    "vector.dim": ("vector", {"dim": 0}),
+    "vector.ordinal": ("vector", {"ordinal": 9}),
+    "vector.truncated": ("vector", {"truncated": 1}),
+    "revision.memory_id": ("revision", {"memory_id": str(UUID(int=404))}),
+    "revision.number": ("revision", {"number": 0}),
+    "relation.source": ("relation", {"source": str(UUID(int=404))}),
+    "relation.target": ("relation", {"target": str(UUID(int=404))}),
+    "relation.kind": ("relation", {"kind": "likes"}),
+    "relation.weight": ("relation", {"weight": "heavy"}),
+}
+"""Which record is broken, and how: the error names the key."""
+
+
+def of_record(rows: list[ExportRow], record: str) -> list[ExportRow]:
+    return [row for row in rows if row["record"] == record]
+
+
+class ExportContract(StoreSuite):
+    @awaited
+    async def test_an_empty_workspace_exports_nothing(self, store: Store) -> None:
+        assert await exported(store) == []
+
+    @awaited
+    async def test_an_export_holds_every_record_in_order(self, store: Store) -> None:
+        await populate(store, SCOPE)
+        records = [str(row["record"]) for row in await exported(store)]
+        assert records == sorted(records, key=RECORDS.index)
+        counts = {record: records.count(record) for record in RECORDS}
+        assert counts == {"event": 3, "memory": 4, "cue": 5, "vector": 3, "revision": 1, "relation": 2}
+
+    @awaited
+    async def test_an_export_is_json(self, store: Store) -> None:
+        await populate(store, SCOPE)
+        rows = await exported(store)
+        assert json.loads(json.dumps(rows, allow_nan=False)) == rows
+
+    @awaited
+    async def test_an_export_does_not_depend_on_the_order_of_writing(self, store: Store) -> None:
+        writes = [indexed(a_memory(f"{n}", at=NOW + timedelta(hours=n))) for n in range(4)]
+        await remember(store, *writes)
+        async with self.another_store() as other:
+            await remember(other, *reversed(writes))
+            assert await exported(other) == await exported(store)
+
+    @awaited
+    async def test_reads_write_nothing(self, store: Store) -> None:
+        await populate(store, SCOPE)
+        before = await exported(store)
+        await store.get(READER, [DEPLOY])
+        await store.cues(READER, [DEPLOY])
+        await store.revisions(READER, OOM)
+        await store.relations(READER, DEPLOY)
+        await store.provenance(READER, DEPLOY)
+        await store.by_topic(SCOPE, TOPIC)
+        await store.memories(READER, EVERYTHING, limit=9)
+        await store.events(READER, EventFilter(), limit=9)
+        await store.search(READER, request("deploy", vector=a_vector(1, 0, 0)))
+        await store.pending(SCOPE, MODEL, limit=9, now=NOW)
+        await store.stats(READER)
+        await store.check(SCOPE, MODEL)
+        assert await exported(store) == before
+
+
+class ImportContract(StoreSuite):
+    @awaited
+    async def test_what_went_out_comes_back_in_the_same(self, store: Store) -> None:
+        async with self.another_store() as source:
+            await populate(source, SCOPE)
+            rows = await exported(source)
+        assert await store.import_rows(SCOPE, rows) == len(rows)
+        assert await exported(store) == rows
+
+    @awaited
+    async def test_an_import_passes_through_text(self, store: Store) -> None:
+        async with self.another_store() as source:
+            await populate(source, SCOPE)
+            rows = await exported(source)
+        await store.import_rows(SCOPE, json.loads(json.dumps(rows)))
+        assert await exported(store) == rows
+
+    @awaited
+    async def test_an_import_may_come_in_parts(self, store: Store) -> None:
+        async with self.another_store() as source:
+            await populate(source, SCOPE)
+            rows = await exported(source)
+        for row in rows:
+            assert await store.import_rows(SCOPE, [row]) == 1
+        assert await exported(store) == rows
+
+    @awaited
+    async def test_importing_twice_adds_nothing(self, store: Store) -> None:
+        await populate(store, SCOPE)
+        rows = await exported(store)
+        assert await store.import_rows(SCOPE, rows) == 0
+        assert await exported(store) == rows
+
+    @awaited
+    async def test_a_dry_run_counts_and_writes_nothing(self, store: Store) -> None:
+        async with self.another_store() as source:
+            await populate(source, SCOPE)
+            rows = await exported(source)
+        assert await store.import_rows(SCOPE, rows, dry_run=True) == len(rows)
+        assert await exported(store) == []
+        assert (await store.search(READER, request("deploy"))).visible == 0
+
+    @awaited
+    async def test_a_dry_run_refuses_what_an_import_would(self, store: Store) -> None:
+        with pytest.raises(InvalidInput):
+            await store.import_rows(SCOPE, [{"record": "poem"}], dry_run=True)
+
+    @awaited
+    async def test_rows_are_read_once(self, store: Store) -> None:
+        async with self.another_store() as source:
+            await populate(source, SCOPE)
+            rows = await exported(source)
+        assert await store.import_rows(SCOPE, iter(rows)) == len(rows)
+
+    @awaited
+    async def test_importing_nothing_adds_nothing(self, store: Store) -> None:
+        assert await store.import_rows(SCOPE, []) == 0
+
+    @awaited
+    async def test_an_import_answers_as_its_source_did(self, store: Store) -> None:
+        asked = request("deploy", "memori", vector=a_vector(1, 0, 0))
+        async with self.another_store() as source:
+            await populate(source, SCOPE)
+            await store.import_rows(SCOPE, await exported(source))
+            assert_same_answer(await store.search(READER, asked), await source.search(READER, asked))
+            assert replace(await store.stats(READER), bytes=0) == replace(await source.stats(READER), bytes=0)
+
+    @awaited
+    async def test_an_import_keeps_to_the_workspace_it_is_given(self, store: Store) -> None:
+        elsewhere = replace(SCOPE, workspace="rival")
+        await populate(store, SCOPE)
+        rows = await exported(store)
+        assert await store.import_rows(elsewhere, rows) == len(rows)
+        assert await exported(store, elsewhere) == rows
+        memory = (await store.get(Reader(elsewhere), [DEPLOY]))[DEPLOY]
+        assert memory.scope == elsewhere
+
+    @awaited
+    async def test_an_imported_stream_goes_on_where_it_ended(self, store: Store) -> None:
+        async with self.another_store() as source:
+            await populate(source, SCOPE)
+            await store.import_rows(SCOPE, await exported(source))
+        (appended,) = await store.append(SCOPE, [Entry(an_event("next"))])
+        assert appended.event.seq == 3
+
+    @awaited
+    async def test_an_event_whose_place_is_taken_goes_to_the_end_of_its_stream(self, store: Store) -> None:
+        async with self.another_store() as source:
+            await source.append(SCOPE, [Entry(an_event("from elsewhere"))])
+            rows = await exported(source)
+        await store.append(SCOPE, [Entry(an_event("first")), Entry(an_event("second"))])
+        assert await store.import_rows(SCOPE, rows) == 1
+        listed = await store.events(READER, EventFilter(), limit=9, oldest_first=True)
+        assert [(event.text, event.seq) for event in listed] == [
+            ("first", 1),
+            ("second", 2),
+            ("from elsewhere", 3),
+        ]
+
+    @awaited
+    async def test_rows_that_are_there_stay_as_they_are(self, store: Store) -> None:
+        await populate(store, SCOPE)
+        rows = await exported(store)
+        await store.set_status(READER, DEPLOY, Status.RETIRED, at=NOW)
+        await store.adjust(READER, [OOM], lambda strength: replace(strength, importance=0.0))
+        before = await exported(store)
+        assert await store.import_rows(SCOPE, rows) == 0
+        assert await exported(store) == before
+
+    @awaited
+    async def test_a_memory_revised_since_takes_no_old_cue_or_vector(self, store: Store) -> None:
+        memory = a_memory("kestrel")
+        await remember(store, indexed(memory, "one", "two"))
+        await give_vectors(store, {"one": a_vector(1, 0)})
+        rows = await exported(store)
+        await store.revise(SCOPE, indexed(memory, "three"), expected_revision=1, at=NOW)
+        before = await exported(store)
+        assert await store.import_rows(SCOPE, rows) == 0
+        assert await exported(store) == before
+
+    @awaited
+    async def test_a_memory_takes_no_revision_it_has_not_reached(self, store: Store) -> None:
+        memory = a_memory("kestrel")
+        await remember(store, indexed(memory))
+        async with self.another_store() as ahead:
+            await remember(ahead, indexed(memory))
+            await ahead.revise(SCOPE, indexed(memory, "owl"), expected_revision=1, at=NOW)
+            rows = await exported(ahead)
+        assert await store.import_rows(SCOPE, rows) == 0
+        await store.revise(SCOPE, indexed(memory, "heron"), expected_revision=1, at=NOW)
+        assert [revision.number for revision in await store.revisions(READER, memory.id)] == [1]
+
+    @awaited
+    async def test_a_key_held_by_another_row_refuses_the_import(self, store: Store) -> None:
+        async with self.another_store() as source:
+            await source.append(SCOPE, [Entry(an_event("fine"))])
+            await remember(source, indexed(replace(a_memory("theirs"), key="k")))
+            rows = await exported(source)
+        await remember(store, indexed(replace(a_memory("mine"), key="k")))
+        before = await exported(store)
+        with pytest.raises(Conflict):
+            await store.import_rows(SCOPE, rows)
+        assert await exported(store) == before
+
+    @awaited
+    async def test_a_vector_of_another_dimension_refuses_the_import(self, store: Store) -> None:
+        await remember(store, indexed(a_memory(), "one", "two"))
+        await give_vectors(store, {"one": a_vector(1, 0)})
+        before = await exported(store)
+        row = vector_to_row(
+            VectorRecord(
+                memory_id=a_memory().id,
+                ordinal=1,
+                revision=1,
+                model=MODEL,
+                truncated=False,
+                data=a_vector(1, 2, 3).astype("<f4").tobytes(),
+            )
+        )
+        with pytest.raises(EmbedderMismatch):
+            await store.import_rows(SCOPE, [row])
+        assert await exported(store) == before
+
+    @pytest.mark.parametrize("field", BROKEN)
+    def test_a_bad_row_refuses_the_import_and_says_where(self, store: Store, field: str) -> None:
+        record, change = BROKEN[field]
+
+        async def attempt() -> None:
+            async with self.another_store() as source:
+                await populate(source, SCOPE)
+                rows = await exported(source)
+            broken = of_record(rows, record)[-1]
+            whole = [row if row is not broken else {**row, **change} for row in rows]
+            with pytest.raises(InvalidInput) as caught:
+                await store.import_rows(SCOPE, whole)
+            assert caught.value.argument.startswith(field)
+            assert await exported(store) == []
+
+        self.runner.run(attempt())

@@ -1,0 +1,213 @@
+"""Vectors: derived, made in sweeps, and never in the way of newer rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import numpy as np
+import pytest
+
+from remembrancer.domain.memory import Cue
+from remembrancer.errors import EmbedderMismatch
+from remembrancer.ports.store import CueVector, Entry, MemoryWrite, Store
+from remembrancer.testing.contract.base import (
+    MODEL,
+    StoreSuite,
+    awaited,
+    exported,
+    give_vectors,
+    remember,
+    request,
+)
+from remembrancer.testing.doubles import (
+    NOW,
+    READER,
+    SCOPE,
+    a_memory,
+    a_vector,
+    an_event,
+    an_indexed_cue,
+    indexed,
+)
+
+
+async def refs(store: Store, *, model: str = MODEL, now: datetime = NOW, limit: int = 100) -> list[int]:
+    return [cue.ref for cue in await store.pending(SCOPE, model, limit=limit, now=now)]
+
+
+async def waiting(store: Store, *, model: str = MODEL, now: datetime = NOW) -> list[str]:
+    return sorted(cue.text for cue in await store.pending(SCOPE, model, limit=100, now=now))
+
+
+class VectorContract(StoreSuite):
+    @awaited
+    async def test_new_cues_await_a_vector(self, store: Store) -> None:
+        turn, memory = an_event("turn"), a_memory()
+        cues = (
+            Cue(memory_id=memory.id, ordinal=0, text="The deploy failed"),
+            Cue(memory_id=memory.id, ordinal=1, text="at nine", heading="ana", event_id=turn.id),
+        )
+        write = MemoryWrite(memory, tuple(an_indexed_cue(cue) for cue in cues))
+        await store.append(SCOPE, [Entry(turn, write)])
+        pending = await store.pending(SCOPE, MODEL, limit=10, now=NOW)
+        assert {(cue.memory_id, cue.text, cue.heading) for cue in pending} == {
+            (memory.id, "The deploy failed", ""),
+            (memory.id, "at nine", "ana"),
+        }
+
+    @awaited
+    async def test_pending_cues_are_limited(self, store: Store) -> None:
+        await remember(store, indexed(a_memory(), "one", "two", "three"))
+        assert len(await refs(store, limit=2)) == 2
+
+    @awaited
+    async def test_a_cue_with_a_vector_awaits_none(self, store: Store) -> None:
+        await remember(store, indexed(a_memory(), "one", "two"))
+        assert await give_vectors(store, {"one": a_vector(1, 0)}) == 1
+        assert await waiting(store) == ["two"]
+
+    @awaited
+    async def test_each_model_has_its_own_vectors(self, store: Store) -> None:
+        await remember(store, indexed(a_memory(), "one"))
+        await give_vectors(store, {"one": a_vector(1, 0)})
+        assert await waiting(store, model="model-b") == ["one"]
+        assert await give_vectors(store, {"one": a_vector(1, 2, 3)}, model="model-b") == 1
+        stats = await store.stats(READER)
+        assert dict(stats.vectors) == {MODEL: 1, "model-b": 1}
+
+    @awaited
+    async def test_a_vector_once_stored_stays(self, store: Store) -> None:
+        await remember(store, indexed(a_memory(), "one"))
+        (ref,) = await refs(store)
+        assert await store.put_vectors(SCOPE, MODEL, [CueVector(ref, a_vector(1, 0), False)]) == 1
+        assert await store.put_vectors(SCOPE, MODEL, [CueVector(ref, a_vector(0, 1), True)]) == 0
+        answer = await store.search(READER, request(vector=a_vector(1, 0)))
+        assert answer.similarity[0] == pytest.approx(1.0, abs=2e-3)
+
+    @awaited
+    async def test_the_vector_of_a_cue_that_has_gone_is_left(self, store: Store) -> None:
+        memory = a_memory()
+        await remember(store, indexed(memory, "one"))
+        gone = await refs(store)
+        await store.revise(SCOPE, indexed(memory, "two"), expected_revision=1, at=NOW)
+        vectors = [CueVector(ref, a_vector(1, 0), False) for ref in gone]
+        assert await store.put_vectors(SCOPE, MODEL, vectors) == 0
+        assert await waiting(store) == ["two"]
+
+    @awaited
+    async def test_revised_cues_await_new_vectors(self, store: Store) -> None:
+        memory = a_memory()
+        await remember(store, indexed(memory, "one"))
+        await give_vectors(store, {"one": a_vector(1, 0)})
+        await store.revise(SCOPE, indexed(memory, "one"), expected_revision=1, at=NOW)
+        assert await waiting(store) == ["one"]
+        assert sum((await store.stats(READER)).vectors.values()) == 0
+
+    @awaited
+    async def test_storing_no_vector_stores_none(self, store: Store) -> None:
+        assert await store.put_vectors(SCOPE, MODEL, []) == 0
+
+    @awaited
+    async def test_a_vector_of_another_dimension_is_refused_with_its_batch(self, store: Store) -> None:
+        await remember(store, indexed(a_memory(), "one", "two", "three"))
+        await give_vectors(store, {"one": a_vector(1, 0)})
+        before = await exported(store)
+        two, three = await refs(store)
+        with pytest.raises(EmbedderMismatch):
+            await store.put_vectors(
+                SCOPE,
+                MODEL,
+                [CueVector(two, a_vector(0, 1), False), CueVector(three, a_vector(1, 2, 3), False)],
+            )
+        assert await exported(store) == before
+
+    @awaited
+    async def test_a_first_batch_of_two_dimensions_is_refused(self, store: Store) -> None:
+        await remember(store, indexed(a_memory(), "one", "two"))
+        one, two = await refs(store)
+        with pytest.raises(EmbedderMismatch):
+            await store.put_vectors(
+                SCOPE,
+                MODEL,
+                [CueVector(one, a_vector(0, 1), False), CueVector(two, a_vector(1, 2, 3), False)],
+            )
+        assert await waiting(store) == ["one", "two"]
+
+    @awaited
+    async def test_a_truncated_text_is_counted(self, store: Store) -> None:
+        await remember(store, indexed(a_memory(), "one", "two"))
+        vectors = [CueVector(ref, a_vector(1, 0), n == 0) for n, ref in enumerate(await refs(store))]
+        await store.put_vectors(SCOPE, MODEL, vectors)
+        assert (await store.stats(READER)).truncated == 1
+
+    @awaited
+    async def test_the_caller_s_array_is_not_kept(self, store: Store) -> None:
+        await remember(store, indexed(a_memory(), "one"))
+        (ref,) = await refs(store)
+        vector = a_vector(1, 0)
+        await store.put_vectors(SCOPE, MODEL, [CueVector(ref, vector, False)])
+        vector[:] = np.array([0, 1], dtype=np.float32)
+        answer = await store.search(READER, request(vector=a_vector(1, 0)))
+        assert answer.similarity[0] == pytest.approx(1.0, abs=2e-3)
+
+
+class DeferContract(StoreSuite):
+    @awaited
+    async def test_a_failed_cue_waits_thirty_seconds(self, store: Store) -> None:
+        await remember(store, indexed(a_memory(), "one"))
+        await store.defer_vectors(SCOPE, MODEL, await refs(store), error="no answer", now=NOW)
+        assert await waiting(store, now=NOW + timedelta(seconds=29)) == []
+        assert await waiting(store, now=NOW + timedelta(seconds=30)) == ["one"]
+
+    @awaited
+    async def test_the_wait_doubles_up_to_a_day(self, store: Store) -> None:
+        await remember(store, indexed(a_memory(), "one"))
+        (ref,) = await refs(store)
+        now = NOW
+        waits: list[timedelta] = []
+        for tries in range(40):
+            await store.defer_vectors(SCOPE, MODEL, [ref], error="no answer", now=now)
+            wait = min(timedelta(seconds=30) * 2 ** min(tries, 20), timedelta(days=1))
+            assert await waiting(store, now=now + wait - timedelta(microseconds=1)) == []
+            assert await waiting(store, now=now + wait) == ["one"]
+            waits.append(wait)
+            now += wait
+        assert waits[:3] == [timedelta(seconds=30), timedelta(seconds=60), timedelta(seconds=120)]
+
+    @awaited
+    async def test_a_failing_cue_does_not_block_newer_ones(self, store: Store) -> None:
+        await remember(store, indexed(a_memory("bad"), "bad"))
+        await store.defer_vectors(SCOPE, MODEL, await refs(store), error="no answer", now=NOW)
+        await remember(store, indexed(a_memory("good"), "good"))
+        pending = await store.pending(SCOPE, MODEL, limit=1, now=NOW)
+        assert [cue.text for cue in pending] == ["good"]
+
+    @awaited
+    async def test_another_model_need_not_wait(self, store: Store) -> None:
+        await remember(store, indexed(a_memory(), "one"))
+        await store.defer_vectors(SCOPE, MODEL, await refs(store), error="no answer", now=NOW)
+        assert await waiting(store, model="model-b") == ["one"]
+
+    @awaited
+    async def test_a_deferred_cue_takes_its_vector_when_it_comes(self, store: Store) -> None:
+        await remember(store, indexed(a_memory(), "one"))
+        (ref,) = await refs(store)
+        await store.defer_vectors(SCOPE, MODEL, [ref], error="no answer", now=NOW)
+        assert await store.put_vectors(SCOPE, MODEL, [CueVector(ref, a_vector(1, 0), False)]) == 1
+        assert await waiting(store, now=NOW + timedelta(days=9)) == []
+
+    @awaited
+    async def test_a_revised_cue_starts_anew(self, store: Store) -> None:
+        memory = a_memory("one")
+        await remember(store, indexed(memory))
+        await store.defer_vectors(SCOPE, MODEL, await refs(store), error="no answer", now=NOW)
+        await store.revise(SCOPE, indexed(replace(memory, text="two")), expected_revision=1, at=NOW)
+        assert await waiting(store) == ["two"]
+
+    @awaited
+    async def test_deferring_a_cue_that_has_gone_does_nothing(self, store: Store) -> None:
+        await remember(store, indexed(a_memory(), "one"))
+        (ref,) = await refs(store)
+        await store.defer_vectors(SCOPE, MODEL, [ref + 1_000], error="no answer", now=NOW)
+        assert await waiting(store) == ["one"]

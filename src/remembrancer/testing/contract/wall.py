@@ -1,0 +1,225 @@
+"""The workspace wall: whatever a sibling workspace holds, nothing read, counted, ranked or refused here changes.
+
+The sibling holds the same ids, keys, topics and words. Each observation is made with and without it, and compared
+whole. A method of the protocol that no observation or attempt covers fails the suite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Final, cast
+
+import pytest
+
+from remembrancer.domain.memory import Status
+from remembrancer.domain.relation import Relation, RelationKind
+from remembrancer.domain.scope import Reach, Reader
+from remembrancer.domain.strength import Strength
+from remembrancer.errors import NotFound
+from remembrancer.ports.exchange import relation_to_row
+from remembrancer.ports.store import Candidates, CueVector, Entry, EventFilter, Store
+from remembrancer.testing.contract.base import (
+    EVERYTHING,
+    MODEL,
+    StoreSuite,
+    assert_same_answer,
+    awaited,
+    exported,
+    request,
+)
+from remembrancer.testing.contract.world import (
+    CONVERSATION,
+    DEPLOY,
+    OLD,
+    OOM,
+    OTHER_MODEL,
+    TOPIC,
+    TURNS,
+    populate,
+)
+from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, a_vector, an_event, indexed
+
+SIBLING: Final = replace(SCOPE, workspace="rival")
+SIBLING_READER: Final = Reader(SIBLING)
+CANARY: Final = "canary "
+LATER: Final = NOW + timedelta(days=30)
+ALL_IDS: Final = (DEPLOY, OOM, OLD, CONVERSATION)
+
+Observe = Callable[[Store], Awaitable[object]]
+
+
+def _importance(strength: Strength) -> Strength:
+    return replace(strength, importance=1.0)
+
+
+async def _search_words(store: Store) -> object:
+    return await store.search(READER, request("deploy", "memori", "canari", depth=2))
+
+
+async def _search_phrase(store: Store) -> object:
+    return await store.search(READER, request(phrase=("the", "deploy")))
+
+
+async def _search_vector(store: Store) -> object:
+    return await store.search(READER, request(vector=a_vector(1, 1, 1), depth=2))
+
+
+async def _search_both(store: Store) -> object:
+    return await store.search(READER, request("deploy", vector=a_vector(1, 0, 0)))
+
+
+async def _pending(store: Store) -> object:
+    cues = await store.pending(SCOPE, MODEL, limit=100, now=NOW)
+    return sorted((cue.memory_id, cue.heading, cue.text) for cue in cues)
+
+
+async def _check(store: Store) -> object:
+    return [(finding.check, finding.ok) for finding in await store.check(SCOPE, MODEL)]
+
+
+async def _stats(store: Store) -> object:
+    return replace(await store.stats(READER), bytes=0)
+
+
+async def _put_vectors(store: Store) -> object:
+    # Vectors of another length than the sibling has: its model is none of ours.
+    pending = await store.pending(SCOPE, "model-c", limit=100, now=NOW)
+    return await store.put_vectors(
+        SCOPE, "model-c", [CueVector(cue.ref, a_vector(1, 2, 3, 4), False) for cue in pending]
+    )
+
+
+async def _appended(store: Store) -> object:
+    return await store.append(SCOPE, [Entry(an_event("another", key="turn-2"))])
+
+
+async def _inserted(store: Store) -> object:
+    return await store.insert(SCOPE, indexed(replace(a_memory("new"), key="m-2", topic_key="another")))
+
+
+async def _exported(store: Store) -> object:
+    return await exported(store)
+
+
+async def _imported(store: Store) -> object:
+    edge = Relation(OLD, OOM, RelationKind.SIMILAR, 0.5, NOW)
+    return await store.import_rows(SCOPE, [relation_to_row(edge)])
+
+
+OBSERVED: Final[dict[str, Observe]] = {
+    "append": _appended,
+    "insert": _inserted,
+    "revise": lambda store: store.revise(
+        SCOPE, indexed(a_memory("anew", memory_id=DEPLOY)), expected_revision=1, at=LATER
+    ),
+    "by_topic": lambda store: store.by_topic(SCOPE, TOPIC),
+    "adjust": lambda store: store.adjust(READER, ALL_IDS, _importance),
+    "set_status": lambda store: store.set_status(READER, OLD, Status.RETIRED, at=LATER),
+    "get": lambda store: store.get(READER, ALL_IDS),
+    "cues": lambda store: store.cues(READER, ALL_IDS),
+    "revisions": lambda store: store.revisions(READER, OOM),
+    "relations": lambda store: store.relations(READER, DEPLOY),
+    "provenance": lambda store: store.provenance(READER, DEPLOY),
+    "memories": lambda store: store.memories(READER, EVERYTHING, limit=3),
+    "events": lambda store: store.events(READER, EventFilter(), limit=3),
+    "search": _search_both,
+    "search by words": _search_words,
+    "search by phrase": _search_phrase,
+    "search by vector": _search_vector,
+    "pending": _pending,
+    "put_vectors": _put_vectors,
+    "stats": _stats,
+    "check": _check,
+    "export": _exported,
+    "import_rows": _imported,
+}
+TRIED_ACROSS: Final = {"defer_vectors"}
+"""Writes without a result to compare: `test_no_write_reaches_a_sibling` tries them."""
+WITHOUT_ROWS: Final = {"close"}
+
+
+class WallContract(StoreSuite):
+    def test_every_method_of_the_protocol_is_tried_at_the_wall(self) -> None:
+        methods = {name for name in vars(Store) if not name.startswith("_")}
+        assert methods <= OBSERVED.keys() | TRIED_ACROSS | WITHOUT_ROWS
+
+    @pytest.mark.parametrize("method", OBSERVED)
+    def test_a_sibling_workspace_changes_no_answer(self, store: Store, method: str) -> None:
+        async def compare() -> None:
+            observe = OBSERVED[method]
+            async with self.another_store() as alone:
+                await populate(alone, SCOPE)
+                expected = await observe(alone)
+                left = await exported(alone)
+            await populate(store, SIBLING, prefix=CANARY)
+            await populate(store, SCOPE)
+            actual = await observe(store)
+            if isinstance(expected, Candidates):
+                assert_same_answer(cast("Candidates", actual), expected)
+            else:
+                assert actual == expected
+            assert await exported(store) == left
+
+        self.runner.run(compare())
+
+    @pytest.mark.parametrize("method", OBSERVED)
+    def test_no_call_changes_a_sibling_workspace(self, store: Store, method: str) -> None:
+        async def compare() -> None:
+            await populate(store, SIBLING, prefix=CANARY)
+            await populate(store, SCOPE)
+            before = await exported(store, SIBLING)
+            await OBSERVED[method](store)
+            assert await exported(store, SIBLING) == before
+
+        self.runner.run(compare())
+
+    @awaited
+    async def test_no_write_reaches_a_sibling(self, store: Store) -> None:
+        await populate(store, SIBLING, prefix=CANARY)
+        before = await exported(store, SIBLING)
+        refs = [cue.ref for cue in await store.pending(SIBLING, MODEL, limit=100, now=LATER)]
+        reader = Reader(SCOPE, Reach.WORKSPACE)
+        with pytest.raises(NotFound):
+            await store.adjust(reader, [DEPLOY], _importance)
+        with pytest.raises(NotFound):
+            await store.set_status(reader, DEPLOY, Status.RETIRED, at=LATER)
+        with pytest.raises(NotFound):
+            await store.revise(SCOPE, indexed(a_memory("stolen", memory_id=DEPLOY)), expected_revision=1, at=LATER)
+        with pytest.raises(NotFound):
+            await store.insert(SCOPE, indexed(a_memory("stolen"), event_ids=[TURNS[0]]))
+        stolen = [CueVector(ref, a_vector(0, 0, 1), False) for ref in refs]
+        assert await store.put_vectors(SCOPE, MODEL, stolen) == 0
+        await store.defer_vectors(SCOPE, MODEL, refs, error="stolen", now=LATER)
+        assert [cue.ref for cue in await store.pending(SIBLING, MODEL, limit=100, now=LATER)] == refs
+        assert await exported(store, SIBLING) == before
+        assert await exported(store, SCOPE) == []
+
+    @awaited
+    async def test_nothing_of_a_sibling_can_be_read(self, store: Store) -> None:
+        await populate(store, SIBLING, prefix=CANARY)
+        async with self.another_store() as empty:
+            for name in ("get", "cues", "revisions", "relations", "provenance", "memories", "events", "stats",
+                         "by_topic", "pending", "export"):  # fmt: skip
+                assert await OBSERVED[name](store) == await OBSERVED[name](empty), name
+            for name in ("search", "search by words", "search by phrase", "search by vector"):
+                answer = cast("Candidates", await OBSERVED[name](store))
+                assert_same_answer(answer, cast("Candidates", await OBSERVED[name](empty)))
+
+    @awaited
+    async def test_two_workspaces_hold_the_same_ids_apart(self, store: Store) -> None:
+        await populate(store, SCOPE)
+        await populate(store, SIBLING, prefix=CANARY)
+        mine = (await store.get(READER, [DEPLOY]))[DEPLOY]
+        theirs = (await store.get(SIBLING_READER, [DEPLOY]))[DEPLOY]
+        assert theirs == replace(mine, scope=SIBLING, text=CANARY + mine.text)
+
+    @awaited
+    async def test_a_sibling_s_vectors_bind_no_dimension(self, store: Store) -> None:
+        await populate(store, SIBLING, prefix=CANARY)
+        await store.insert(SCOPE, indexed(a_memory()))
+        (cue,) = await store.pending(SCOPE, OTHER_MODEL, limit=9, now=NOW)
+        assert await store.put_vectors(SCOPE, OTHER_MODEL, [CueVector(cue.ref, a_vector(1, 2, 3, 4), False)]) == 1
+        answer = await store.search(READER, request(vector=a_vector(1, 2, 3, 4), model=OTHER_MODEL))
+        assert answer.ids == (a_memory().id,)

@@ -1,0 +1,82 @@
+"""One of everything in a workspace: for tests of the wall, of exports, and of reads that must not write."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Final
+from uuid import UUID
+
+from remembrancer.domain.event import Priority
+from remembrancer.domain.memory import Cue, Status
+from remembrancer.domain.relation import Relation, RelationKind
+from remembrancer.domain.scope import Scope
+from remembrancer.domain.strength import Strength
+from remembrancer.ports.exchange import relation_to_row
+from remembrancer.ports.store import CueVector, Entry, ExportRow, MemoryWrite, Store
+from remembrancer.testing.contract.base import give_vectors
+from remembrancer.testing.doubles import NOW, a_memory, a_vector, an_event, an_indexed_cue, indexed
+
+OTHER_MODEL: Final = "model-b"
+DEPLOY, OOM, OLD, CONVERSATION = (UUID(int=number) for number in range(101, 105))
+TURNS: Final = (UUID(int=201), UUID(int=202))
+TOPIC: Final = "checkout-memory"
+
+
+async def populate(store: Store, scope: Scope, *, prefix: str = "") -> None:
+    """Events in two streams and memories of every state, with vectors of two models, revisions and relations.
+
+    Two workspaces hold the same ids, keys and topics; `prefix` begins every text, so that one is told from the other.
+    """
+    said = [
+        an_event(f"{prefix}the deploy failed", event_id=TURNS[0], scope=scope, key="turn-1"),
+        replace(an_event(f"{prefix}roll it back", event_id=TURNS[1], scope=scope), priority=Priority.HIGH, actor="Bo"),
+        an_event(f"{prefix}good morning", event_id=UUID(int=203), scope=replace(scope, session="tuesday")),
+    ]
+    await store.append(scope, [Entry(said[0]), Entry(said[1], _conversation(scope, prefix)), Entry(said[2])])
+    deploy = replace(
+        a_memory(f"{prefix}the deploy failed on friday", memory_id=DEPLOY, scope=scope),
+        key="m-1",
+        tags=("deploy",),
+        metadata={"run": 7},
+    )
+    memory = replace(
+        a_memory(f"{prefix}checkout needs memory", memory_id=OOM, scope=scope, at=NOW - timedelta(days=1)),
+        topic_key=TOPIC,
+        strength=Strength(importance=0.875, priority=8),
+    )
+    old = a_memory(f"{prefix}the old deploy script", memory_id=OLD, scope=scope, at=NOW - timedelta(days=9))
+    for write in (indexed(deploy, event_ids=TURNS), indexed(memory), indexed(old)):
+        await store.insert(scope, write)
+    await store.revise(
+        scope,
+        indexed(replace(memory, text=f"{prefix}checkout needs two gigabytes of memory")),
+        expected_revision=1,
+        at=NOW + timedelta(hours=1),
+    )
+    await give_vectors(store, {deploy.text: a_vector(1, 0, 0), old.text: a_vector(3, 4, 0)}, scope=scope)
+    pending = await store.pending(scope, OTHER_MODEL, limit=100, now=NOW)
+    cut = [CueVector(cue.ref, a_vector(0, 1), True) for cue in pending if cue.memory_id == OLD]
+    await store.put_vectors(scope, OTHER_MODEL, cut)
+    await store.import_rows(scope, relation_rows())
+
+
+def relation_rows() -> list[ExportRow]:
+    return [
+        relation_to_row(Relation(DEPLOY, OLD, RelationKind.SIMILAR, 0.75, NOW)),
+        relation_to_row(Relation(OOM, DEPLOY, RelationKind.SUPPORTS, 1.0, NOW + timedelta(seconds=1))),
+    ]
+
+
+def _conversation(scope: Scope, prefix: str) -> MemoryWrite:
+    """A memory of two turns, retired since."""
+    memory = replace(
+        a_memory(f"{prefix}we spoke of the deploy", memory_id=CONVERSATION, scope=scope),
+        status=Status.RETIRED,
+        retired_at=NOW + timedelta(hours=2),
+    )
+    cues = (
+        Cue(memory_id=memory.id, ordinal=0, text=f"{prefix}the deploy failed", heading="Ana", event_id=TURNS[0]),
+        Cue(memory_id=memory.id, ordinal=1, text=f"{prefix}roll it back", heading="Bo", event_id=TURNS[1]),
+    )
+    return MemoryWrite(memory, tuple(an_indexed_cue(cue) for cue in cues), TURNS)

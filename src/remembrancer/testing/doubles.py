@@ -1,0 +1,196 @@
+"""Stand-ins that behave: a clock and ids without surprise, embedders without a model, and rows in one line."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Final
+from uuid import UUID, uuid5
+
+import numpy as np
+
+from remembrancer.adapters.reference import analysed
+from remembrancer.domain.event import Event, Origin, Priority, Role, Severity
+from remembrancer.domain.memory import Cue, IndexedCue, Memory, MemoryWrite, Tier, searchable_text
+from remembrancer.domain.scope import Reader, Scope, Visibility
+from remembrancer.errors import ModelUnavailable
+from remembrancer.ports.embedder import Embedded
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+NOW: Final = datetime(2026, 3, 4, 9, 0, tzinfo=UTC)
+SCOPE: Final = Scope(workspace="acme", crew="platform", agent="ana", session="monday")
+READER: Final = Reader(SCOPE)
+_IDS: Final = UUID("6f1d2c0e-6f0e-4d0b-9a55-0a4b5b2f6b11")
+
+
+class FixedClock:
+    """A clock that stands still until it is moved.
+
+    >>> clock = FixedClock()
+    >>> clock.advance(timedelta(minutes=5))
+    >>> clock().isoformat()
+    '2026-03-04T09:05:00+00:00'
+    """
+
+    def __init__(self, now: datetime = NOW) -> None:
+        self.now = now
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def advance(self, by: timedelta) -> None:
+        self.now += by
+
+
+class SequentialIds:
+    """Ids in order, the same in every run.
+
+    >>> ids = SequentialIds()
+    >>> str(ids()), str(ids())
+    ('00000000-0000-7000-8000-000000000001', '00000000-0000-7000-8000-000000000002')
+    """
+
+    def __init__(self) -> None:
+        self._last = 0
+
+    def __call__(self) -> UUID:
+        self._last += 1
+        return UUID(f"00000000-0000-7000-8000-{self._last:012x}")
+
+
+class HashEmbedder:
+    """Texts in one space without a model: texts that share words lie near each other, those that share stems less so.
+
+    Each word, and each run of three characters in it, is hashed to one component. The same text has the same vector in
+    every process.
+    """
+
+    def __init__(self, dim: int = 256, *, max_words: int = 256) -> None:
+        self._dim = dim
+        self._max_words = max_words
+
+    @property
+    def model_id(self) -> str:
+        return f"hash-{self._dim}"
+
+    @property
+    def dim(self) -> int:
+        return self._dim
+
+    async def embed_documents(self, texts: Sequence[str]) -> Embedded:
+        vectors = np.zeros((len(texts), self._dim), dtype=np.float32)
+        truncated = np.zeros(len(texts), dtype=np.bool_)
+        for row, text in enumerate(texts):
+            vectors[row] = self._vector(text)
+            truncated[row] = len(_words(text)) > self._max_words
+        return Embedded(vectors, truncated)
+
+    async def embed_query(self, text: str) -> NDArray[np.float32]:
+        return self._vector(text)
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+    def _vector(self, text: str) -> NDArray[np.float32]:
+        vector = np.zeros(self._dim)
+        for feature, weight in _features(_words(text)[: self._max_words]):
+            digest = int.from_bytes(blake2b(feature.encode(), digest_size=8).digest(), "big")
+            vector[digest % self._dim] += weight if digest >> 63 else -weight
+        length = math.sqrt(float(np.dot(vector, vector)))
+        if length == 0.0:  # no word at all, or words that cancel out: still a unit vector, as the port promises
+            vector[0] = length = 1.0
+        return (vector / length).astype(np.float32)
+
+
+class FailingEmbedder(HashEmbedder):
+    """A model that never answers."""
+
+    async def embed_documents(self, texts: Sequence[str]) -> Embedded:
+        raise ModelUnavailable("the model does not answer")
+
+    async def embed_query(self, text: str) -> NDArray[np.float32]:
+        raise ModelUnavailable("the model does not answer")
+
+
+def an_event(
+    text: str = "The deploy failed",
+    *,
+    event_id: UUID | None = None,
+    scope: Scope = SCOPE,
+    at: datetime = NOW,
+    key: str | None = None,
+) -> Event:
+    """An event; `dataclasses.replace` sets what else matters. Its id comes from its text unless one is given."""
+    return Event(
+        id=uuid5(_IDS, f"event {text}") if event_id is None else event_id,
+        scope=scope,
+        seq=1,
+        occurred_at=at,
+        recorded_at=at,
+        type="message",
+        severity=Severity.INFO,
+        priority=Priority.NORMAL,
+        actor=None,
+        role=Role.USER,
+        text=text,
+        payload={},
+        refs={},
+        key=key,
+        origin=Origin.USER,
+    )
+
+
+def a_memory(
+    text: str = "The deploy failed", *, memory_id: UUID | None = None, scope: Scope = SCOPE, at: datetime = NOW
+) -> Memory:
+    """A memory; `dataclasses.replace` sets what else matters. Its id comes from its text unless one is given."""
+    return Memory(
+        id=uuid5(_IDS, f"memory {text}") if memory_id is None else memory_id,
+        scope=scope,
+        visibility=Visibility.WORKSPACE,
+        tier=Tier.EPISODIC,
+        kind="note",
+        title=None,
+        text=text,
+        source=None,
+        origin=Origin.USER,
+        occurred_from=at,
+        occurred_to=at,
+        recorded_at=at,
+    )
+
+
+def indexed(memory: Memory, *turns: str, event_ids: Sequence[UUID] = ()) -> MemoryWrite:
+    """The memory with one cue for each turn, or one of its title and text where there are none."""
+    texts = turns or (f"{memory.title or ''} {memory.text}".strip(),)
+    cues = (Cue(memory_id=memory.id, ordinal=ordinal, text=text) for ordinal, text in enumerate(texts))
+    return MemoryWrite(memory, tuple(an_indexed_cue(cue) for cue in cues), tuple(event_ids))
+
+
+def an_indexed_cue(cue: Cue) -> IndexedCue:
+    """The cue with the engine's own analysis."""
+    return IndexedCue(cue, *analysed(searchable_text(cue)))
+
+
+def a_vector(*components: float) -> NDArray[np.float32]:
+    """These components, scaled to length 1."""
+    vector = np.array(components, dtype=np.float64)
+    return (vector / math.sqrt(float(np.dot(vector, vector)))).astype(np.float32)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
+
+
+def _features(words: Sequence[str]) -> Iterator[tuple[str, float]]:
+    """Words, and their runs of three characters at less weight, so that forms of one word are not strangers."""
+    for word in words:
+        yield word, 1.0
+        edged = f"<{word}>"
+        for start in range(len(edged) - 2):
+            yield edged[start : start + 3], 0.3

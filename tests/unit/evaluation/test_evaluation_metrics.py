@@ -1,0 +1,91 @@
+"""Retrieval metrics against values worked out by hand, and the interval of a mean."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from remembrancer.errors import InvalidInput
+from remembrancer.evaluation import metrics
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "metrics.csv"
+AT_K = {
+    "recall": metrics.recall_at,
+    "any": metrics.any_at,
+    "all": metrics.all_at,
+    "ndcg": metrics.ndcg_at,
+}
+
+
+def golden() -> list[dict[str, str]]:
+    with GOLDEN.open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("row", golden(), ids=lambda row: f"{row['metric']}@{row['k']}({row['ranked']}|{row['gold']})")
+def test_metric_has_the_value_worked_out_by_hand(row: dict[str, str]) -> None:
+    ranked, gold = row["ranked"].split(), row["gold"].split()
+    if row["metric"] == "mrr":
+        value = metrics.reciprocal_rank(ranked, gold)
+    else:
+        value = AT_K[row["metric"]](ranked, gold, int(row["k"]))
+    assert value == pytest.approx(float(row["expected"]), abs=1e-9)
+
+
+@pytest.mark.parametrize("metric", AT_K.values())
+def test_nothing_to_be_found_is_an_error(metric: object) -> None:
+    assert callable(metric)
+    with pytest.raises(InvalidInput, match="gold"):
+        metric(["a"], [], 5)
+
+
+def test_reciprocal_rank_of_nothing_to_be_found_is_an_error() -> None:
+    with pytest.raises(InvalidInput, match="gold"):
+        metrics.reciprocal_rank(["a"], [])
+
+
+def test_first_nothing_is_an_error() -> None:
+    with pytest.raises(InvalidInput, match="k"):
+        metrics.any_at(["a"], ["a"], 0)
+
+
+def test_measure_gives_every_metric_in_order() -> None:
+    assert tuple(metrics.measure(["b", "a"], ["a"])) == metrics.METRICS
+    assert metrics.measure(["b", "a"], ["a"])["mrr"] == 0.5
+
+
+def test_group_stands_where_its_first_item_stood() -> None:
+    groups = {"t1": "s1", "t2": "s1", "t3": "s2", "t4": "s3"}
+    assert metrics.fold(["t3", "t2", "t1", "t3", "t4"], groups) == ["s2", "s1", "s3"]
+
+
+def test_rank_of_each_gold_item() -> None:
+    assert metrics.gold_ranks(["a", "b", "b"], ["b", "x", "a"]) == (2, None, 1)
+
+
+def test_interval_of_a_constant_is_that_constant() -> None:
+    values = np.full((30, 1), 0.25)
+    intervals = metrics.bootstrap_intervals(values, rng=np.random.default_rng(1))
+    assert intervals.tolist() == [[pytest.approx(0.25), pytest.approx(0.25)]]
+
+
+def test_interval_of_a_fraction_is_near_the_normal_one() -> None:
+    values = np.array([[1.0, 0.0]] * 200 + [[0.0, 0.0]] * 200)
+    intervals = metrics.bootstrap_intervals(values, rng=np.random.default_rng(2))
+    assert intervals.shape == (2, 2)
+    assert intervals[0] == pytest.approx([0.5 - 1.96 * 0.025, 0.5 + 1.96 * 0.025], abs=0.006)
+    assert intervals[1].tolist() == [0.0, 0.0]
+
+
+def test_interval_is_the_same_for_the_same_seed() -> None:
+    values = np.random.default_rng(3).random((50, 2))
+    first, second = (metrics.bootstrap_intervals(values, rng=np.random.default_rng(4)) for _ in range(2))
+    assert first.tolist() == second.tolist()
+
+
+def test_interval_needs_a_question() -> None:
+    with pytest.raises(InvalidInput, match="at least one question"):
+        metrics.bootstrap_intervals(np.empty((0, 3)), rng=np.random.default_rng(5))
