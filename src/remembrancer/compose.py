@@ -54,7 +54,7 @@ def context(
 
 
 def choose_embedder(settings: Settings) -> Choice:
-    """`none`: lexical recall only. `local`: MiniLM, or ModelUnavailable. `auto`: MiniLM where its parts are installed."""
+    """`none`: lexical only. `local`: MiniLM, or ModelUnavailable. `auto`: MiniLM where its parts are installed."""
     match settings.embedder:
         case "none":
             return Choice(None, "no embedder: lexical recall only, as asked for")
@@ -89,10 +89,10 @@ def _store(settings: Settings, *, create: bool) -> Store:
     if separator:
         raise InvalidInput("db", settings.db, f"a file's path or :memory: (there is no backend for {scheme}:// yet)")
     options = SqliteOptions(create=create, full_sync=settings.full_sync, index_bytes=settings.index_mb << 20)
-    return SqliteStore(settings.db, analyse=_tokens_and_terms, options=options)
+    return SqliteStore(settings.db, analyse=tokens_and_terms, options=options)
 
 
-def _tokens_and_terms(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def tokens_and_terms(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     analysis = analyse(text)
     return analysis.tokens, analysis.terms
 

@@ -20,21 +20,29 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    db: str = Field("remembrancer.db", description="the store: a file's path, or :memory:")
-    preset: str = Field("default", description="the preset to remember by")
-    workspace: str = Field("default", description="the tenant whose memories these are")
-    project: str | None = Field(None, description="the project within the workspace")
-    crew: str | None = Field(None, description="the crew within the project")
-    agent: str | None = Field(None, description="the agent whose memories these are")
-    session: str | None = Field(None, description="the session within the agent")
-    role: str = Field("AGENT", description="as what the caller reads: AGENT or LEAD")
-    embedder: str = Field("auto", description="auto, none or local")
-    weights: str | None = Field(None, description="a folder with the local embedder's model.safetensors and tokenizer.json")
-    cache_dir: str | None = Field(None, description="where prepared models are kept; default: the user's cache folder")
-    precision: Literal["fp32", "int8"] | None = Field(None, description="arithmetic of the local embedder")
-    full_sync: bool = Field(False, description="wait for the disk at every commit, so that a power cut loses nothing")
-    index_mb: int = Field(1024, ge=1, description="memory budget of the resident indexes, in MiB")
-    background_index: bool = Field(True, description="index new memories beside other work while a store is open")
+    db: str = Field(default="remembrancer.db", description="the store: a file's path, or :memory:")
+    preset: str = Field(default="default", description="the preset to remember by")
+    workspace: str = Field(default="default", description="the tenant whose memories these are")
+    project: str | None = Field(default=None, description="the project within the workspace")
+    crew: str | None = Field(default=None, description="the crew within the project")
+    agent: str | None = Field(default=None, description="the agent whose memories these are")
+    session: str | None = Field(default=None, description="the session within the agent")
+    role: str = Field(default="AGENT", description="as what the caller reads: AGENT or LEAD")
+    embedder: str = Field(default="auto", description="auto, none or local")
+    weights: str | None = Field(
+        default=None, description="a folder with the local model, or hub"
+    )
+    cache_dir: str | None = Field(
+        default=None, description="where prepared models are kept"
+    )
+    precision: Literal["fp32", "int8"] | None = Field(default=None, description="arithmetic of the local embedder")
+    full_sync: bool = Field(
+        default=False, description="wait for the disk at every commit"
+    )
+    index_mb: int = Field(default=1024, ge=1, description="memory budget of the resident indexes, in MiB")
+    background_index: bool = Field(
+        default=True, description="index new memories beside other work"
+    )
 
 
 def load(
@@ -45,7 +53,7 @@ def load(
 ) -> Settings:
     """The settings in force. `arguments` that are None count as not given.
 
-    `file` defaults to the one that REMEMBRANCER_CONFIG names. Raises InvalidInput naming the setting and where it came from.
+    `file` defaults to the one that REMEMBRANCER_CONFIG names. Raises InvalidInput naming the setting and its source.
     """
     environment = os.environ if environment is None else environment
     named = environment.get(f"{PREFIX}CONFIG")

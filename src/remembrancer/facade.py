@@ -41,7 +41,8 @@ class _Open:
 
     ctx: Context
     indexer: Indexer
-    background: bool
+    lent_embedder: bool
+    """The caller's own: not ours to close."""
 
 
 class AsyncRemembrancer:
@@ -73,7 +74,9 @@ class AsyncRemembrancer:
 
         What is not given comes from `settings`, else from REMEMBRANCER_* variables and the file that
         REMEMBRANCER_CONFIG names, else: `remembrancer.db`, preset and workspace `default`, role AGENT, and the local
-        embedder where it is installed. Raises InvalidInput, StoreUnavailable, Unsupported, ModelUnavailable.
+        embedder where it is installed. An embedder given as an object stays open when this is closed.
+
+        Raises InvalidInput, StoreUnavailable, Unsupported, ModelUnavailable.
         """
         given = {
             "db": url,
@@ -99,8 +102,8 @@ class AsyncRemembrancer:
         )
         caller = Caller(scope=scope, role=validation.name("role", chosen.role))
         ctx = await asyncio.to_thread(compose.context, chosen, embedder=instance, clock=clock, create=create)
-        opened = _Open(ctx, Indexer(ctx, scope), chosen.background_index)
-        if opened.background:
+        opened = _Open(ctx, Indexer(ctx, scope), lent_embedder=instance is not None)
+        if chosen.background_index:
             opened.indexer.start()
         return cls(opened, caller)
 
@@ -108,7 +111,7 @@ class AsyncRemembrancer:
         """Let go of the store. What still awaits its vector is found again by the next sweep."""
         await self._opened.indexer.stop()
         await self._ctx.store.close()
-        if self._ctx.embedder is not None:
+        if self._ctx.embedder is not None and not self._opened.lent_embedder:
             await self._ctx.embedder.close()
 
     async def __aenter__(self) -> Self:
@@ -252,7 +255,9 @@ class AsyncRemembrancer:
         Every hit carries its explanation.
         """
         where = self._filter(kinds, tiers, tags, source, session, since, until, as_of)
-        return await recall(self._ctx, self._reader(reach), Question(text=query, where=where, limit=limit, min_score=min_score))
+        return await recall(
+            self._ctx, self._reader(reach), Question(text=query, where=where, limit=limit, min_score=min_score)
+        )
 
     async def why_not(
         self,

@@ -116,7 +116,7 @@ class Remembrancer:
         return cls(inner, loop)
 
     def close(self) -> None:
-        """Let go of the store. What still awaits its vector is found again by the next sweep. Closing twice is harmless."""
+        """Let go of the store. What still awaits its vector is found again by the next sweep. Twice is harmless."""
         if not self._loop.is_closed:
             self._loop.run(self._inner.close())
             self._loop.close()
@@ -158,7 +158,21 @@ class Remembrancer:
 
         With a `key` that is known, the event as it was recorded; Conflict when it says something else.
         """
-        return self._run(self._inner.observe(text, role=role, type=type, severity=severity, priority=priority, actor=actor, occurred_at=occurred_at, payload=payload, refs=refs, key=key, session=session))
+        return self._run(
+            self._inner.observe(
+                text,
+                role=role,
+                type=type,
+                severity=severity,
+                priority=priority,
+                actor=actor,
+                occurred_at=occurred_at,
+                payload=payload,
+                refs=refs,
+                key=key,
+                session=session,
+            )
+        )
 
     def observe_many(self, events: Iterable[EventDraft | Mapping[str, Any]]) -> tuple[Event, ...]:
         """Record events in order, all or none. A mapping holds the arguments of an EventDraft. At most 10,000."""
@@ -186,7 +200,27 @@ class Remembrancer:
         key: str | None = None,
     ) -> Memory:
         """Keep a memory. With a `topic_key` it replaces what this scope's memory of that topic said before."""
-        return self._run(self._inner.remember(text, title=title, kind=kind, tier=tier, source=source, origin=origin, importance=importance, priority=priority, confidence=confidence, tags=tags, metadata=metadata, topic_key=topic_key, valid_from=valid_from, valid_until=valid_until, occurred_at=occurred_at, visibility=visibility, key=key))
+        return self._run(
+            self._inner.remember(
+                text,
+                title=title,
+                kind=kind,
+                tier=tier,
+                source=source,
+                origin=origin,
+                importance=importance,
+                priority=priority,
+                confidence=confidence,
+                tags=tags,
+                metadata=metadata,
+                topic_key=topic_key,
+                valid_from=valid_from,
+                valid_until=valid_until,
+                occurred_at=occurred_at,
+                visibility=visibility,
+                key=key,
+            )
+        )
 
     def feedback(self, memory_id: Identifier, said: Feedback | str) -> Strength:
         """Say that a memory was helpful, unhelpful or harmful. Returns its strength after it. Raises NotFound."""
@@ -219,7 +253,22 @@ class Remembrancer:
         `tags` must all be there, of `kinds` and `tiers` any; what happened in [since, until); as believed at `as_of`.
         Every hit carries its explanation.
         """
-        return self._run(self._inner.recall(query, limit=limit, kinds=kinds, tiers=tiers, tags=tags, source=source, session=session, reach=reach, since=since, until=until, as_of=as_of, min_score=min_score))
+        return self._run(
+            self._inner.recall(
+                query,
+                limit=limit,
+                kinds=kinds,
+                tiers=tiers,
+                tags=tags,
+                source=source,
+                session=session,
+                reach=reach,
+                since=since,
+                until=until,
+                as_of=as_of,
+                min_score=min_score,
+            )
+        )
 
     def why_not(
         self,
@@ -239,7 +288,23 @@ class Remembrancer:
         min_score: float = 0.0,
     ) -> WhyNot:
         """At which stage of that recall the memory dropped out, or its rank where it did not. Raises NotFound."""
-        return self._run(self._inner.why_not(memory_id, query, limit=limit, kinds=kinds, tiers=tiers, tags=tags, source=source, session=session, reach=reach, since=since, until=until, as_of=as_of, min_score=min_score))
+        return self._run(
+            self._inner.why_not(
+                memory_id,
+                query,
+                limit=limit,
+                kinds=kinds,
+                tiers=tiers,
+                tags=tags,
+                source=source,
+                session=session,
+                reach=reach,
+                since=since,
+                until=until,
+                as_of=as_of,
+                min_score=min_score,
+            )
+        )
 
     def get(self, memory_id: Identifier) -> Memory:
         """One memory, whatever its status. Raises NotFound."""
@@ -276,7 +341,11 @@ class Remembrancer:
         oldest_first: bool = False,
     ) -> tuple[Event, ...]:
         """Entries of the journal, remembered or not, newest first unless asked. `limit` 1 to 10,000."""
-        return self._run(self._inner.events(session=session, types=types, since=since, until=until, limit=limit, oldest_first=oldest_first))
+        return self._run(
+            self._inner.events(
+                session=session, types=types, since=since, until=until, limit=limit, oldest_first=oldest_first
+            )
+        )
 
     def stats(self) -> Stats:
         """Counts of what this caller may see."""

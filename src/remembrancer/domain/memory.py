@@ -109,7 +109,7 @@ class Memory:
     tags: tuple[str, ...] = ()
     metadata: Mapping[str, JsonValue] = field(default_factory=_no_json)
     status: Status = Status.ACTIVE
-    strength: Strength = Strength()
+    strength: Strength = field(default_factory=Strength)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,9 +37,7 @@ async def export(ctx: Context, scope: Scope, path: Path, *, on_rows: OnRows | No
     The same rows give the same bytes. Raises InvalidInput when the file is there, StoreUnavailable when it cannot be
     written.
     """
-    if path.exists():
-        raise InvalidInput("path", str(path), "a file that does not exist yet")
-    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
+    partial = _partial(path)
     count = 0
     try:
         with partial.open("w", encoding="utf-8", newline="\n") as file:
@@ -58,6 +56,12 @@ async def export(ctx: Context, scope: Scope, path: Path, *, on_rows: OnRows | No
     finally:
         partial.unlink(missing_ok=True)
     return count
+
+
+def _partial(path: Path) -> Path:
+    if path.exists():
+        raise InvalidInput("path", str(path), "a file that does not exist yet")
+    return path.with_name(f"{path.name}.{os.getpid()}.partial")
 
 
 async def import_file(

@@ -69,9 +69,7 @@ def vector_text(ctx: Context, cue: PendingCue) -> str:
     return f"{cue.heading}: {cue.text}" if ctx.preset.heading_in_vector and cue.heading else cue.text
 
 
-async def _defer(
-    ctx: Context, embedder: Embedder, scope: Scope, waiting: tuple[PendingCue, ...], error: str
-) -> Swept:
+async def _defer(ctx: Context, embedder: Embedder, scope: Scope, waiting: tuple[PendingCue, ...], error: str) -> Swept:
     refs = [cue.ref for cue in waiting]
     await ctx.store.defer_vectors(scope, embedder.model_id, refs, error=error, now=ctx.clock())
     return Swept(0, len(waiting), error)

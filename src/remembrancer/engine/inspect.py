@@ -91,7 +91,7 @@ async def doctor(ctx: Context, reader: Reader) -> tuple[Finding, ...]:
 
 
 async def why_not(ctx: Context, reader: Reader, memory_id: UUID, question: Question) -> WhyNot:
-    """Ask the question and say at which stage this memory's way ended. Raises NotFound for one that nobody here may see."""
+    """Ask the question and say at which stage this memory's way ended. Raises NotFound."""
     in_workspace = Reader(reader.scope, Reach.WORKSPACE)
     memory = await get(ctx, in_workspace, memory_id)
     if memory_id not in await ctx.store.get(reader, [memory_id]):

@@ -5,9 +5,10 @@ Recall reads only. What was shown is recorded afterwards, by whoever showed it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
@@ -23,7 +24,7 @@ from remembrancer.domain.scope import Reader
 from remembrancer.engine.context import Context
 from remembrancer.errors import ModelUnavailable
 from remembrancer.policies import signals
-from remembrancer.policies.diversity import repeats
+from remembrancer.policies.diversity import same_words
 from remembrancer.policies.lexical import analyse
 from remembrancer.policies.planning import Plan, plan
 from remembrancer.policies.scoring import Scored, evaluate
@@ -90,11 +91,12 @@ async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
     timer.lap("search")
     ranking = _rank(ctx, found, question, now)
     timer.lap("score")
-    chosen, fates, cues = await _choose(ctx, reader, ranking, question.limit)
+    choice = await _choose(ctx, reader, ranking, question.limit)
+    cues = await ctx.store.cues(reader, [memory.id for _, memory in choice.chosen])
     timer.lap("gather")
     hits = tuple(
         _hit(ranking, index, rank, memory, cues[memory.id], planned, now)
-        for rank, (index, memory) in enumerate(chosen, start=1)
+        for rank, (index, memory) in enumerate(choice.chosen, start=1)
     )
     timer.lap("explain")
     return Recall(
@@ -110,7 +112,7 @@ async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
                 "dense": int(np.count_nonzero(found.dense_rank)),
                 "lexical": int(np.count_nonzero(found.lexical_rank)),
             },
-            fates=fates,
+            fates=_Fates(ranking, choice),
         ),
         renderer=ctx.preset.renderer,
     )
@@ -148,56 +150,75 @@ def _rank(ctx: Context, found: Candidates, question: Question, now: datetime) ->
     return _Ranking(found, table, scored, scores, order, passed)
 
 
-async def _choose(
-    ctx: Context, reader: Reader, ranking: _Ranking, limit: int
-) -> tuple[list[tuple[int, Memory]], dict[UUID, Fate], Mapping[UUID, tuple[Cue, ...]]]:
-    """The best `limit` that pass the floor and say something new, in order, with what became of all the others."""
-    ids, scores = ranking.found.ids, ranking.scores
-    fates: dict[UUID, Fate] = {}
-    chosen: list[tuple[int, Memory]] = []
-    rows: dict[UUID, Memory] = {}
-    ranked = [int(index) for index in ranking.order]
-    contenders = [index for index in ranked if ranking.passed[index]]
-    places = {index: rank for rank, index in enumerate(ranked, start=1)}
-    # Rows are read a page at a time: repeats are rare, so the first page is nearly always enough.
-    page = limit + 10
-    for start in range(0, len(contenders), page):
-        indexes = contenders[start : start + page]
-        rows.update(await ctx.store.get(reader, [ids[index] for index in indexes]))
-        _take(chosen, fates, ranking, [index for index in contenders[: start + page]], rows, limit, places)
-        if len(chosen) == limit:
-            break
-    for index in ranked:
-        if ids[index] not in fates:
-            stage = Stage.LIMIT if ranking.passed[index] else Stage.FLOOR
-            fates[ids[index]] = Fate(stage, float(scores[index]), places[index])
-    return chosen, fates, await ctx.store.cues(reader, [memory.id for _, memory in chosen])
+@dataclass(slots=True)
+class _Choice:
+    """The candidates looked at, best first, until enough were chosen: their places in `ranking.order`, from 0."""
+
+    chosen: list[tuple[int, Memory]] = field(default_factory=list[tuple[int, Memory]])
+    missing: set[int] = field(default_factory=set[int])
+    repeated: dict[int, int] = field(default_factory=dict[int, int])
 
 
-def _take(
-    chosen: list[tuple[int, Memory]],
-    fates: dict[UUID, Fate],
-    ranking: _Ranking,
-    indexes: Sequence[int],
-    rows: Mapping[UUID, Memory],
-    limit: int,
-    places: Mapping[int, int],
-) -> None:
-    """Choose anew among the rows read so far."""
-    chosen.clear()
-    fates.clear()
+async def _choose(ctx: Context, reader: Reader, ranking: _Ranking, limit: int) -> _Choice:
+    """The best `limit` that pass the floor and say something new.
+
+    Rows are read a page at a time: repeats are rare, so the first page is nearly always enough.
+    """
     ids = ranking.found.ids
-    present = [index for index in indexes if ids[index] in rows]
-    for index in set(indexes) - set(present):
-        fates[ids[index]] = Fate(Stage.ROW_MISSING, float(ranking.scores[index]), places[index])
-    repeated = repeats([rows[ids[index]].text for index in present])
-    for position, index in enumerate(present):
-        score, rank = float(ranking.scores[index]), places[index]
-        if position in repeated:
-            fates[ids[index]] = Fate(Stage.DUPLICATE, score, rank, str(ids[present[repeated[position]]]))
-        elif len(chosen) < limit:
-            chosen.append((index, rows[ids[index]]))
-            fates[ids[index]] = Fate(Stage.RETURNED, score, rank)
+    choice = _Choice()
+    contenders = [index for index in map(int, ranking.order) if ranking.passed[index]]
+    said: dict[str, int] = {}
+    for start in range(0, len(contenders), limit):
+        page = contenders[start : start + limit]
+        rows = await ctx.store.get(reader, [ids[index] for index in page])
+        for index in page:
+            memory = rows.get(ids[index])
+            if memory is None:
+                choice.missing.add(index)
+            elif (first := said.setdefault(same_words(memory.text), index)) != index:
+                choice.repeated[index] = first
+            elif len(choice.chosen) < limit:
+                choice.chosen.append((index, memory))
+        if len(choice.chosen) == limit:
+            break
+    return choice
+
+
+class _Fates(Mapping[UUID, Fate]):
+    """What became of each candidate; worked out when first asked for, which most callers never do."""
+
+    def __init__(self, ranking: _Ranking, choice: _Choice) -> None:
+        self._ranking = ranking
+        self._choice = choice
+
+    def __getitem__(self, identifier: UUID) -> Fate:
+        return self._fates[identifier]
+
+    def __iter__(self) -> Iterator[UUID]:
+        return iter(self._fates)
+
+    def __len__(self) -> int:
+        return len(self._ranking.found.ids)
+
+    @cached_property
+    def _fates(self) -> dict[UUID, Fate]:
+        """Best first."""
+        ranking, choice = self._ranking, self._choice
+        ids = ranking.found.ids
+        returned = {index for index, _ in choice.chosen}
+        fates: dict[UUID, Fate] = {}
+        for rank, index in enumerate(map(int, ranking.order), start=1):
+            detail = ""
+            if index in returned:
+                stage = Stage.RETURNED
+            elif index in choice.missing:
+                stage = Stage.ROW_MISSING
+            elif index in choice.repeated:
+                stage, detail = Stage.DUPLICATE, str(ids[choice.repeated[index]])
+            else:
+                stage = Stage.LIMIT if ranking.passed[index] else Stage.FLOOR
+            fates[ids[index]] = Fate(stage, float(ranking.scores[index]), rank, detail)
+        return fates
 
 
 def _hit(

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-import numpy as np
-from numpy.typing import NDArray
-
 from remembrancer.config import Settings
 from remembrancer.domain.event import EventDraft, Role
 from remembrancer.evaluation.locomo import Transcript, Turn
 from remembrancer.evaluation.system import Ranker
 from remembrancer.facade import AsyncRemembrancer
-from remembrancer.ports.embedder import Embedded, Embedder
+from remembrancer.ports.embedder import Embedder
 
 ASKED_AFTER: Final = timedelta(days=1)
 """Questions are asked this long after the last turn. The clock stands there, so that every run sees the same ages."""
@@ -44,7 +41,7 @@ class MemorySystem:
         asked_at = transcript.turns[-1].occurred_at + ASKED_AFTER
         memory = await AsyncRemembrancer.open(
             settings=self._settings.model_copy(update={"workspace": f"locomo-{transcript.id}"}),
-            embedder=None if self._embedder is None else _Lent(self._embedder),
+            embedder=self._embedder,
             clock=_Standing(asked_at),
         )
         async with memory:
@@ -75,30 +72,6 @@ class _Standing:
 
     def __call__(self) -> datetime:
         return self.now
-
-
-@dataclass(frozen=True, slots=True)
-class _Lent:
-    """An embedder for one memory's lifetime: a memory closes its embedder, and the next conversation needs it again."""
-
-    embedder: Embedder
-
-    @property
-    def model_id(self) -> str:
-        return self.embedder.model_id
-
-    @property
-    def dim(self) -> int:
-        return self.embedder.dim
-
-    async def embed_documents(self, texts: Sequence[str]) -> Embedded:
-        return await self.embedder.embed_documents(texts)
-
-    async def embed_query(self, text: str) -> NDArray[np.float32]:
-        return await self.embedder.embed_query(text)
-
-    async def close(self) -> None:
-        """Nothing: it belongs to whoever lent it."""
 
 
 def _draft(turn: Turn, speakers: tuple[str, str]) -> EventDraft:

@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 
-
-def repeats(texts: Sequence[str]) -> dict[int, int]:
-    """Texts that say word for word what an earlier one says (case and blanks apart): index → index of the first.
+def same_words(text: str) -> str:
+    """Equal for texts that say the same word for word, case and blanks apart.
 
     Only the same words count as the same: texts that differ in a number or a name are different memories.
     """
-    first: dict[str, int] = {}
-    repeated: dict[int, int] = {}
-    for index, text in enumerate(texts):
-        words = " ".join(text.casefold().split())
-        if words in first:
-            repeated[index] = first[words]
-        else:
-            first[words] = index
-    return repeated
+    return " ".join(text.casefold().split())

@@ -91,8 +91,8 @@ def memory_of_draft(draft: MemoryDraft, *, scope: Scope, identifier: UUID, now: 
 def revised(memory: Memory, draft: MemoryDraft, *, now: datetime) -> MemoryWrite:
     """What the memory becomes when its topic is told anew.
 
-    The text, title, tags, metadata, importance, priority, times and expiry are the draft's; confidence, usage, source and
-    the moment it was first recorded stay.
+    The text, title, tags, metadata, importance, priority, times and expiry are the draft's; confidence, usage, source
+    and the moment it was first recorded stay.
     """
     occurred = draft.occurred_at or now
     later = replace(

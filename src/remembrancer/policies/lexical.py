@@ -33,9 +33,7 @@ _RUN: Final = re.compile(f"[{_UNSPACED}]+")
 _LETTER: Final = r"(?:[^\W_]|[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff])"
 # Joined: words held together by marks that mean something inside a token: user@host.example, src/app/main.py,
 # v1.2.3, foo_bar, payment-worker, it's. A trailing ++ or # belongs to C++ and C#.
-_JOINED: Final = re.compile(
-    rf"{_LETTER}+(?:[._@/\\:'’\-]+{_LETTER}+)+|{_LETTER}+(?:\+\+|#)(?![\w+#])|{_LETTER}+"
-)
+_JOINED: Final = re.compile(rf"{_LETTER}+(?:[._@/\\:'’\-]+{_LETTER}+)+|{_LETTER}+(?:\+\+|#)(?![\w+#])|{_LETTER}+")
 _WORD: Final = re.compile(rf"{_LETTER}+")
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PICTURE: Final = re.compile("[\u2190-\u2bff\U0001f000-\U0001faff]")
@@ -67,19 +65,15 @@ def analyse(text: str) -> Analysis:
     """
     tokens: list[str] = []
     terms: list[str] = []
-    for piece, is_word in _pieces(unicodedata.normalize("NFKC", text)):
-        if is_word:
-            folded = fold(piece)
-            if not folded:
-                continue
-            term = stem(folded)
-            tokens.append(term)
-            if folded not in STOP_WORDS:
-                terms.append(term)
-        else:
-            token = piece[:MAX_TERM_CHARS]
-            tokens.append(token)
-            terms.append(token)
+    normal = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    position = 0
+    for run in _RUN.finditer(normal):
+        _add_spaced(normal[position : run.start()], tokens, terms)
+        grams = _grams(run.group())
+        tokens += grams
+        terms += grams
+        position = run.end()
+    _add_spaced(normal[position:], tokens, terms)
     return Analysis(tuple(tokens), tuple(terms))
 
 
@@ -104,7 +98,8 @@ def stem(folded: str) -> str:
     """The stem of a folded word, by the stemmer of its script; a word of mixed scripts or digits is left as it is."""
     for script, language in _STEMMER_OF_SCRIPT:
         if script.fullmatch(folded):
-            return _stemmer(language).stemWord(folded)[:MAX_TERM_CHARS]
+            # Porter leaves nothing of a lone "s", and an empty term would match everywhere or nowhere.
+            return _stemmer(language).stemWord(folded)[:MAX_TERM_CHARS] or folded
     return folded[:MAX_TERM_CHARS]
 
 
@@ -128,53 +123,48 @@ def _stemmer(language: str) -> _Stemmer:
     return cast("Any", Stemmer).Stemmer(language, 0)
 
 
-def _pieces(text: str) -> list[tuple[str, bool]]:
-    """(piece, is it a word to be stemmed) in the order of the text."""
-    pieces: list[tuple[str, bool]] = []
-    position = 0
-    for run in _RUN.finditer(text):
-        _spaced(text[position : run.start()], pieces)
-        _unspaced(run.group(), pieces)
-        position = run.end()
-    _spaced(text[position:], pieces)
-    return pieces
-
-
-def _unspaced(run: str, pieces: list[tuple[str, bool]]) -> None:
+def _grams(run: str) -> list[str]:
     """Overlapping pairs, and single characters too, so that a one-character question finds its text."""
-    for index, character in enumerate(run):
-        pieces.append((character, False))
-        if index + 1 < len(run):
-            pieces.append((run[index : index + 2], False))
+    grams = [gram for index in range(len(run)) for gram in (run[index], run[index : index + 2])]
+    return grams[:-1]  # the last pair is half empty
 
 
-def _spaced(text: str, pieces: list[tuple[str, bool]]) -> None:
-    for match in _JOINED.finditer(text):
-        token = match.group()
-        words = _WORD.findall(token)
-        if len(words) == 1 and words[0] == token:
-            _camel(token, pieces)
-            continue
-        whole = fold(token)
-        if len(words) == 2 and whole == fold(words[0]):  # a possessive: Ana's
-            pieces.append((words[0], True))
-            continue
-        if "'" in token or "’" in token:  # a contraction: don't, l'homme, O'Brien
-            contraction = token.replace("’", "'")
-            pieces.append((contraction, True))
-            if fold(contraction) not in STOP_WORDS:
-                pieces.extend((word, True) for word in words if len(word) > 2)
-            continue
-        pieces.append((whole, False))
-        for word in words:
-            _camel(word, pieces)
-    for picture in _PICTURE.finditer(text):
-        pieces.append((picture.group(), False))
+def _add_spaced(text: str, tokens: list[str], terms: list[str]) -> None:
+    for joined in _JOINED.findall(text):
+        analysed = _analysed(joined)
+        tokens += analysed.tokens
+        terms += analysed.terms
+    if not text.isascii():
+        pictures = _PICTURE.findall(text)
+        tokens += pictures
+        terms += pictures
 
 
-def _camel(word: str, pieces: list[tuple[str, bool]]) -> None:
+@lru_cache(maxsize=65_536)
+def _analysed(joined: str) -> Analysis:
+    """One run of letters and the marks that hold words together."""
+    words = _WORD.findall(joined)
+    if len(words) == 1 and words[0] == joined:
+        return _of_words(_camel(joined))
+    if len(words) == 2 and fold(joined) == fold(words[0]):  # a possessive: Ana's
+        return _of_words([words[0]])
+    if "'" in joined or "’" in joined:  # a contraction: don't, l'homme, O'Brien
+        contraction = joined.replace("’", "'")
+        parts = [] if fold(contraction) in STOP_WORDS else [word for word in words if len(word) > 2]
+        return _of_words([contraction, *parts])
+    whole = fold(joined)[:MAX_TERM_CHARS]
+    parts = _of_words([part for word in words for part in _camel(word)])
+    return Analysis((whole, *parts.tokens), (whole, *parts.terms))
+
+
+def _of_words(words: list[str]) -> Analysis:
+    folded = [word for word in map(fold, words) if word]
+    return Analysis(
+        tuple(stem(word) for word in folded), tuple(stem(word) for word in folded if word not in STOP_WORDS)
+    )
+
+
+def _camel(word: str) -> list[str]:
     """A word, and the parts of a camelCase name beside it."""
-    pieces.append((word, True))
     parts = _CAMEL.split(word)
-    if len(parts) > 1 and len(word) >= 6:
-        pieces.extend((part, True) for part in parts if len(part) > 1)
+    return [word, *(part for part in parts if len(part) > 1)] if len(parts) > 1 and len(word) >= 6 else [word]

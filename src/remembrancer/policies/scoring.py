@@ -6,6 +6,7 @@ An expression is made of frozen nodes over named signals. A signal that is absen
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
@@ -105,18 +106,7 @@ class Scored:
 
     def explain(self, row: int) -> Part:
         """The tree of one candidate. The root's contribution is its score."""
-        return self._part(row, _present(self.values[row]))
-
-    def _part(self, row: int, contribution: float) -> Part:
-        value = float(self.values[row])
-        return Part(
-            self.label,
-            None if np.isnan(value) else value,
-            contribution,
-            tuple(
-                part._part(row, _present(share[row])) for part, share in zip(self.parts, self.shares, strict=True)
-            ),
-        )
+        return _part(self, row, _present(float(self.values[row])))
 
 
 def evaluate(expression: Expression, signals: Mapping[str, Column], count: int) -> Scored:
@@ -130,9 +120,7 @@ def evaluate(expression: Expression, signals: Mapping[str, Column], count: int) 
             return Scored(f"{value:g}", np.full(count, value))
         case Weighted(terms):
             parts = tuple(evaluate(term, signals, count) for term, _ in terms)
-            shares = tuple(
-                np.nan_to_num(part.values) * weight for part, (_, weight) in zip(parts, terms, strict=True)
-            )
+            shares = tuple(np.nan_to_num(part.values) * weight for part, (_, weight) in zip(parts, terms, strict=True))
             return Scored("weighted sum", _sum(shares, count), parts, shares)
         case Product(factors):
             parts = tuple(evaluate(factor, signals, count) for factor in factors)
@@ -146,9 +134,7 @@ def evaluate(expression: Expression, signals: Mapping[str, Column], count: int) 
             return Scored("min-max", values, (part,), (values,))
         case Rrf(rankings, k):
             parts = tuple(evaluate(ranking, signals, count) for ranking in rankings)
-            shares = tuple(
-                np.nan_to_num((k + 1) / (k + _ranks(part.values)) / len(parts)) for part in parts
-            )
+            shares = tuple(np.nan_to_num((k + 1) / (k + _ranks(part.values)) / len(parts)) for part in parts)
             return Scored(f"reciprocal ranks (k={k})", _sum(shares, count), parts, shares)
         case _:
             assert_never(expression)
@@ -208,5 +194,18 @@ def _ranks(values: Column) -> Column:
     return ranks
 
 
+def _part(scored: Scored, row: int, contribution: float) -> Part:
+    value = float(scored.values[row])
+    return Part(
+        scored.label,
+        None if math.isnan(value) else value,
+        contribution,
+        tuple(
+            _part(part, row, _present(float(share[row])))
+            for part, share in zip(scored.parts, scored.shares, strict=True)
+        ),
+    )
+
+
 def _present(value: float) -> float:
-    return 0.0 if np.isnan(value) else float(value)
+    return 0.0 if math.isnan(value) else value

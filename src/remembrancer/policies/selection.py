@@ -51,8 +51,7 @@ def excluded_by(memory: Memory, where: Filter) -> tuple[str, ...]:
     at = where.current_at
     reasons = {
         "recorded later": memory.recorded_at > at,
-        "superseded": memory.superseded_by is not None
-        and (memory.superseded_at is None or memory.superseded_at <= at),
+        "superseded": memory.superseded_by is not None and (memory.superseded_at is None or memory.superseded_at <= at),
         "retired": memory.status is not Status.ACTIVE and (memory.retired_at is None or memory.retired_at <= at),
         "not yet valid": memory.valid_from is not None and at < memory.valid_from,
         "expired": memory.valid_until is not None and at >= memory.valid_until,

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 if TYPE_CHECKING:
-    from remembrancer.policies.scoring import Column
     from remembrancer.domain.candidates import Candidates
+    from remembrancer.policies.scoring import Column
 
 MICROSECOND: Final = timedelta(microseconds=1)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)

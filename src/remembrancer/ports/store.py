@@ -198,9 +198,7 @@ class Store(Protocol):
         """
         ...
 
-    async def defer_vectors(
-        self, scope: Scope, model: str, refs: Sequence[int], *, error: str, now: datetime
-    ) -> None:
+    async def defer_vectors(self, scope: Scope, model: str, refs: Sequence[int], *, error: str, now: datetime) -> None:
         """Note that these cues failed, so that the next try waits (doubling from 30 s, at most a day)."""
         ...
 

@@ -16,21 +16,22 @@ from remembrancer.presets.spec import Preset
 DEFAULT: Final = Preset(
     name="default",
     description="Verbatim turns, found by words and meaning; recent and proven ones win ties.",
-    # Raw output and network chatter are kept in the journal, where they can be read, and out of recall, where they drown it.
+    # Raw output and network chatter stay in the journal, where they can be read, and out of recall, which they drown.
     admission=Admission(never=("exec.output_chunk", "container.metrics", "network.*")),
     score=Weighted(
         (
-            (Signal("similarity"), 0.44),
-            (Signal("lexical"), 0.44),
+            (Signal("similarity"), 0.3),
+            (Signal("lexical"), 0.6),
             (Signal("importance"), 0.04),
             (Signal("confidence"), 0.04),
-            (Signal("recency"), 0.04),
+            # Enough to put the newer of two equal answers first; more buries what is old and exactly right.
+            (Signal("recency"), 0.01),
         )
     ),
-    depth=200,
+    depth=100,
     floor=Floor(similarity=0.3, coverage=0.35),
     recency_half_life=timedelta(days=30),
-    heading_in_vector=False,
+    heading_in_vector=True,
     feedback=FeedbackSteps(),
     renderer=Block(),
     reach_by_role={"AGENT": Reach.OWN, "LEAD": Reach.CREW_SHARED},

@@ -21,8 +21,10 @@ from remembrancer.errors import InvalidInput
 from remembrancer.policies.selection import excluded_by
 from remembrancer.ports.store import SearchRequest
 
-K1: Final = 1.2
-B: Final = 0.75
+K1: Final = 0.9
+B: Final = 0.4
+BACKGROUND: Final = 100
+"""Texts without any of the question's words, counted in beside those there are (decision 0008)."""
 NAN: Final = float("nan")
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -119,7 +121,7 @@ def _terms(cues: Mapping[int, IndexedCue], terms: tuple[str, ...]) -> _Lexical:
     idf: dict[str, float] = {}
     for term in terms:
         holding = sum(term in indexed.terms for indexed in cues.values())
-        idf[term] = math.log(1 + (count - holding + 0.5) / (holding + 0.5))
+        idf[term] = math.log(1 + (count + BACKGROUND - holding + 0.5) / (holding + 0.5))
     bm25: dict[int, float] = {}
     coverage: dict[int, float] = {}
     for ref, indexed in cues.items():

@@ -220,8 +220,6 @@ class ReferenceStore:
         owners = {memory.id for memory in memories}
         refs = {ref for ref, indexed in rows.cues.items() if indexed.cue.memory_id in owners}
         vectors = {at: stored for at, stored in rows.vectors.items() if at[0] in refs}
-        begins = [event.occurred_at for event in events] + [memory.occurred_from for memory in memories]
-        ends = [event.occurred_at for event in events] + [memory.occurred_to for memory in memories]
         return Stats(
             events=len(events),
             memories=dict(Counter(memory.status.value for memory in memories)),
@@ -229,8 +227,8 @@ class ReferenceStore:
             vectors=dict(Counter(model for _, model in vectors)),
             truncated=sum(stored.truncated for stored in vectors.values()),
             relations=len(_seen_relations(rows, reader)),
-            oldest=min(begins, default=None),
-            newest=max(ends, default=None),
+            oldest=min((memory.occurred_from for memory in memories), default=None),
+            newest=max((memory.occurred_to for memory in memories), default=None),
             bytes=0,
         )
 

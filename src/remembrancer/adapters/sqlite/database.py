@@ -13,9 +13,9 @@ import queue
 import random
 import threading
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
@@ -33,6 +33,8 @@ GROUP: Final = 256
 LOCK_TIMEOUT_S: Final = 60.0
 """How long a write waits for other processes before it gives up."""
 CACHE_KIB: Final = 32_768
+LOG_BYTES: Final = 64 << 20
+"""To what the write-ahead log is cut back after it was larger."""
 
 
 @dataclass(slots=True)
@@ -62,6 +64,9 @@ class Database:
         self._local = threading.local()
         self._reading: list[Connection] = []
         self._closed = False
+        self._door = threading.Lock()
+        self._closing = threading.Lock()
+        self._process = os.getpid()
         if not self._memory:
             _check_path(path, create=create)
         with translated(path):
@@ -85,65 +90,96 @@ class Database:
         """Run `work` inside a read transaction: all its statements see one state of the file."""
         if self._readers is None:
             return await self.write(work)
-        self._check_open()
-        return await asyncio.get_running_loop().run_in_executor(self._readers, self._read, work)
+        with self._entrance():
+            result = self._readers.submit(self._read, work)
+        return await asyncio.wrap_future(result)
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[Snapshot]:
         """One state of the file for many reads. Every read inside sees what was there when the first began."""
-        if self._memory:
-            yield Snapshot(self.read)  # one connection: other writes may come between two reads
-            return
-        self._check_open()
-        with translated(self.path):
-            connection = await asyncio.to_thread(self._connect)
+        copy = await self.write(lambda connection: connection.serialize("main")) if self._memory else None
+        # A thread of its own: whoever stops waiting in the middle of a read must not close what that read is using.
+        thread = ThreadPoolExecutor(1, "remembrancer-snapshot")
+        loop = asyncio.get_running_loop()
+
+        def read_in_thread(connection: Connection, work: Callable[[Connection], T]) -> T:
+            with translated(self.path):
+                return work(connection)
 
         async def read(work: Callable[[Connection], T]) -> T:
-            with translated(self.path):
-                return await asyncio.to_thread(work, connection)
+            with self._entrance():
+                result = thread.submit(read_in_thread, connection, work)
+            return await asyncio.wrap_future(result)
 
         try:
-            connection.execute("BEGIN")
-            yield Snapshot(read)
+            with self._entrance():
+                opened = thread.submit(self._snapshot, copy)
+            connection = await asyncio.wrap_future(opened)
+            try:
+                yield Snapshot(read)
+            finally:
+                await loop.run_in_executor(thread, connection.close)
         finally:
-            connection.close()
+            thread.shutdown(wait=False)
 
     def close(self) -> None:
-        """Finish the waiting writes and let go of the file. Closing twice is harmless."""
-        if self._closed:
-            return
-        self._closed = True
-        self._queue.put(None)
-        self._writer.join()
-        if self._readers is not None:
-            self._readers.shutdown()
-        for connection in self._reading:
-            connection.close()
-        self._writing.close()
+        """Finish the waiting writes and let go of the file. Closing twice is harmless, and waits for the first."""
+        with self._closing:
+            with self._door:
+                if self._closed:
+                    return
+                self._closed = True
+                self._queue.put(None)
+            self._writer.join()
+            if self._readers is not None:
+                self._readers.shutdown()
+            for connection in self._reading:
+                connection.close()
+            self._writing.close()
 
     def _submit(self, work: Callable[[Connection], T]) -> Future[T]:
-        self._check_open()
         result: Future[T] = Future()
-        self._queue.put(_Write(work, result))
+        with self._entrance():
+            self._queue.put(_Write(work, result))
         return result
 
-    def _check_open(self) -> None:
-        if self._closed:
-            raise StoreUnavailable(f"{self.path}: already closed")
+    @contextmanager
+    def _entrance(self) -> Iterator[None]:
+        """Held while work is handed in, so that none comes in behind the last. Raises StoreUnavailable when closed."""
+        if os.getpid() != self._process:  # a fork has no threads to do the work: it would wait for ever
+            raise StoreUnavailable(f"{self.path}: opened before this process was forked off; open it again here")
+        with self._door:
+            if self._closed:
+                raise StoreUnavailable(f"{self.path}: already closed")
+            yield
 
     def _connect(self) -> Connection:
         connection = connect(self.path)
-        connection.set_busy_timeout(int(LOCK_TIMEOUT_S * 1000))
-        connection.pragma("foreign_keys", True)
-        connection.pragma("cache_size", -CACHE_KIB)
-        connection.pragma("temp_store", "memory")
-        # NORMAL: a killed process loses nothing that was acknowledged; a power cut may lose the last moments, never the
-        # file. FULL waits for the disk at every commit.
-        connection.pragma("synchronous", "FULL" if self._full_sync else "NORMAL")
+        try:
+            connection.set_busy_timeout(int(LOCK_TIMEOUT_S * 1000))
+            connection.pragma("foreign_keys", True)
+            connection.pragma("cache_size", -CACHE_KIB)
+            connection.pragma("temp_store", "memory")
+            # NORMAL: a killed process loses nothing that was acknowledged; a power cut may lose the last moments, never
+            # the file. FULL waits for the disk at every commit.
+            connection.pragma("synchronous", "FULL" if self._full_sync else "NORMAL")
+            # Without a limit the log keeps, until the last process closes the file, the size of the largest import.
+            connection.pragma("journal_size_limit", LOG_BYTES)
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
+    def _snapshot(self, copy: bytes | None) -> Connection:
+        with translated(self.path):
+            connection = self._connect()
+            if copy is not None:
+                connection.deserialize("main", copy)
+            connection.execute("BEGIN")
+            return connection
+
     def _prepare(self) -> None:
-        """Turn on the write-ahead log and bring the tables up to date.
+        """Bring the tables up to date and turn on the write-ahead log, in a file that is ours or empty.
 
         Changing the journal mode does not wait for other connections as other statements do, so processes that open a
         new file at the same moment try again here.
@@ -151,6 +187,7 @@ class Database:
         deadline = time.monotonic() + LOCK_TIMEOUT_S
         while True:
             try:
+                schema.refuse_others(self._writing, self.path)  # before anything is written to the file
                 if not self._memory:
                     self._writing.pragma("journal_mode", "wal")
                 schema.prepare(self._writing, self.path)
@@ -172,7 +209,7 @@ class Database:
             try:
                 return work(connection)
             finally:
-                connection.execute("ROLLBACK")
+                _roll_back(connection)
 
     def _write_loop(self) -> None:
         open_for_more = True
@@ -194,14 +231,15 @@ class Database:
         outcomes: list[tuple[_Write, Any, BaseException | None]] = []
         try:
             with translated(self.path):
+                _roll_back(self._writing)  # one that failed to, the last time
                 self._writing.execute("BEGIN IMMEDIATE")
                 for write in writes:
                     outcomes.append(self._apply(write))
                 self._writing.execute("COMMIT")
         except BaseException as error:
             # The whole transaction failed (no lock, disk full at commit): nothing of it was kept.
-            if self._writing.in_transaction:
-                self._writing.execute("ROLLBACK")
+            with suppress(apsw.Error):  # then the next one rolls back first; this thread must live to do so
+                _roll_back(self._writing)
             for write in writes:
                 write.result.set_exception(error)
             return
@@ -225,16 +263,33 @@ class Database:
         return write, value, None
 
 
+def _roll_back(connection: Connection) -> None:
+    """Unless SQLite has done so by itself, as it does on some errors."""
+    if connection.in_transaction:
+        connection.execute("ROLLBACK")
+
+
 def _check_path(path: str, *, create: bool) -> None:
     """What SQLite would say in fewer words."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        raise InvalidInput("url", path, "a file's path in Unicode") from None
     if not path or "\x00" in path:
         raise InvalidInput("url", path, "a file's path, or :memory:")
     file = Path(path)
-    if file.is_dir():
+    try:
+        folder, there, regular = file.is_dir(), file.exists(), file.is_file()
+        parent = file.parent.is_dir()
+    except OSError as error:
+        raise StoreUnavailable(f"{path}: cannot be looked at ({error.strerror})") from error
+    if folder:
         raise StoreUnavailable(f"{path}: is a folder; give a file's path")
-    if not file.parent.is_dir():
+    if not parent:
         raise StoreUnavailable(f"{path}: its folder {file.parent} does not exist")
-    if file.exists():
+    if there and not regular:
+        raise StoreUnavailable(f"{path}: is not a file but a device, pipe or socket")
+    if there:
         if not os.access(file, os.R_OK):
             raise StoreUnavailable(f"{path}: no permission to read it")
         if not os.access(file, os.W_OK) or not os.access(file.parent, os.W_OK):

@@ -49,18 +49,15 @@ def last_cue(connection: Connection) -> int:
 
 
 def put_vectors(connection: Connection, scope: Scope, model: str, vectors: Sequence[CueVector]) -> int:
-    known = connection.execute("SELECT dim FROM embeddings WHERE model = ? LIMIT 1", (model,)).get
+    for dim in {len(item.vector) for item in vectors}:
+        require_dim(connection, scope.workspace, model, dim)
     change = next_change(connection)
     stored = 0
     for item in vectors:
-        dim = len(item.vector)
-        if known is not None and dim != known:
-            raise EmbedderMismatch(f"model {model!r} has vectors of {known} dimensions here, this one has {dim}")
-        known = dim
         connection.execute(
             "INSERT INTO embeddings (cue, model, dim, truncated, vector)"
             " SELECT n, ?, ?, ?, ? FROM cues WHERE n = ? AND workspace = ? ON CONFLICT DO NOTHING",
-            (model, dim, item.truncated, np.ascontiguousarray(item.vector, dtype="<f4").tobytes(), item.ref,
+            (model, len(item.vector), item.truncated, np.ascontiguousarray(item.vector, dtype="<f4").tobytes(), item.ref,
              scope.workspace),
         )  # fmt: skip
         if connection.changes():
@@ -70,6 +67,17 @@ def put_vectors(connection: Connection, scope: Scope, model: str, vectors: Seque
                 "UPDATE memories SET change = ? WHERE n = (SELECT memory FROM cues WHERE n = ?)", (change, item.ref)
             )
     return stored
+
+
+def require_dim(connection: Connection, workspace: str, model: str, dim: int) -> None:
+    """The first vector of a model binds all others of the workspace. Raises EmbedderMismatch."""
+    known: int = connection.execute(
+        "INSERT INTO vector_models (workspace, model, dim) VALUES (?, ?, ?)"
+        " ON CONFLICT DO UPDATE SET dim = dim RETURNING dim",
+        (workspace, model, dim),
+    ).get
+    if known != dim:
+        raise EmbedderMismatch(f"model {model!r} has vectors of {known} dimensions here, this one has {dim}")
 
 
 def defer_vectors(

@@ -35,8 +35,8 @@ MEANINGS: Final[dict[type[apsw.Error], tuple[type[RemembrancerError], str]]] = {
 }
 """What a failure of the file or of other writers means to a caller.
 
-Errors that only a defect in our own statements can cause (SQL errors, misuse, wrong bindings, an exhausted connection) are not here: they
-surface as they are.
+Errors that only a defect in our own code can cause (SQL errors, misuse, wrong bindings, a closed cursor) are not here:
+they surface as they are.
 """
 
 
@@ -50,3 +50,5 @@ def translated(path: str) -> Iterator[None]:
             if isinstance(error, kind):
                 raise ours(f"{path}: {meaning} ({error})") from error
         raise
+    except UnicodeDecodeError as error:  # what was written was Unicode: these bytes have changed since
+        raise StoreUnavailable(f"{path}: {DAMAGED} ({error})") from error

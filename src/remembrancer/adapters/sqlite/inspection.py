@@ -37,8 +37,11 @@ def stats(connection: Connection, reader: Reader) -> Stats:
             memories.bindings,
         )
     )
+    target = seen_by(reader, "t", visibility=True)
     relations = connection.execute(
-        f"SELECT count(*) FROM relations r JOIN memories m ON m.n = r.source WHERE {memories.sql}", memories.bindings
+        "SELECT count(*) FROM relations r JOIN memories m ON m.n = r.source JOIN memories t ON t.n = r.target"
+        f" WHERE {memories.sql} AND {target.sql}",
+        (*memories.bindings, *target.bindings),
     ).get
     return Stats(
         events=count,

@@ -10,7 +10,7 @@ from uuid import UUID
 from remembrancer.adapters.sqlite.connection import Connection
 
 from remembrancer.adapters.sqlite.clauses import events_kept_by, owner, seen_by
-from remembrancer.adapters.sqlite.memories import add_memory
+from remembrancer.adapters.sqlite.memories import add_memory, check_workspace
 from remembrancer.adapters.sqlite.rows import EVENT_COLUMNS, event_bindings, event_of
 from remembrancer.domain.event import Event
 from remembrancer.domain.scope import Reader, Scope
@@ -36,11 +36,11 @@ def events(
 
 
 def provenance(connection: Connection, reader: Reader, memory_id: UUID) -> tuple[Event, ...]:
-    conditions = seen_by(reader, "m", visibility=True)
+    memories, events = seen_by(reader, "m", visibility=True), seen_by(reader, "e", visibility=False)
     rows = connection.execute(
         f"SELECT {EVENT_COLUMNS} FROM memories m JOIN memory_events l ON l.memory = m.n JOIN events e ON e.n = l.event"
-        f" WHERE {conditions.sql} AND m.id = ? ORDER BY l.ordinal",
-        (*conditions.bindings, memory_id.bytes),
+        f" WHERE {memories.sql} AND {events.sql} AND m.id = ? ORDER BY l.ordinal",
+        (*memories.bindings, *events.bindings, memory_id.bytes),
     )
     return tuple(event_of(row) for row in rows)
 
@@ -67,9 +67,10 @@ def _append_one(connection: Connection, scope: Scope, entry: Entry) -> Appended:
             if known.text != event.text:
                 raise Conflict(f"key {event.key!r}: already recorded with another text ({known.id})")
             return Appended(known, created=False)
-    seq = _next_seq(connection, event.scope)
+    seq = next_seq(connection, event.scope)
     number = add_event(connection, event, seq)
     if entry.memory is not None:
+        check_workspace(scope, entry.memory.memory)
         add_memory(connection, entry.memory, {event.id: number})
     return Appended(replace(event, seq=seq), created=True)
 
@@ -82,7 +83,7 @@ def _by_key(connection: Connection, event: Event) -> tuple[Any, ...] | None:
     ).fetchone()
 
 
-def _next_seq(connection: Connection, scope: Scope) -> int:
+def next_seq(connection: Connection, scope: Scope) -> int:
     return connection.execute(
         "INSERT INTO streams (workspace, project, crew, agent, session, last_seq) VALUES (?, ?, ?, ?, ?, 1)"
         " ON CONFLICT DO UPDATE SET last_seq = last_seq + 1 RETURNING last_seq",

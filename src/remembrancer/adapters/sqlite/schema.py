@@ -10,8 +10,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
-from remembrancer.adapters.sqlite.connection import Connection
-
+from remembrancer.adapters.sqlite.connection import Connection, connect
+from remembrancer.adapters.sqlite.errors import DAMAGED
 from remembrancer.errors import StoreUnavailable, Unsupported
 
 APPLICATION_ID: Final = 0x52454D42  # "REMB", in the file's header: tells our files from other SQLite files
@@ -47,22 +47,29 @@ def current_version() -> int:
     return migrations()[-1].number
 
 
+def refuse_others(connection: Connection, path: str) -> None:
+    """Raises StoreUnavailable for another program's file, Unsupported for one of a newer version; writes nothing."""
+    connection.execute("BEGIN")
+    try:
+        _version(connection, path)
+    finally:
+        connection.execute("ROLLBACK")
+
+
 def prepare(connection: Connection, path: str) -> None:
-    """Make an empty file ours, bring an older one up to date after a backup, refuse any other.
+    """Make an empty file ours, bring an older one up to date after a backup.
 
     Raises StoreUnavailable for another program's file, Unsupported for one of a newer version.
     """
-    version = _version(connection, path)
-    if version == current_version():
+    if connection.pragma("user_version") == current_version():
         return
-    if version > 0:
-        _backup(connection, path, version)
     connection.execute("BEGIN IMMEDIATE")
     try:
         version = _version(connection, path)  # another process may have been faster
         if version == 0:
             connection.execute(schema_sql())
-        else:
+        elif version < current_version():
+            _backup(path, version)
             for step in migrations()[version:]:
                 connection.execute(step.sql)
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {current_version()}")
@@ -74,7 +81,7 @@ def prepare(connection: Connection, path: str) -> None:
 
 
 def _version(connection: Connection, path: str) -> int:
-    """0 for an empty file."""
+    """0 for an empty file. Inside a transaction: another process may make the tables between two looks."""
     application = connection.pragma("application_id")
     version = connection.pragma("user_version")
     if application == APPLICATION_ID:
@@ -83,6 +90,8 @@ def _version(connection: Connection, path: str) -> int:
                 f"{path}: written by a newer Remembrancer (file version {version}, this one knows up to "
                 f"{current_version()}); upgrade remembrancer to open it"
             )
+        if version < 1:
+            raise StoreUnavailable(f"{path}: {DAMAGED} (file version {version})")
         return version
     tables = connection.execute("SELECT count(*) FROM sqlite_schema").get
     if application or version or tables:
@@ -90,12 +99,25 @@ def _version(connection: Connection, path: str) -> int:
     return 0
 
 
-def _backup(connection: Connection, path: str, version: int) -> None:
-    """A compact copy beside the file, made whole under another name first, so that no half of one is ever left."""
-    if not connection.filename:
-        return
+def _backup(path: str, version: int) -> None:
+    """A compact copy beside the file, made whole under another name first, so that no half of one is ever left.
+
+    Made while the caller holds the write lock, over a connection of its own (a transaction cannot copy itself): it is
+    exactly what is migrated, and of several processes only one makes it.
+    """
     target = Path(f"{path}.v{version}.backup")
-    partial = Path(f"{target}.{os.getpid()}")
-    partial.unlink(missing_ok=True)
-    connection.execute("VACUUM INTO ?", (str(partial),))
-    partial.replace(target)
+    partial = Path(f"{target}.partial")
+    try:
+        partial.unlink(missing_ok=True)
+        connection = connect(path)
+        try:
+            connection.execute("VACUUM INTO ?", (str(partial),))
+        finally:
+            connection.close()
+        with partial.open("rb+") as file:
+            os.fsync(file.fileno())  # SQLite leaves this to us
+        partial.replace(target)
+    except OSError as error:
+        raise StoreUnavailable(f"{path}: its backup {target} cannot be written ({error.strerror})") from error
+    finally:
+        partial.unlink(missing_ok=True)

@@ -107,3 +107,9 @@ CREATE TABLE vector_retries (
   model TEXT NOT NULL, attempts INTEGER NOT NULL, retry_at INTEGER NOT NULL, error TEXT NOT NULL,
   PRIMARY KEY (cue, model)
 ) WITHOUT ROWID;
+-- How long the vectors of a model are in each workspace: the first one binds the others. Asking the vectors themselves
+-- would read past those of every other model.
+CREATE TABLE vector_models (
+  workspace TEXT NOT NULL, model TEXT NOT NULL, dim INTEGER NOT NULL,
+  PRIMARY KEY (workspace, model)
+) WITHOUT ROWID;

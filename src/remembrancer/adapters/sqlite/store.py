@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 from uuid import UUID
 
 from remembrancer.adapters.sqlite.connection import Connection
 
-from remembrancer.adapters.sqlite import embeddings, exchange, inspection, journal, memories
+from remembrancer.adapters.sqlite import embeddings, exporting, importing, inspection, journal, lookup, memories
 from remembrancer.adapters.sqlite.database import Database, Snapshot
 from remembrancer.adapters.sqlite.resident.cache import ResidentIndexes
 from remembrancer.domain.candidates import Candidates
@@ -20,6 +21,7 @@ from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.strength import Strength
+from remembrancer.errors import InvalidInput
 from remembrancer.ports.exchange import RECORDS, Analyse
 from remembrancer.ports.store import (
     Appended,
@@ -66,7 +68,7 @@ class SqliteStore:
         return await self._database.write(lambda c: memories.revise(c, scope, write, expected_revision, at))
 
     async def by_topic(self, scope: Scope, topic_key: str) -> Memory | None:
-        return await self._database.read(lambda c: memories.by_topic(c, scope, topic_key))
+        return await self._database.read(lambda c: lookup.by_topic(c, scope, topic_key))
 
     async def adjust(
         self, reader: Reader, ids: Sequence[UUID], change: Callable[[Strength], Strength]
@@ -77,16 +79,16 @@ class SqliteStore:
         return await self._database.write(lambda c: memories.set_status(c, reader, memory_id, status, at))
 
     async def get(self, reader: Reader, ids: Sequence[UUID]) -> Mapping[UUID, Memory]:
-        return await self._database.read(lambda c: memories.get(c, reader, ids))
+        return await self._database.read(lambda c: lookup.get(c, reader, ids))
 
     async def cues(self, reader: Reader, ids: Sequence[UUID]) -> Mapping[UUID, tuple[Cue, ...]]:
-        return await self._database.read(lambda c: memories.cues(c, reader, ids))
+        return await self._database.read(lambda c: lookup.cues(c, reader, ids))
 
     async def revisions(self, reader: Reader, memory_id: UUID) -> tuple[Revision, ...]:
-        return await self._database.read(lambda c: memories.revisions(c, reader, memory_id))
+        return await self._database.read(lambda c: lookup.revisions(c, reader, memory_id))
 
     async def relations(self, reader: Reader, memory_id: UUID) -> tuple[Relation, ...]:
-        return await self._database.read(lambda c: memories.relations(c, reader, memory_id))
+        return await self._database.read(lambda c: lookup.relations(c, reader, memory_id))
 
     async def provenance(self, reader: Reader, memory_id: UUID) -> tuple[Event, ...]:
         return await self._database.read(lambda c: journal.provenance(c, reader, memory_id))
@@ -94,7 +96,7 @@ class SqliteStore:
     async def memories(
         self, reader: Reader, where: Filter, *, limit: int, oldest_first: bool = False
     ) -> tuple[Memory, ...]:
-        return await self._database.read(lambda c: memories.memories(c, reader, where, limit, oldest_first))
+        return await self._database.read(lambda c: lookup.memories(c, reader, where, limit, oldest_first))
 
     async def events(
         self, reader: Reader, where: EventFilter, *, limit: int, oldest_first: bool = False
@@ -102,6 +104,10 @@ class SqliteStore:
         return await self._database.read(lambda c: journal.events(c, reader, where, limit, oldest_first))
 
     async def search(self, reader: Reader, request: SearchRequest) -> Candidates:
+        if request.vector is not None and request.model is None:
+            raise InvalidInput("model", None, "the model of the vector")
+        if request.lexical is not None and request.lexical.is_empty:
+            request = replace(request, lexical=None)
         return await self._database.read(lambda c: self._indexes.search(c, reader, request))
 
     async def pending(self, scope: Scope, model: str, *, limit: int, now: datetime) -> tuple[PendingCue, ...]:
@@ -138,10 +144,10 @@ class SqliteStore:
                     yield row
 
     async def import_rows(self, scope: Scope, rows: Iterable[ExportRow], *, dry_run: bool = False) -> int:
-        return await self._database.write(lambda c: exchange.import_rows(c, scope, rows, self._analyse, dry_run))
+        return await self._database.write(lambda c: importing.import_rows(c, scope, rows, self._analyse, dry_run))
 
     async def close(self) -> None:
-        self._database.close()
+        await asyncio.to_thread(self._database.close)  # the last writes may be waiting for another process's lock
 
 
 async def _record_rows(snapshot: Snapshot, workspace: str, record: str) -> AsyncIterator[ExportRow]:
@@ -149,7 +155,7 @@ async def _record_rows(snapshot: Snapshot, workspace: str, record: str) -> Async
     position: object = None
     while True:
         after = position
-        rows, position = await snapshot.read(lambda c: exchange.export_page(c, workspace, record, after))
+        rows, position = await snapshot.read(lambda c: exporting.export_page(c, workspace, record, after))
         for row in rows:
             yield row
         if position is None:

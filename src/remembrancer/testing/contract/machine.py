@@ -42,8 +42,8 @@ READERS: Final = (
 )
 WORDS: Final = ("kestrel", "owl", "heron", "barn")
 MODELS: Final = ("model-a", "model-b")
-QUESTION: Final = a_vector(8, 7, 5, 2)
-"""Far from equal components: whichever axis a vector lies on, its similarity is told from every other's."""
+QUESTION: Final = a_vector(127, 96, 64, 32)
+"""Whichever axis a vector lies on, its similarity is told from every other's, in eight bits too."""
 AXES: Final = tuple(a_vector(*(float(axis == n) for n in range(4))) for axis in range(4))
 WHERES: Final = (
     Filter(current_at=NOW + timedelta(days=9)),

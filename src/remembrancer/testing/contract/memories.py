@@ -552,7 +552,7 @@ class StatsContract(StoreSuite):
         }
         assert {model: count for model, count in stats.vectors.items() if count} == {MODEL: 2}
         assert (stats.events, stats.cues, stats.truncated, stats.relations) == (1, 3, 0, 1)
-        assert (stats.oldest, stats.newest) == (event.occurred_at, LATER)
+        assert (stats.oldest, stats.newest) == (kept.occurred_from, kept.occurred_to)
 
     @awaited
     async def test_the_size_is_a_number_of_bytes(self, store: Store) -> None:

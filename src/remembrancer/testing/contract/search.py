@@ -36,12 +36,14 @@ from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, a_vector,
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-K1: Final = 1.2
-B: Final = 0.75
+K1: Final = 0.9
+B: Final = 0.4
+BACKGROUND: Final = 100
 
 
 def idf(cues: int, holding: int) -> float:
-    return math.log(1 + (cues - holding + 0.5) / (holding + 0.5))
+    """How telling a term is that `holding` of the visible cues hold; the background holds none."""
+    return math.log(1 + (cues + BACKGROUND - holding + 0.5) / (holding + 0.5))
 
 
 def weight(repeats: int, length: int, mean: float) -> float:
@@ -234,9 +236,9 @@ class DenseContract(StoreSuite):
         same, half, opposite = numbered(3)
         await remember(store, indexed(same, "one"), indexed(half, "two"), indexed(opposite, "three"))
         await give_vectors(
-            store, {"one": a_vector(1, 0, 0), "two": a_vector(1, 3**0.5, 0), "three": a_vector(-1, 0, 0)}
+            store, {"one": a_vector(1, 0, 0, 0), "two": a_vector(1, 1, 1, 1), "three": a_vector(-1, 0, 0, 0)}
         )
-        answer = await store.search(READER, request(vector=a_vector(1, 0, 0)))
+        answer = await store.search(READER, request(vector=a_vector(1, 0, 0, 0)))
         assert column(answer, answer.similarity) == {
             str(same.id): similar(1.0),
             str(half.id): similar(0.5),
@@ -247,7 +249,7 @@ class DenseContract(StoreSuite):
     @awaited
     async def test_the_nearest_of_many_are_brought(self, store: Store) -> None:
         random = np.random.default_rng(7)
-        vectors = [a_vector(*random.normal(size=48)) for _ in range(300)]
+        vectors = [a_vector(*random.normal(size=384)) for _ in range(300)]
         memories = numbered(300)
         await store.append(
             SCOPE,
@@ -257,7 +259,7 @@ class DenseContract(StoreSuite):
             ],
         )
         await give_vectors(store, {f"{n}": vector for n, vector in enumerate(vectors)})
-        question = a_vector(*random.normal(size=48))
+        question = a_vector(*random.normal(size=384))
         answer = await store.search(READER, request(vector=question, depth=20))
         exact = {memory.id: float(vector @ question) for memory, vector in zip(memories, vectors, strict=True)}
         brought = {memory_id: exact[memory_id] for memory_id in answer.ids}
@@ -322,7 +324,7 @@ class DenseContract(StoreSuite):
         one, two = numbered(2)
         await remember(store, indexed(one), indexed(replace(two, kind="noise")))
         where = replace(EVERYTHING, kinds=frozenset({"note"}))
-        answer = await store.search(READER, request("memori", model=MODEL, where=where))
+        answer = await store.search(READER, request("memory", model=MODEL, where=where))
         assert (answer.visible, answer.without_vector) == (1, 1)
 
     @awaited
@@ -450,7 +452,7 @@ class UnionContract(StoreSuite):
         memories = numbered(4)
         memories[2] = moved(memories[2], NOW + timedelta(microseconds=1))
         await remember(store, *(indexed(memory) for memory in reversed(memories)))
-        answer = await store.search(READER, request("memori"))
+        answer = await store.search(READER, request("memory"))
         assert [memory_id.int for memory_id in answer.ids] == [3, 1, 2, 4]
 
     @awaited
@@ -490,7 +492,7 @@ class UnionContract(StoreSuite):
     async def test_the_same_question_has_the_same_answer(self, store: Store) -> None:
         await remember(store, *(indexed(memory) for memory in numbered(9)))
         await give_vectors(store, {memory.text: a_vector(1, 1) for memory in numbered(9)})
-        asked = request("memori", vector=a_vector(1, 0), depth=3)
+        asked = request("memory", vector=a_vector(1, 0), depth=3)
         first, second = await store.search(READER, asked), await store.search(READER, asked)
         assert first.ids == second.ids
         np.testing.assert_array_equal(first.dense_rank, second.dense_rank)

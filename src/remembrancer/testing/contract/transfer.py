@@ -177,7 +177,7 @@ class ImportContract(StoreSuite):
 
     @awaited
     async def test_an_import_answers_as_its_source_did(self, store: Store) -> None:
-        asked = request("deploy", "memori", vector=a_vector(1, 0, 0))
+        asked = request("deploy", "memory", vector=a_vector(1, 0, 0))
         async with self.another_store() as source:
             await populate(source, SCOPE)
             await store.import_rows(SCOPE, await exported(source))

@@ -55,7 +55,7 @@ def _importance(strength: Strength) -> Strength:
 
 
 async def _search_words(store: Store) -> object:
-    return await store.search(READER, request("deploy", "memori", "canari", depth=2))
+    return await store.search(READER, request("deploy", "memory", "canary", depth=2))
 
 
 async def _search_phrase(store: Store) -> object:
@@ -99,6 +99,11 @@ async def _inserted(store: Store) -> object:
     return await store.insert(SCOPE, indexed(replace(a_memory("new"), key="m-2", topic_key="another")))
 
 
+async def _revised(store: Store) -> object:
+    anew = indexed(a_memory("anew", memory_id=DEPLOY))
+    return await store.revise(SCOPE, anew, expected_revision=1, at=LATER)
+
+
 async def _exported(store: Store) -> object:
     return await exported(store)
 
@@ -111,9 +116,7 @@ async def _imported(store: Store) -> object:
 OBSERVED: Final[dict[str, Observe]] = {
     "append": _appended,
     "insert": _inserted,
-    "revise": lambda store: store.revise(
-        SCOPE, indexed(a_memory("anew", memory_id=DEPLOY)), expected_revision=1, at=LATER
-    ),
+    "revise": _revised,
     "by_topic": lambda store: store.by_topic(SCOPE, TOPIC),
     "adjust": lambda store: store.adjust(READER, ALL_IDS, _importance),
     "set_status": lambda store: store.set_status(READER, OLD, Status.RETIRED, at=LATER),

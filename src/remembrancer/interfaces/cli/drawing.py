@@ -1,0 +1,188 @@
+"""How things look on a terminal: texts made harmless, bars, grids."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from rich.bar import Bar
+from rich.cells import cell_len, set_cell_size
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+
+    from remembrancer.interfaces.wire import PartOut
+
+COLOURS: Final = ("cyan", "green", "yellow", "magenta", "blue", "red")
+GLYPHS: Final = "█▓▒░▪▫"
+BAR_CELLS: Final = 28
+
+# CSI, a terminated OSC, and the two-byte sequences; what is left of any other goes with its control character.
+_ESCAPES: Final = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\-_]")
+_JOINERS: Final = frozenset("\u200c\u200d")
+_UNSEEN: Final = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
+
+
+def shown(text: str) -> str:
+    """Other people's words, unable to move the cursor, colour or hide anything: escapes and control characters go.
+
+    Line ends and tabs stay, and the joiners that Persian words and emoji are written with.
+
+    >>> shown("\\x1b[31mred\\x1b[0m\\x07")
+    'red'
+    """
+    return "".join(
+        character
+        for character in _ESCAPES.sub("", text)
+        if character in "\n\t" or character in _JOINERS or unicodedata.category(character) not in _UNSEEN
+    )
+
+
+def one_line(text: str) -> str:
+    return " ".join(shown(text).split())
+
+
+def shortened(text: str, cells: int) -> str:
+    """On one line, at most `cells` wide, the cut marked."""
+    line = one_line(text)
+    return line if cell_len(line) <= cells else set_cell_size(line, max(cells - 1, 0)).rstrip() + "…"
+
+
+def indented(block: RenderableType, by: int = 4) -> Padding:
+    return Padding(block, (0, 0, 0, by))
+
+
+def day(moment: datetime) -> str:
+    return f"{moment:%A} {moment.day} {moment:%B %Y}"
+
+
+def minute(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M}"
+
+
+def size(count: int) -> str:
+    """Bytes in the unit people would choose.
+
+    >>> size(1536)
+    '1.5 KiB'
+    """
+    if count < 1024:
+        return f"{count} bytes"
+    value = float(count)
+    for unit in ("KiB", "MiB", "GiB"):
+        value /= 1024
+        if value < 1024:
+            break
+    return f"{value:.1f} {unit}"
+
+
+def counted(count: int, noun: str) -> str:
+    """"1 event", "2 events", "3 memories"."""
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{count:,} {noun if count == 1 else plural}"
+
+
+def facts(pairs: Iterable[tuple[str, str]]) -> Table:
+    """Names and values, the values aligned and made harmless. A pair without a value is left out."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, value in pairs:
+        if value:
+            grid.add_row(name, Text(shown(value)))
+    return grid
+
+
+@dataclass(frozen=True)
+class Shorter:
+    """A text cut to fit `lines` lines of whatever width there is."""
+
+    text: str
+    lines: int = 1
+    style: str = ""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        # Lines break at words, so that a few cells of each stay empty.
+        room = options.max_width * self.lines - (self.lines - 1) * 8
+        yield Text(shortened(self.text, room), style=self.style)
+
+
+@dataclass(frozen=True)
+class Shares:
+    """A score as one bar: a stretch for each part, `cells` cells for the score `full`."""
+
+    parts: Sequence[PartOut]
+    full: float
+    cells: int = BAR_CELLS
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield self.drawn(in_colour=console.color_system is not None and not console.no_color)
+
+    def drawn(self, *, in_colour: bool) -> Text:
+        full = self.full or 1.0
+        bar = Text(no_wrap=True)
+        reached = 0.0
+        for number, part in enumerate(self.parts):
+            # From where the sum stands to where it gets, so that roundings do not add up.
+            begin, reached = reached, reached + part.contribution
+            length = round(reached / full * self.cells) - round(begin / full * self.cells)
+            bar.append(*_block(number, length, in_colour=in_colour))
+        bar.append("·" * (self.cells - bar.cell_len), style="dim")
+        return bar
+
+
+@dataclass(frozen=True)
+class Legend:
+    """Which stretch of a `Shares` bar is which part."""
+
+    labels: Sequence[str]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        in_colour = console.color_system is not None and not console.no_color
+        line = Text("score = ", style="dim")
+        for number, label in enumerate(self.labels):
+            line.append(" + " if number else "")
+            line.append(*_block(number, 1, in_colour=in_colour))
+            line.append(f" {label}")
+        yield line
+
+
+def leaves(part: PartOut) -> list[PartOut]:
+    """What the score is added up from: its parts, or itself where it has none."""
+    return part.parts or [part]
+
+
+def part_bars(root: PartOut, full: float) -> Table:
+    """The score's tree, a row a node: value, a bar as long as what it adds, and that as a number."""
+    full = full or 1.0
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True)
+    grid.add_column(justify="right", style="dim", no_wrap=True)
+    grid.add_column(width=BAR_CELLS)
+    grid.add_column(justify="right", no_wrap=True)
+    for number, part in enumerate(leaves(root)):
+        _add_part(grid, part, full, COLOURS[number % len(COLOURS)], 0)
+    grid.add_row(Text(root.label, style="dim"), "", "", Text(f"{root.contribution:.3f}", style="bold"))
+    return grid
+
+
+def _add_part(grid: Table, part: PartOut, full: float, colour: str, depth: int) -> None:
+    value = "absent" if part.value is None else f"{part.value:.3f}"
+    bar = Bar(full, 0, min(part.contribution, full), width=BAR_CELLS, color=colour)
+    grid.add_row(f"{'  ' * depth}{part.label}", value, bar, f"{part.contribution:.3f}")
+    for inner in part.parts:
+        _add_part(grid, inner, full, colour, depth + 1)
+
+
+def _block(number: int, length: int, *, in_colour: bool) -> tuple[str, str]:
+    """A stretch of a bar: its colour tells the part, or, without colours, its pattern."""
+    if in_colour:
+        return "█" * length, COLOURS[number % len(COLOURS)]
+    return GLYPHS[number % len(GLYPHS)] * length, ""

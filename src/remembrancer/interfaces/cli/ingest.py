@@ -1,0 +1,87 @@
+"""The command that takes in files of conversation."""
+# ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from remembrancer.errors import InvalidInput
+from remembrancer.interfaces.cli import pages
+from remembrancer.interfaces.cli.invocation import Invocation
+from remembrancer.interfaces.cli.options import NoIndex
+
+if TYPE_CHECKING:
+    from remembrancer import Remembrancer
+    from remembrancer.ingest import Format
+    from remembrancer.interfaces.wire import IngestedFileOut
+
+BAD_RECORDS, BAD_FILES = 1, 2
+
+
+def ingest(
+    call: Invocation,
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files of conversation.")],
+    format: Annotated[  # noqa: A002  the word users say
+        str | None,
+        typer.Option("--format", help="jsonl, chatgpt, claude, claude-code or markdown; else told from the content."),
+    ] = None,
+    no_index: NoIndex = False,
+) -> None:
+    """Read files of conversation into the memory.
+
+    JSON lines, ChatGPT and Claude exports, Claude Code transcripts, chats in Markdown. What cannot be taken is told
+    on stderr as file:line: message, and the rest goes in; reading a file again adds only what is new. The exit code is 1
+    when a record was left out, 2 when a whole file was. Then all of it is indexed by meaning, unless --no-index.
+
+    Example: remembrancer ingest conversations.json notes.md
+    """
+    from remembrancer.domain.validation import choice
+    from remembrancer.ingest import Format, detect
+    from remembrancer.interfaces.wire import IndexReportOut, IngestedFileOut, IngestedOut
+
+    chosen = None if format is None else choice("format", format, Format)
+    formats: dict[Path, Format] = {}
+    taken: list[IngestedFileOut] = []
+    for file in files:
+        try:
+            formats[file] = chosen or detect(file)
+        except InvalidInput as error:
+            taken.append(_refused(call, file, None, error))
+    if not formats:
+        raise typer.Exit(BAD_FILES)
+    with call.opened(create=True) as memory:
+        before = memory.stats().events
+        taken += [_take(call, memory, file, source) for file, source in formats.items()]
+        new = memory.stats().events - before
+        index = None if no_index else IndexReportOut.of(call.index(memory))
+    call.answer(IngestedOut(files=taken, new=new, index=index), pages.ingested)
+    if any(file.refused for file in taken):
+        raise typer.Exit(BAD_FILES)
+    if any(file.problems for file in taken):
+        raise typer.Exit(BAD_RECORDS)
+
+
+def _take(call: Invocation, memory: Remembrancer, file: Path, source: Format) -> IngestedFileOut:
+    from remembrancer.ingest import read
+    from remembrancer.interfaces.cli.recording import LeftOut, record
+    from remembrancer.interfaces.wire import IngestedFileOut, ProblemOut
+
+    left_out = LeftOut(call)
+    try:
+        with call.reading(file) as on_bytes:
+            offered = read(file, format=source, on_bytes=on_bytes)
+            events = sum(1 for _ in record(memory, offered, file, on_problem=left_out))
+    except InvalidInput as error:
+        return _refused(call, file, source, error)
+    problems = [ProblemOut.of(problem) for problem in left_out.problems]
+    return IngestedFileOut(path=str(file), format=source, events=events, problems=problems, refused=None)
+
+
+def _refused(call: Invocation, file: Path, source: Format | None, error: InvalidInput) -> IngestedFileOut:
+    from remembrancer.interfaces.wire import IngestedFileOut
+
+    call.note(f"error: {error}", style="red")
+    return IngestedFileOut(path=str(file), format=source, events=0, problems=[], refused=str(error))

@@ -1,0 +1,125 @@
+"""How a command takes on options said once: those of every command, and those of every question."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Annotated, Any, Concatenate, Final, ParamSpec, TypedDict, get_type_hints
+
+import typer
+
+from remembrancer.interfaces.cli.invocation import Invocation
+from remembrancer.interfaces.cli.times import optional_time
+
+P = ParamSpec("P")
+
+BROKEN_PIPE: Final = 141
+"""What a shell says of a program whose reader went away: 128 + SIGPIPE."""
+
+TIME: Final = "TIME"
+TIMES: Final = "2026-03-04 (midnight UTC), 2026-03-04T09:00:00Z, or 7d, 24h, 90m ago"
+
+
+Id = Annotated[str, typer.Argument(metavar="ID", help="A memory's id, as every list prints it.")]
+NoIndex = Annotated[bool, typer.Option("--no-index", help="Leave it to `maintain` to index by meaning.")]
+
+
+class Kept(TypedDict):
+    """The keyword arguments of a question."""
+
+    limit: int
+    kinds: list[str] | None
+    tiers: list[str] | None
+    tags: list[str]
+    source: str | None
+    session: str | None
+    reach: str | None
+    since: Any
+    until: Any
+    as_of: Any
+    min_score: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """Options of a question: how many answers, and which memories count."""
+
+    limit: Annotated[int, typer.Option("--limit", "-n", help="How many hits at most, 1 to 200.")] = 5
+    kind: Annotated[list[str] | None, typer.Option("--kind", help="Only this kind; may be repeated: any of them.")] = None
+    tier: Annotated[list[str] | None, typer.Option("--tier", help="Only this tier: working, episodic or semantic; may be repeated.")] = None
+    tag: Annotated[list[str] | None, typer.Option("--tag", help="Only with this tag; may be repeated: all of them.")] = None
+    source: Annotated[str | None, typer.Option("--source", help="Only from this source.")] = None
+    in_session: Annotated[str | None, typer.Option("--in-session", help="Only what belongs to this session.")] = None
+    reach: Annotated[str | None, typer.Option("--reach", help="How far to look: session, own, crew_shared or workspace.")] = None
+    since: Annotated[str | None, typer.Option("--since", metavar=TIME, help=f"Only what happened since: {TIMES}.")] = None
+    until: Annotated[str | None, typer.Option("--until", metavar=TIME, help="Only what happened before; as --since.")] = None
+    as_of: Annotated[str | None, typer.Option("--as-of", metavar=TIME, help="As it was believed then; as --since.")] = None
+    min_score: Annotated[float, typer.Option("--min-score", help="No hit below this score, 0 to 1.")] = 0.0
+
+    def arguments(self, call: Invocation) -> Kept:
+        return {
+            "limit": self.limit,
+            "kinds": self.kind or None,
+            "tiers": self.tier or None,
+            "tags": self.tag or [],
+            "source": self.source,
+            "session": self.in_session,
+            "reach": self.reach,
+            "since": optional_time("since", self.since, now=call.now),
+            "until": optional_time("until", self.until, now=call.now),
+            "as_of": optional_time("as-of", self.as_of, now=call.now),
+            "min_score": self.min_score,
+        }
+
+
+def command(function: Callable[Concatenate[Invocation, P], None]) -> Callable[..., None]:
+    """`function` as typer takes it: an Invocation in place of the options of every command, which come last.
+
+    A parameter that is a dataclass of options becomes those options.
+    """
+    hints = get_type_hints(function, include_extras=True)
+    groups: dict[str, type[Any]] = {}
+    parameters: list[inspect.Parameter] = []
+    for parameter in list(inspect.signature(function).parameters.values())[1:]:
+        kind = hints[parameter.name]
+        if is_dataclass(kind) and isinstance(kind, type):
+            groups[parameter.name] = kind
+            parameters += _options(kind)
+        else:
+            parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=kind))
+    parameters += _options(Invocation)
+
+    def run(**given: Any) -> None:
+        call: Invocation = _gathered(Invocation, given)
+        taken = {name: _gathered(kind, given) for name, kind in groups.items()}
+        try:
+            function(call, **given, **taken)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # Nobody reads any more: what is still in the buffer goes nowhere, without a word at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(BROKEN_PIPE) from None
+
+    run.__name__ = function.__name__
+    run.__doc__ = function.__doc__
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    run.__dict__["__signature__"] = inspect.Signature(parameters)
+    return run
+
+
+def _options(group: type[Any]) -> list[inspect.Parameter]:
+    hints = get_type_hints(group, include_extras=True)
+    return [
+        inspect.Parameter(
+            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
+        )
+        for field in fields(group)
+    ]
+
+
+def _gathered(group: type[Any], given: dict[str, Any]) -> Any:
+    """The group's value, its options taken out of `given`."""
+    return group(**{field.name: given.pop(field.name) for field in fields(group)})

@@ -1,0 +1,116 @@
+"""Commands that read the memory: recall, recent, timeline, show, why-not."""
+# ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated
+
+import typer
+
+from remembrancer.interfaces.cli import pages
+from remembrancer.interfaces.cli.invocation import Invocation
+from remembrancer.interfaces.cli.options import TIME, TIMES, Id, Question
+from remembrancer.interfaces.cli.times import optional_time
+
+Query = Annotated[str, typer.Argument(help="The question.")]
+Limit = Annotated[int, typer.Option("--limit", "-n", help="How many at most.")]
+
+
+def recall(
+    call: Invocation,
+    query: Query,
+    question: Question,
+    explain: Annotated[bool, typer.Option("--explain", help="Draw what each score is made of.")] = False,
+    render: Annotated[bool, typer.Option("--render", help="Print the block for a prompt instead.")] = False,
+    max_chars: Annotated[int, typer.Option("--max-chars", help="How long that block may be.")] = 4000,
+) -> None:
+    """Find the memories that answer a question.
+
+    Best first; none when nothing answers. With --explain each hit shows the parts of its score, all signals, its rank
+    in each search and the terms that matched. With --render the hits come as a block for a prompt, marked as
+    untrusted. Reads only: nothing is counted as used.
+
+    Example: remembrancer recall "why did checkout run out of memory?" --since 7d --explain
+    """
+    from remembrancer.interfaces.wire import RecallOut
+
+    asked = question.arguments(call)
+    with call.opened(create=False) as memory:
+        answer = memory.recall(query, **asked)
+    call.degraded(answer.degraded)
+    rendered = answer.render(max_chars=max_chars) if render else None
+    if rendered is not None and not call.as_json:
+        call.write(rendered)
+        return
+    call.answer(RecallOut.of(answer, rendered=rendered), partial(pages.recalled, explain=explain))
+
+
+def recent(
+    call: Invocation,
+    limit: Limit = 10,
+    days: Annotated[float | None, typer.Option("--days", help="Only of the last so many days.")] = None,
+) -> None:
+    """List the newest memories.
+
+    Current memories by when they happened, newest first.
+
+    Example: remembrancer recent --limit 20 --days 7
+    """
+    from remembrancer.interfaces.wire import MemoriesOut
+
+    with call.opened(create=False) as memory:
+        found = memory.recent(limit=limit, days=days)
+    call.answer(MemoriesOut.of(found), pages.listed)
+
+
+def timeline(
+    call: Invocation,
+    since: Annotated[str | None, typer.Option("--since", metavar=TIME, help=f"From then on: {TIMES}.")] = None,
+    until: Annotated[str | None, typer.Option("--until", metavar=TIME, help="Before then; as --since.")] = None,
+    limit: Limit = 100,
+) -> None:
+    """Tell what happened, in its order.
+
+    Current memories of a stretch of time, oldest first, by day and session.
+
+    Example: remembrancer timeline --since 2026-03-01 --until 2026-04-01
+    """
+    from remembrancer.interfaces.wire import MemoriesOut
+
+    begin = optional_time("since", since, now=call.now)
+    end = optional_time("until", until, now=call.now)
+    with call.opened(create=False) as memory:
+        found = memory.timeline(begin, end, limit=limit)
+    call.answer(MemoriesOut.of(found), pages.told)
+
+
+def show(call: Invocation, memory_id: Id) -> None:
+    """Show all there is about a memory.
+
+    Its text, when it happened and holds, its strength and use, the cues it is found by, the events it came from,
+    what it said before, and its relations.
+
+    Example: remembrancer show 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f
+    """
+    from remembrancer.interfaces.wire import DossierOut
+
+    with call.opened(create=False) as memory:
+        found = memory.show(memory_id)
+    call.answer(DossierOut.of(found), pages.dossier)
+
+
+def why_not(call: Invocation, memory_id: Id, query: Query, question: Question) -> None:
+    """Say why a memory does not answer a question.
+
+    Asks the question as `recall` would, with the same options, and says at which step this memory dropped out, or
+    its rank where it did not.
+
+    Example: remembrancer why-not 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f "how big is checkout?"
+    """
+    from remembrancer.interfaces.wire import WhyNotOut
+
+    asked = question.arguments(call)
+    with call.opened(create=False) as memory:
+        found = memory.why_not(memory_id, query, **asked)
+    call.answer(WhyNotOut.of(found), pages.explained)

@@ -1,0 +1,92 @@
+"""Many events on their way into the journal: in batches, and what cannot be taken set aside."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, cast
+
+from remembrancer.domain.event import Event, EventDraft
+from remembrancer.domain.validation import parse_moment
+from remembrancer.errors import Conflict, InvalidInput
+from remembrancer.ingest.problem import Place, Problem
+from remembrancer.interfaces.cli.invocation import Invocation
+from remembrancer.sync import Remembrancer
+
+BATCH: Final = 500
+"""Events recorded in one transaction."""
+
+OnProblem = Callable[[Problem], None]
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """What could not be taken: told on stderr as it comes, and kept."""
+
+    call: Invocation
+    problems: list[Problem] = field(default_factory=list[Problem])
+
+    def __call__(self, problem: Problem) -> None:
+        self.problems.append(problem)
+        self.call.note(str(problem), style="yellow")
+
+
+def record(
+    memory: Remembrancer, offered: Iterable[EventDraft | Problem], path: Path, *, on_problem: OnProblem
+) -> Iterator[Event]:
+    """Record what is offered, in order, and yield it as recorded. `on_problem` hears what was left out.
+
+    A draft whose key holds another text is a problem too; its neighbours go in.
+    """
+    batch: list[EventDraft] = []
+    for item in offered:
+        if isinstance(item, Problem):
+            on_problem(item)
+            continue
+        batch.append(item)
+        if len(batch) == BATCH:
+            yield from _record(memory, batch, path, on_problem)
+            batch = []
+    yield from _record(memory, batch, path, on_problem)
+
+
+def drafts_of_lines(lines: Iterable[bytes], path: Path) -> Iterator[EventDraft | Problem]:
+    """JSON lines as drafts, their keys the fields of a draft. Blank lines are passed over."""
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            try:
+                yield _draft(line)
+            except InvalidInput as error:
+                yield Place(path, number).problem(error)
+
+
+def _record(memory: Remembrancer, batch: list[EventDraft], path: Path, on_problem: OnProblem) -> Iterator[Event]:
+    if not batch:
+        return
+    try:
+        yield from memory.observe_many(batch)
+    except Conflict:
+        for draft in batch:
+            try:
+                yield from memory.observe_many([draft])
+            except Conflict as error:
+                on_problem(Place(path, record=f"key {draft.key}").problem(error))
+
+
+def _draft(line: bytes) -> EventDraft:
+    try:
+        fields: object = json.loads(line)
+    except (ValueError, RecursionError):  # a UnicodeDecodeError is a ValueError
+        fields = None
+    if not isinstance(fields, dict):
+        raise InvalidInput("line", line.decode("utf-8", "replace").strip(), "one JSON object in UTF-8")
+    given = cast("dict[str, object]", fields)
+    occurred_at = given.get("occurred_at")
+    if isinstance(occurred_at, str):
+        given["occurred_at"] = parse_moment("occurred_at", occurred_at)
+    unknown = given.keys() - EventDraft.__dataclass_fields__.keys()
+    if unknown or "text" not in given:
+        raise InvalidInput("line", sorted(given), "text, and any of " + ", ".join(EventDraft.__dataclass_fields__))
+    return EventDraft(**given)  # pyright: ignore[reportArgumentType]  each field checks its own type

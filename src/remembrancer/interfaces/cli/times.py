@@ -1,0 +1,47 @@
+"""Times as people type them."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Final
+
+from remembrancer.domain.validation import moment
+from remembrancer.errors import InvalidInput
+
+ALLOWED: Final = (
+    "a day such as 2026-03-04 (from midnight, UTC), a time with its UTC offset such as 2026-03-04T09:00:00Z, "
+    "or how long ago, such as 90m, 24h, 7d or 2w"
+)
+
+_AGO: Final = re.compile(r"(\d{1,7})([mhdw])")
+_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+_UNITS: Final = {
+    "m": timedelta(minutes=1),
+    "h": timedelta(hours=1),
+    "d": timedelta(days=1),
+    "w": timedelta(weeks=1),
+}
+
+
+def parse_time(argument: str, value: str, *, now: datetime) -> datetime:
+    """What `value` means, in UTC: a day, a time with an offset, or so long before `now`. Raises InvalidInput.
+
+    >>> parse_time("since", "2d", now=datetime(2026, 3, 4, tzinfo=UTC))
+    datetime.datetime(2026, 3, 2, 0, 0, tzinfo=datetime.timezone.utc)
+    """
+    try:
+        if ago := _AGO.fullmatch(value):
+            return now - int(ago[1]) * _UNITS[ago[2]]
+        if _DAY.fullmatch(value):
+            return datetime.combine(date.fromisoformat(value), time.min, UTC)
+        parsed = datetime.fromisoformat(value)
+    except (ValueError, OverflowError):
+        raise InvalidInput(argument, value, ALLOWED) from None
+    if parsed.tzinfo is None:
+        raise InvalidInput(argument, value, f"{ALLOWED} (this time has no UTC offset)")
+    return moment(argument, parsed)
+
+
+def optional_time(argument: str, value: str | None, *, now: datetime) -> datetime | None:
+    return None if value is None else parse_time(argument, value, now=now)

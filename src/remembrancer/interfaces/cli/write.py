@@ -1,0 +1,192 @@
+"""Commands that add to the memory or change it: remember, observe, feedback, forget."""
+# ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from remembrancer.errors import InvalidInput
+from remembrancer.interfaces.cli import pages
+from remembrancer.interfaces.cli.invocation import Invocation
+from remembrancer.interfaces.cli.options import TIME, TIMES, Id, NoIndex
+from remembrancer.interfaces.cli.times import optional_time
+
+STDIN: Final = Path("stdin")
+
+Tags = Annotated[list[str] | None, typer.Option("--tag", help="A tag; may be repeated.")]
+Occurred = Annotated[str | None, typer.Option("--at", metavar=TIME, help=f"When it happened [now]: {TIMES}.")]
+From = Annotated[str | None, typer.Option("--valid-from", metavar=TIME, help="It holds from then on; as --at.")]
+Until = Annotated[str | None, typer.Option("--valid-until", metavar=TIME, help="It holds until then; as --at.")]
+Origin = Annotated[str, typer.Option("--origin", help="Whose words: user, assistant, system, tool, web or import.")]
+Visibility = Annotated[str, typer.Option("--visibility", help="Who else sees it: session, own, crew or workspace.")]
+Topic = Annotated[str | None, typer.Option("--topic-key", help="Replace what was kept under this topic.")]
+Metadata = Annotated[str | None, typer.Option("--metadata", metavar="JSON", help="A JSON object kept with it.")]
+Payload = Annotated[str | None, typer.Option("--payload", metavar="JSON", help="A JSON object of details.")]
+Refs = Annotated[str | None, typer.Option("--refs", metavar="JSON", help="A JSON object of what it refers to.")]
+Key = Annotated[str | None, typer.Option("--key", help="A name that makes doing it twice the same as once.")]
+
+
+def remember(
+    call: Invocation,
+    text: Annotated[str, typer.Argument(help="What to keep.")],
+    title: Annotated[str | None, typer.Option("--title", help="A title, searched with the text.")] = None,
+    kind: Annotated[str, typer.Option("--kind", help="What kind of memory.")] = "note",
+    tier: Annotated[str, typer.Option("--tier", help="working, episodic or semantic.")] = "semantic",
+    tag: Tags = None,
+    topic_key: Topic = None,
+    importance: Annotated[float, typer.Option("--importance", help="How much it matters, 0 to 1.")] = 0.5,
+    priority: Annotated[int, typer.Option("--priority", help="1 to 10.")] = 5,
+    confidence: Annotated[float, typer.Option("--confidence", help="How sure it is, 0 to 1.")] = 0.5,
+    source: Annotated[str | None, typer.Option("--source", help="Where it comes from.")] = None,
+    origin: Origin = "user",
+    at: Occurred = None,
+    valid_from: From = None,
+    valid_until: Until = None,
+    visibility: Visibility = "workspace",
+    metadata: Metadata = None,
+    key: Key = None,
+    no_index: NoIndex = False,
+) -> None:
+    """Keep a memory.
+
+    With --topic-key it replaces what this scope's memory of that topic said before; the old text is kept as a
+    revision. Prints the memory and its id.
+
+    Example: remembrancer remember "Checkout needs 2 GiB" --kind decision --tag checkout
+    """
+    from remembrancer.interfaces.wire import MemoryOut
+
+    holds_from = optional_time("valid-from", valid_from, now=call.now)
+    holds_until = optional_time("valid-until", valid_until, now=call.now)
+    occurred_at = optional_time("at", at, now=call.now)
+    details = _json("metadata", metadata)
+    with call.opened(create=True) as memory:
+        kept = memory.remember(
+            text,
+            title=title,
+            kind=kind,
+            tier=tier,
+            source=source,
+            origin=origin,
+            importance=importance,
+            priority=priority,
+            confidence=confidence,
+            tags=tag or (),
+            metadata=details,
+            topic_key=topic_key,
+            valid_from=holds_from,
+            valid_until=holds_until,
+            occurred_at=occurred_at,
+            visibility=visibility,
+            key=key,
+        )
+        if not no_index:
+            call.index(memory)
+    call.answer(MemoryOut.of(kept), pages.changed)
+
+
+def observe(
+    call: Invocation,
+    text: Annotated[str | None, typer.Argument(help="What was said or happened.")] = None,
+    stdin: Annotated[bool, typer.Option("--stdin", help="Read events from stdin, one JSON object a line.")] = False,
+    said_as: Annotated[str, typer.Option("--as", help="user, assistant, system or tool.")] = "user",
+    actor: Annotated[str | None, typer.Option("--actor", help="Who.")] = None,
+    kind: Annotated[str, typer.Option("--type", help="What type of event.")] = "message",
+    severity: Annotated[str, typer.Option("--severity", help="info, notice, warn or error.")] = "info",
+    priority: Annotated[str, typer.Option("--priority", help="normal, high, pin or permanent.")] = "normal",
+    at: Occurred = None,
+    payload: Payload = None,
+    refs: Refs = None,
+    key: Key = None,
+    no_index: NoIndex = False,
+) -> None:
+    """Record something that was said or happened.
+
+    Give a text, or --stdin and JSON lines with the keys text, role, type, severity, priority, actor, occurred_at
+    (ISO 8601 with a UTC offset), session, payload, refs and key. A line that cannot be taken is reported on stderr,
+    the rest goes in, and the exit code is 1.
+
+    Example: remembrancer observe "Deploy of checkout failed" --as tool --severity error
+    """
+    from remembrancer.interfaces.cli.recording import LeftOut, drafts_of_lines, record
+    from remembrancer.interfaces.wire import ObservedOut
+
+    if stdin == (text is not None):
+        raise InvalidInput("TEXT", text, "either a text or --stdin")
+    occurred_at = optional_time("at", at, now=call.now)
+    details, referred = _json("payload", payload), _json("refs", refs)
+    left_out = LeftOut(call)
+    with call.opened(create=True) as memory:
+        if text is None:
+            offered = drafts_of_lines(sys.stdin.buffer, STDIN)
+            events = list(record(memory, offered, STDIN, on_problem=left_out))
+        else:
+            event = memory.observe(
+                text,
+                role=said_as,
+                type=kind,
+                severity=severity,
+                priority=priority,
+                actor=actor,
+                occurred_at=occurred_at,
+                payload=details,
+                refs=referred,
+                key=key,
+            )
+            events = [event]
+        if not no_index:
+            call.index(memory)
+    call.answer(ObservedOut.of(events, left_out.problems), pages.observed)
+    if left_out.problems:
+        raise typer.Exit(1)
+
+
+def feedback(
+    call: Invocation,
+    memory_id: Id,
+    said: Annotated[str, typer.Argument(metavar="helpful|unhelpful|harmful", help="What it was.")],
+) -> None:
+    """Say that a memory was helpful, unhelpful or harmful.
+
+    Its confidence and importance move accordingly, and with them its place in later answers. Prints its strength.
+
+    Example: remembrancer feedback 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f helpful
+    """
+    from remembrancer.domain.validation import identifier
+    from remembrancer.interfaces.wire import FeedbackOut
+
+    chosen = identifier("ID", memory_id)
+    with call.opened(create=False) as memory:
+        strength = memory.feedback(chosen, said)
+    call.answer(FeedbackOut.of(chosen, strength), pages.strengthened)
+
+
+def forget(
+    call: Invocation,
+    memory_id: Id,
+    undo: Annotated[bool, typer.Option("--undo", help="Make it active again.")] = False,
+) -> None:
+    """Retire a memory, or bring it back.
+
+    A retired memory is kept and not recalled; --undo makes it active again.
+
+    Example: remembrancer forget 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f
+    """
+    from remembrancer.interfaces.wire import MemoryOut
+
+    with call.opened(create=False) as memory:
+        changed = memory.restore(memory_id) if undo else memory.forget(memory_id)
+    call.answer(MemoryOut.of(changed), pages.changed)
+
+
+def _json(argument: str, text: str | None) -> Any:
+    """The JSON of an option; that it is an object, and a small one, is the memory's to check."""
+    try:
+        return None if text is None else json.loads(text)
+    except (ValueError, RecursionError):
+        raise InvalidInput(argument, text, "a JSON object") from None

@@ -1,0 +1,549 @@
+"""The JSON shapes of everything that is told to the outside, each once: what the command line prints with `--json`.
+
+Times are ISO 8601 in UTC, ids are text, ages are seconds beside words. A shape is made from its domain value by `of`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING, Self
+from uuid import UUID
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, JsonValue
+
+from remembrancer.domain.event import Origin, Priority, Role, Severity
+from remembrancer.domain.memory import Status, Tier
+from remembrancer.domain.recall import Stage
+from remembrancer.domain.relation import RelationKind
+from remembrancer.domain.scope import Visibility
+from remembrancer.policies.rendering import spoken_age
+
+if TYPE_CHECKING:
+    from remembrancer.domain.event import Event
+    from remembrancer.domain.memory import Cue, Memory, Revision
+    from remembrancer.domain.recall import Explanation, Hit, Part, Recall
+    from remembrancer.domain.relation import Relation
+    from remembrancer.domain.scope import Scope
+    from remembrancer.domain.strength import Strength, Usage
+    from remembrancer.engine.exchange import Imported
+    from remembrancer.engine.inspect import Dossier, WhyNot
+    from remembrancer.ingest import Problem
+    from remembrancer.jobs.indexer import IndexReport
+    from remembrancer.ports.store import Finding, Stats
+
+
+class Wire(BaseModel):
+    """A shape: fixed fields, values that do not change."""
+
+    # Built when first used: a command that needs two of these shapes does not wait for all of them.
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+class AgeOut(Wire):
+    """How long ago, in seconds (negative: still to come) and in words."""
+
+    seconds: float
+    spoken: str
+
+    @classmethod
+    def of(cls, age: timedelta) -> Self:
+        return cls(seconds=age.total_seconds(), spoken=spoken_age(age))
+
+
+class ScopeOut(Wire):
+    workspace: str
+    project: str | None
+    crew: str | None
+    agent: str | None
+    session: str | None
+
+    @classmethod
+    def of(cls, scope: Scope) -> Self:
+        return cls(
+            workspace=scope.workspace,
+            project=scope.project,
+            crew=scope.crew,
+            agent=scope.agent,
+            session=scope.session,
+        )
+
+
+class UsageOut(Wire):
+    retrieved: int
+    shown: int
+    used: int
+    helped: int
+    harmed: int
+    last_retrieved_at: AwareDatetime | None
+    last_shown_at: AwareDatetime | None
+    last_used_at: AwareDatetime | None
+
+    @classmethod
+    def of(cls, usage: Usage) -> Self:
+        return cls(
+            retrieved=usage.retrieved,
+            shown=usage.shown,
+            used=usage.used,
+            helped=usage.helped,
+            harmed=usage.harmed,
+            last_retrieved_at=usage.last_retrieved_at,
+            last_shown_at=usage.last_shown_at,
+            last_used_at=usage.last_used_at,
+        )
+
+
+class StrengthOut(Wire):
+    """`importance`, `confidence` and `surprise` in [0, 1], `priority` 1 to 10."""
+
+    importance: float
+    priority: int
+    confidence: float
+    surprise: float
+    usage: UsageOut
+
+    @classmethod
+    def of(cls, strength: Strength) -> Self:
+        return cls(
+            importance=strength.importance,
+            priority=strength.priority,
+            confidence=strength.confidence,
+            surprise=strength.surprise,
+            usage=UsageOut.of(strength.usage),
+        )
+
+
+class MemoryOut(Wire):
+    id: UUID
+    scope: ScopeOut
+    visibility: Visibility
+    tier: Tier
+    kind: str
+    title: str | None
+    text: str
+    source: str | None
+    origin: Origin
+    occurred_from: AwareDatetime
+    occurred_to: AwareDatetime
+    recorded_at: AwareDatetime
+    valid_from: AwareDatetime | None
+    valid_until: AwareDatetime | None
+    superseded_by: UUID | None
+    superseded_at: AwareDatetime | None
+    retired_at: AwareDatetime | None
+    topic_key: str | None
+    key: str | None
+    revision: int
+    tags: list[str]
+    metadata: dict[str, JsonValue]
+    status: Status
+    strength: StrengthOut
+
+    @classmethod
+    def of(cls, memory: Memory) -> Self:
+        return cls(
+            id=memory.id,
+            scope=ScopeOut.of(memory.scope),
+            visibility=memory.visibility,
+            tier=memory.tier,
+            kind=memory.kind,
+            title=memory.title,
+            text=memory.text,
+            source=memory.source,
+            origin=memory.origin,
+            occurred_from=memory.occurred_from,
+            occurred_to=memory.occurred_to,
+            recorded_at=memory.recorded_at,
+            valid_from=memory.valid_from,
+            valid_until=memory.valid_until,
+            superseded_by=memory.superseded_by,
+            superseded_at=memory.superseded_at,
+            retired_at=memory.retired_at,
+            topic_key=memory.topic_key,
+            key=memory.key,
+            revision=memory.revision,
+            tags=list(memory.tags),
+            metadata=dict(memory.metadata),
+            status=memory.status,
+            strength=StrengthOut.of(memory.strength),
+        )
+
+
+class MemoriesOut(Wire):
+    memories: list[MemoryOut]
+
+    @classmethod
+    def of(cls, memories: Iterable[Memory]) -> Self:
+        return cls(memories=[MemoryOut.of(memory) for memory in memories])
+
+
+class EventOut(Wire):
+    id: UUID
+    scope: ScopeOut
+    seq: int
+    occurred_at: AwareDatetime
+    recorded_at: AwareDatetime
+    type: str
+    severity: Severity
+    priority: Priority
+    actor: str | None
+    role: Role
+    text: str
+    payload: dict[str, JsonValue]
+    refs: dict[str, JsonValue]
+    key: str | None
+    origin: Origin
+
+    @classmethod
+    def of(cls, event: Event) -> Self:
+        return cls(
+            id=event.id,
+            scope=ScopeOut.of(event.scope),
+            seq=event.seq,
+            occurred_at=event.occurred_at,
+            recorded_at=event.recorded_at,
+            type=event.type,
+            severity=event.severity,
+            priority=event.priority,
+            actor=event.actor,
+            role=event.role,
+            text=event.text,
+            payload=dict(event.payload),
+            refs=dict(event.refs),
+            key=event.key,
+            origin=event.origin,
+        )
+
+
+class CueOut(Wire):
+    ordinal: int
+    heading: str
+    text: str
+    event_id: UUID | None
+
+    @classmethod
+    def of(cls, cue: Cue) -> Self:
+        return cls(ordinal=cue.ordinal, heading=cue.heading, text=cue.text, event_id=cue.event_id)
+
+
+class RevisionOut(Wire):
+    number: int
+    title: str | None
+    text: str
+    replaced_at: AwareDatetime
+
+    @classmethod
+    def of(cls, revision: Revision) -> Self:
+        return cls(
+            number=revision.number, title=revision.title, text=revision.text, replaced_at=revision.replaced_at
+        )
+
+
+class RelationOut(Wire):
+    source: UUID
+    target: UUID
+    kind: RelationKind
+    weight: float
+    created_at: AwareDatetime
+
+    @classmethod
+    def of(cls, relation: Relation) -> Self:
+        return cls(
+            source=relation.source,
+            target=relation.target,
+            kind=relation.kind,
+            weight=relation.weight,
+            created_at=relation.created_at,
+        )
+
+
+class DossierOut(Wire):
+    memory: MemoryOut
+    cues: list[CueOut]
+    events: list[EventOut]
+    revisions: list[RevisionOut]
+    relations: list[RelationOut]
+
+    @classmethod
+    def of(cls, dossier: Dossier) -> Self:
+        return cls(
+            memory=MemoryOut.of(dossier.memory),
+            cues=[CueOut.of(cue) for cue in dossier.cues],
+            events=[EventOut.of(event) for event in dossier.events],
+            revisions=[RevisionOut.of(revision) for revision in dossier.revisions],
+            relations=[RelationOut.of(relation) for relation in dossier.relations],
+        )
+
+
+class PartOut(Wire):
+    """One node of a score: its value (null where absent) and what it added to its parent's value."""
+
+    label: str
+    value: float | None
+    contribution: float
+    parts: list[PartOut]
+
+    @classmethod
+    def of(cls, part: Part) -> Self:
+        inner = [PartOut.of(inner) for inner in part.parts]
+        return cls(label=part.label, value=part.value, contribution=part.contribution, parts=inner)
+
+
+class ExplanationOut(Wire):
+    """`parts`: the score as a tree. `ranks`: the rank in each leg that found it. `matched`: the question's terms."""
+
+    parts: PartOut
+    signals: dict[str, float | None]
+    ranks: dict[str, int]
+    matched: list[str]
+
+    @classmethod
+    def of(cls, explanation: Explanation) -> Self:
+        return cls(
+            parts=PartOut.of(explanation.score),
+            signals=dict(explanation.signals),
+            ranks=dict(explanation.ranks),
+            matched=list(explanation.matched),
+        )
+
+
+class HitOut(Wire):
+    rank: int
+    score: float
+    age: AgeOut
+    memory: MemoryOut
+    cue: CueOut
+    explanation: ExplanationOut
+
+    @classmethod
+    def of(cls, hit: Hit) -> Self:
+        return cls(
+            rank=hit.rank,
+            score=hit.score,
+            age=AgeOut.of(hit.age),
+            memory=MemoryOut.of(hit.memory),
+            cue=CueOut.of(hit.cue),
+            explanation=ExplanationOut.of(hit.explanation),
+        )
+
+
+class RecallOut(Wire):
+    """`degraded`: what could not be used, and why. `legs`: how many candidates each brought. `rendered`: the prompt
+    block, where one was asked for; empty when there are no hits."""
+
+    query: str
+    asked_at: AwareDatetime
+    hits: list[HitOut]
+    degraded: dict[str, str]
+    timings_ms: dict[str, float]
+    searched: str
+    terms: list[str]
+    legs: dict[str, int]
+    rendered: str | None
+
+    @classmethod
+    def of(cls, recall: Recall, *, rendered: str | None = None) -> Self:
+        return cls(
+            query=recall.query,
+            asked_at=recall.asked_at,
+            hits=[HitOut.of(hit) for hit in recall.hits],
+            degraded=dict(recall.degraded),
+            timings_ms={stage: milliseconds(taken) for stage, taken in recall.timings.items()},
+            searched=recall.trace.searched,
+            terms=list(recall.trace.terms),
+            legs=dict(recall.trace.legs),
+            rendered=rendered,
+        )
+
+
+class WhyNotOut(Wire):
+    """`stage` null: the memory was no candidate."""
+
+    memory: MemoryOut
+    returned: bool
+    reason: str
+    stage: Stage | None
+    score: float | None
+    rank: int | None
+
+    @classmethod
+    def of(cls, found: WhyNot) -> Self:
+        return cls(
+            memory=MemoryOut.of(found.memory),
+            returned=found.returned,
+            reason=found.reason,
+            stage=found.stage,
+            score=found.score,
+            rank=found.rank,
+        )
+
+
+class StatsOut(Wire):
+    """`memories` by status, `vectors` by model, `bytes` of the whole store."""
+
+    events: int
+    memories: dict[str, int]
+    cues: int
+    vectors: dict[str, int]
+    truncated: int
+    relations: int
+    oldest: AwareDatetime | None
+    newest: AwareDatetime | None
+    bytes: int
+
+    @classmethod
+    def of(cls, stats: Stats) -> Self:
+        return cls(
+            events=stats.events,
+            memories=dict(stats.memories),
+            cues=stats.cues,
+            vectors=dict(stats.vectors),
+            truncated=stats.truncated,
+            relations=stats.relations,
+            oldest=stats.oldest,
+            newest=stats.newest,
+            bytes=stats.bytes,
+        )
+
+
+class FindingOut(Wire):
+    """`repair` says what mends it; meant where `ok` is false."""
+
+    check: str
+    ok: bool
+    detail: str
+    repair: str
+
+    @classmethod
+    def of(cls, finding: Finding) -> Self:
+        return cls(check=finding.check, ok=finding.ok, detail=finding.detail, repair=finding.repair)
+
+
+class DoctorOut(Wire):
+    ok: bool
+    findings: list[FindingOut]
+
+    @classmethod
+    def of(cls, findings: Sequence[Finding]) -> Self:
+        return cls(ok=all(finding.ok for finding in findings), findings=[FindingOut.of(each) for each in findings])
+
+
+class IndexReportOut(Wire):
+    """`reason`: why nothing was done, or why some of it failed."""
+
+    indexed: int
+    deferred: int
+    reason: str
+
+    @classmethod
+    def of(cls, report: IndexReport) -> Self:
+        return cls(indexed=report.indexed, deferred=report.deferred, reason=report.reason)
+
+
+class MaintenanceOut(Wire):
+    """What each job did, by its name."""
+
+    jobs: dict[str, IndexReportOut]
+
+    @classmethod
+    def of(cls, reports: dict[str, IndexReport]) -> Self:
+        return cls(jobs={name: IndexReportOut.of(report) for name, report in reports.items()})
+
+
+class FeedbackOut(Wire):
+    """The memory's strength after the feedback."""
+
+    id: UUID
+    strength: StrengthOut
+
+    @classmethod
+    def of(cls, memory_id: UUID, strength: Strength) -> Self:
+        return cls(id=memory_id, strength=StrengthOut.of(strength))
+
+
+class ExportedOut(Wire):
+    path: str
+    rows: int
+
+
+class ImportedOut(Wire):
+    """`new`: how many of the file's rows were not there before (or would be added, in a dry run)."""
+
+    rows: int
+    new: int
+    dry_run: bool
+
+    @classmethod
+    def of(cls, imported: Imported) -> Self:
+        return cls(rows=imported.rows, new=imported.new, dry_run=imported.dry_run)
+
+
+class ProblemOut(Wire):
+    """One record that was left out."""
+
+    path: str
+    line: int | None
+    record: str | None
+    message: str
+
+    @classmethod
+    def of(cls, problem: Problem) -> Self:
+        return cls(path=str(problem.path), line=problem.line, record=problem.record, message=problem.message)
+
+
+class ObservedOut(Wire):
+    events: list[EventOut]
+    problems: list[ProblemOut]
+
+    @classmethod
+    def of(cls, events: Iterable[Event], problems: Iterable[Problem]) -> Self:
+        return cls(
+            events=[EventOut.of(event) for event in events],
+            problems=[ProblemOut.of(problem) for problem in problems],
+        )
+
+
+class IngestedFileOut(Wire):
+    """`events`: how many records of it are in the journal now. `refused`: why the whole file was left out."""
+
+    path: str
+    format: str | None
+    events: int
+    problems: list[ProblemOut]
+    refused: str | None
+
+
+class IngestedOut(Wire):
+    """`new`: how many events the journal gained. `index`: null where indexing was left for later."""
+
+    files: list[IngestedFileOut]
+    new: int
+    index: IndexReportOut | None
+
+
+class DemoAnswerOut(Wire):
+    """`gold`: the turns that hold the answer. `gold_ranks`: each one's rank among the answer's hits, null if absent."""
+
+    question: str
+    why: str
+    gold: list[str]
+    gold_ranks: list[int | None]
+    ms: float
+    recall: RecallOut
+
+
+class DemoOut(Wire):
+    """`at_first`, `in_top_3`: how many questions had a gold turn there. `embedder` null: found by words only."""
+
+    turns: int
+    memories: int
+    embedder: str | None
+    median_ms: float
+    at_first: int
+    in_top_3: int
+    kept: str | None
+    answers: list[DemoAnswerOut]
+
+
+def milliseconds(taken: timedelta) -> float:
+    return taken / timedelta(milliseconds=1)

@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import pytest
+
+from remembrancer.domain.query import LexicalQuery
+from remembrancer.policies.lexical import MAX_QUERY_TERMS, MAX_TERM_CHARS, analyse, fold, lexical_query, stem
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        pytest.param("crashes crashed crashing", ("crash", "crash", "crash"), id="forms of one word, repeats kept"),
+        pytest.param("The worker and its queue", ("worker", "queue"), id="stop words"),
+        pytest.param("Ana's deploy", ("ana", "deploi"), id="possessive"),
+        pytest.param("the dogs' bowl", ("dog", "bowl"), id="plural possessive"),
+        pytest.param("ana’s", ("ana",), id="typographic possessive"),
+        pytest.param("don't panic", ("panic",), id="contraction that is a stop word"),
+        pytest.param("l'homme", ("l'homme", "homm"), id="elision"),
+        pytest.param("O'Brien", ("o'brien", "brien"), id="apostrophe in a name"),
+        pytest.param("O’Brien", ("o'brien", "brien"), id="typographic apostrophe in a name"),
+        pytest.param("rock'n'roll", ("rock'n'roll", "rock", "roll"), id="two apostrophes"),
+        pytest.param("C++ or C#", ("c++", "c", "c#", "c"), id="languages with signs"),
+        pytest.param("C++.", ("c++", "c"), id="language at the end of a sentence"),
+        pytest.param("#tag 100%", ("tag", "100"), id="signs outside words"),
+        pytest.param("src/app/main.py", ("src/app/main.py", "src", "app", "main", "py"), id="path"),
+        pytest.param("C:\\Users\\ana", ("c:\\users\\ana", "c", "user", "ana"), id="Windows path"),
+        pytest.param("user@host.example", ("user@host.example", "user", "host", "exampl"), id="e-mail address"),
+        pytest.param("v1.2.3", ("v1.2.3", "v1", "2", "3"), id="version"),
+        pytest.param("foo_bar __init__", ("foo_bar", "foo", "bar", "init"), id="snake case"),
+        pytest.param("payment-worker", ("payment-worker", "payment", "worker"), id="hyphen"),
+        pytest.param("getUserName", ("getusernam", "get", "user", "name"), id="camel case"),
+        pytest.param("HTTPServer", ("httpserver", "http", "server"), id="camel case after capitals"),
+        pytest.param("iOS", ("io",), id="too short to part"),
+        pytest.param("launch 🚀", ("launch", "🚀"), id="emoji"),
+        pytest.param("👩\u200d💻", ("👩", "💻"), id="joined emoji"),
+        pytest.param("Café naïve", ("cafe", "naiv"), id="accents"),
+        pytest.param("e\u0301tude", ("etud",), id="combining accent"),
+        pytest.param("ＦＵＬＬ ﬁle", ("full", "file"), id="width and ligature"),
+        pytest.param("Straße", ("strass",), id="case folding"),
+        pytest.param("Ошибки сервера", ("ошибк", "сервер"), id="Cyrillic"),
+        pytest.param("خطأ الخادم", ("خطا", "خادم"), id="Arabic"),
+        pytest.param("Σφάλμα διακομιστή", ("σφαλμ", "διακομ"), id="Greek"),
+        pytest.param("שָׁלוֹם שרת", ("שלום", "שרת"), id="Hebrew with points"),
+        pytest.param("सर्वर", ("सरवर",), id="Devanagari"),
+        pytest.param("部署失败", ("部", "部署", "署", "署失", "失", "失败", "败"), id="Han"),
+        pytest.param("ロイ", ("ロ", "ロイ", "イ"), id="kana"),
+        pytest.param("배포", ("배", "배포", "포"), id="Hangul"),
+        pytest.param("การ", ("ก", "กา", "า", "าร", "ร"), id="Thai"),
+        pytest.param("部署 deploy", ("部", "部署", "署", "deploi"), id="two scripts"),
+        pytest.param("", (), id="empty"),
+        pytest.param("... ??? - _", (), id="no word"),
+    ],
+)
+def test_the_terms_of_a_text(text: str, terms: tuple[str, ...]) -> None:
+    assert analyse(text).terms == terms
+
+
+def test_tokens_keep_stop_words_in_their_place() -> None:
+    assert analyse("to be or not to be seen").tokens == ("to", "be", "or", "not", "to", "be", "seen")
+
+
+def test_a_long_word_is_cut() -> None:
+    assert analyse("x" * 500).terms == ("x" * MAX_TERM_CHARS,)
+
+
+def test_a_long_compound_is_cut_and_its_parts_kept() -> None:
+    assert analyse("/".join(["part"] * 50)).terms == ("/".join(["part"] * 50)[:MAX_TERM_CHARS], *["part"] * 50)
+
+
+def test_no_term_or_token_is_empty() -> None:
+    analysis = analyse("S'S s 's ' - part's s")
+    assert "" not in analysis.tokens + analysis.terms
+
+
+def test_no_term_or_token_holds_a_blank() -> None:
+    analysis = analyse("a\u00a0b\u2003c\u3000d\te\nf 部\u3000署 g\u200bh")
+    assert not any(character.isspace() for token in analysis.tokens for character in token)
+
+
+def test_analysing_folded_text_changes_nothing() -> None:
+    assert analyse("the deploy failed").terms == analyse("THE DÉPLOY FAILED").terms
+
+
+def test_a_question_asks_for_its_distinct_terms_in_order() -> None:
+    assert lexical_query("the deploy, the failed deploy") == LexicalQuery(terms=("deploi", "fail"))
+
+
+def test_a_question_of_stop_words_is_a_phrase() -> None:
+    assert lexical_query("To be or not to be?") == LexicalQuery(phrase=("to", "be", "or", "not", "to", "be"))
+
+
+@pytest.mark.parametrize("question", ["", "   ", "???", "-- ' \" ()"])
+def test_a_question_without_a_word_is_empty(question: str) -> None:
+    assert lexical_query(question).is_empty
+
+
+def test_a_question_in_an_unspaced_script_asks_for_pairs_alone() -> None:
+    assert lexical_query("部署失败") == LexicalQuery(terms=("部署", "署失", "失败"))
+
+
+def test_a_question_of_one_character_asks_for_it() -> None:
+    assert lexical_query("部") == LexicalQuery(terms=("部",))
+
+
+def test_a_long_question_is_cut_to_its_first_terms() -> None:
+    words = [f"w{number}x" for number in range(100)]
+    assert lexical_query(" ".join(words)).terms == tuple(words[:MAX_QUERY_TERMS])
+
+
+def test_query_syntax_in_a_question_is_only_words() -> None:
+    assert lexical_query('kestrel* OR "owl" NEAR(x)') == LexicalQuery(terms=("kestrel", "owl", "near", "x"))
+
+
+def test_a_word_of_mixed_scripts_keeps_its_ending() -> None:
+    assert stem("serverы") == "serverы"
+
+
+def test_a_lone_s_is_its_own_stem() -> None:
+    assert stem("s") == "s"
+
+
+def test_folding_takes_case_accents_and_possessive_away() -> None:
+    assert [fold(word) for word in ("Café", "ANA'S", "ÅNGSTRÖM", "كـتـاب")] == ["cafe", "ana", "angstrom", "كتاب"]
