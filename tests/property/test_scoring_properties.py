@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembrancer.domain.recall import Part
-from remembrancer.policies.decay import exponential_decay
 from remembrancer.policies.scoring import Const, Expression, MinMax, Product, Rrf, Signal, Weighted, evaluate
 
 if TYPE_CHECKING:
@@ -121,23 +119,6 @@ def test_a_fusion_never_puts_a_lower_value_first(table: dict[str, list[float]], 
     present = ~np.isnan(values)
     order = np.argsort(values[present], kind="stable")
     assert (np.diff(scores[present][order]) >= 0).all()
-
-
-ages = st.timedeltas(min_value=timedelta(days=-10), max_value=timedelta(days=40_000))
-half_lives = st.timedeltas(min_value=timedelta(minutes=1), max_value=timedelta(days=3_650))
-
-
-@given(ages, ages, half_lives, fractions)
-def test_older_is_never_stronger(one: timedelta, other: timedelta, half_life: timedelta, floor: float) -> None:
-    younger, older = sorted((one, other))
-    assert exponential_decay(older, half_life=half_life, floor=floor) <= exponential_decay(
-        younger, half_life=half_life, floor=floor
-    )
-
-
-@given(ages, half_lives, fractions)
-def test_decay_stays_between_its_floor_and_one(age: timedelta, half_life: timedelta, floor: float) -> None:
-    assert floor <= exponential_decay(age, half_life=half_life, floor=floor) <= 1.0
 
 
 def _walk(part: Part) -> list[Part]:

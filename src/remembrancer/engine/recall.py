@@ -5,11 +5,12 @@ Recall reads only. What was shown is recorded afterwards, by whoever showed it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 from uuid import UUID
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from remembrancer.domain import validation
 from remembrancer.domain.candidates import Candidates
-from remembrancer.domain.memory import Cue, Memory
+from remembrancer.domain.memory import Cue, Memory, searchable_text
 from remembrancer.domain.query import Filter
 from remembrancer.domain.recall import Explanation, Fate, Hit, Recall, Stage, Trace
 from remembrancer.domain.scope import Reader
@@ -92,12 +93,8 @@ async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
     ranking = _rank(ctx, found, question, now)
     timer.lap("score")
     choice = await _choose(ctx, reader, ranking, question.limit)
-    cues = await ctx.store.cues(reader, [memory.id for _, memory in choice.chosen])
     timer.lap("gather")
-    hits = tuple(
-        _hit(ranking, index, rank, memory, cues[memory.id], planned, now)
-        for rank, (index, memory) in enumerate(choice.chosen, start=1)
-    )
+    hits = tuple(_hit(ranking, chosen, rank, planned, now) for rank, chosen in enumerate(choice.chosen, start=1))
     timer.lap("explain")
     return Recall(
         query=question.text,
@@ -150,11 +147,19 @@ def _rank(ctx: Context, found: Candidates, question: Question, now: datetime) ->
     return _Ranking(found, table, scored, scores, order, passed)
 
 
+class _Chosen(NamedTuple):
+    """A candidate, by its index, with its row and its best cue."""
+
+    candidate: int
+    memory: Memory
+    cue: Cue
+
+
 @dataclass(slots=True)
 class _Choice:
-    """The candidates looked at, best first, until enough were chosen: their places in `ranking.order`, from 0."""
+    """The candidates looked at, best first, until enough were chosen. Candidates go by their index."""
 
-    chosen: list[tuple[int, Memory]] = field(default_factory=list[tuple[int, Memory]])
+    chosen: list[_Chosen] = field(default_factory=list[_Chosen])
     missing: set[int] = field(default_factory=set[int])
     repeated: dict[int, int] = field(default_factory=dict[int, int])
 
@@ -171,14 +176,18 @@ async def _choose(ctx: Context, reader: Reader, ranking: _Ranking, limit: int) -
     for start in range(0, len(contenders), limit):
         page = contenders[start : start + limit]
         rows = await ctx.store.get(reader, [ids[index] for index in page])
+        cues = await ctx.store.cues(reader, list(rows))
         for index in page:
             memory = rows.get(ids[index])
-            if memory is None:
+            several = cues.get(ids[index])
+            if memory is None or several is None:
                 choice.missing.add(index)
             elif (first := said.setdefault(same_words(memory.text), index)) != index:
                 choice.repeated[index] = first
             elif len(choice.chosen) < limit:
-                choice.chosen.append((index, memory))
+                # Revised since the search, it may have fewer cues than it had.
+                cue = several[min(int(ranking.found.cue[index]), len(several) - 1)]
+                choice.chosen.append(_Chosen(index, memory, cue))
         if len(choice.chosen) == limit:
             break
     return choice
@@ -205,7 +214,7 @@ class _Fates(Mapping[UUID, Fate]):
         """Best first."""
         ranking, choice = self._ranking, self._choice
         ids = ranking.found.ids
-        returned = {index for index, _ in choice.chosen}
+        returned = {chosen.candidate for chosen in choice.chosen}
         fates: dict[UUID, Fate] = {}
         for rank, index in enumerate(map(int, ranking.order), start=1):
             detail = ""
@@ -221,12 +230,10 @@ class _Fates(Mapping[UUID, Fate]):
         return fates
 
 
-def _hit(
-    ranking: _Ranking, index: int, rank: int, memory: Memory, cues: tuple[Cue, ...], planned: Plan, now: datetime
-) -> Hit:
+def _hit(ranking: _Ranking, chosen: _Chosen, rank: int, planned: Plan, now: datetime) -> Hit:
     found = ranking.found
-    cue = cues[int(found.cue[index])]
-    held = set(analyse(f"{cue.heading} {cue.text}").tokens)
+    index, memory, cue = chosen
+    held = set(analyse(searchable_text(cue)).tokens)
     return Hit(
         rank=rank,
         score=float(ranking.scores[index]),
@@ -236,7 +243,7 @@ def _hit(
         explanation=Explanation(
             score=ranking.scored.explain(index),
             signals={
-                name: None if np.isnan(column[index]) else float(column[index])
+                name: None if math.isnan(value := float(column[index])) else value
                 for name, column in ranking.table.items()
             },
             ranks={

@@ -234,9 +234,7 @@ class RevisionOut(Wire):
 
     @classmethod
     def of(cls, revision: Revision) -> Self:
-        return cls(
-            number=revision.number, title=revision.title, text=revision.text, replaced_at=revision.replaced_at
-        )
+        return cls(number=revision.number, title=revision.title, text=revision.text, replaced_at=revision.replaced_at)
 
 
 class RelationOut(Wire):
@@ -328,8 +326,11 @@ class HitOut(Wire):
 
 
 class RecallOut(Wire):
-    """`degraded`: what could not be used, and why. `legs`: how many candidates each brought. `rendered`: the prompt
-    block, where one was asked for; empty when there are no hits."""
+    """An answer with all its hits.
+
+    `degraded`: what could not be used, and why. `legs`: how many candidates each brought. `rendered`: the prompt
+    block, where one was asked for; empty when there are no hits.
+    """
 
     query: str
     asked_at: AwareDatetime

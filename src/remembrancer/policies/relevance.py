@@ -31,6 +31,11 @@ class Floor:
                 raise InvalidInput(f"floor.{name}", value, "a number greater than 0, at most 1")
 
     def passes(self, similarity: Column, coverage: Column) -> NDArray[np.bool_]:
-        """Which candidates do, shape (n,). An absent number (NaN) counts as 0."""
-        evidence = np.nan_to_num(similarity) / self.similarity + np.nan_to_num(coverage) / self.coverage
+        """Which candidates do, shape (n,).
+
+        An absent similarity (no embedder, or no vector yet) counts as half its mark: what cannot be compared is not held
+        against a text that shares the question's words. An absent coverage counts as 0.
+        """
+        known = np.where(np.isnan(similarity), self.similarity / 2, similarity)
+        evidence = known / self.similarity + np.nan_to_num(coverage) / self.coverage
         return evidence >= 1.0

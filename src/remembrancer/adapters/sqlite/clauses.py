@@ -1,4 +1,4 @@
-"""`policies.selection` as SQL: what a reader sees and a filter keeps, pushed down. The conformance suite compares the two."""
+"""`policies.selection` as SQL: what a reader sees and a filter keeps, pushed down. A test compares the two."""
 
 from __future__ import annotations
 

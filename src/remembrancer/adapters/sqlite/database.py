@@ -1,8 +1,8 @@
 """Connections, threads and transactions of one file.
 
-One writer thread takes what is waiting, up to 256 writes, into one transaction (group commit), each in a savepoint of its
-own: a write that fails takes none of its neighbours with it. A few reader threads each have a connection. A transaction
-is one hop: the function runs whole in its thread.
+One writer thread takes what is waiting, up to 256 writes, into one transaction (group commit), each in a savepoint of
+its own: a write that fails takes none of its neighbours with it. A few reader threads each have a connection. A
+transaction is one hop: the function runs whole in its thread.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import queue
 import random
 import threading
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 
 import apsw
-from remembrancer.adapters.sqlite.connection import Connection, connect
 
 from remembrancer.adapters.sqlite import schema
+from remembrancer.adapters.sqlite.connection import Connection, connect
 from remembrancer.adapters.sqlite.errors import translated
 from remembrancer.errors import InvalidInput, StoreUnavailable
 
@@ -95,7 +95,7 @@ class Database:
         return await asyncio.wrap_future(result)
 
     @asynccontextmanager
-    async def snapshot(self) -> AsyncIterator[Snapshot]:
+    async def snapshot(self) -> AsyncGenerator[Snapshot]:
         """One state of the file for many reads. Every read inside sees what was there when the first began."""
         copy = await self.write(lambda connection: connection.serialize("main")) if self._memory else None
         # A thread of its own: whoever stops waiting in the middle of a read must not close what that read is using.
@@ -144,7 +144,7 @@ class Database:
         return result
 
     @contextmanager
-    def _entrance(self) -> Iterator[None]:
+    def _entrance(self) -> Generator[None]:
         """Held while work is handed in, so that none comes in behind the last. Raises StoreUnavailable when closed."""
         if os.getpid() != self._process:  # a fork has no threads to do the work: it would wait for ever
             raise StoreUnavailable(f"{self.path}: opened before this process was forked off; open it again here")
@@ -233,10 +233,9 @@ class Database:
             with translated(self.path):
                 _roll_back(self._writing)  # one that failed to, the last time
                 self._writing.execute("BEGIN IMMEDIATE")
-                for write in writes:
-                    outcomes.append(self._apply(write))
+                outcomes.extend(self._apply(write) for write in writes)
                 self._writing.execute("COMMIT")
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001  the writer's outer edge: its thread must outlive any failure
             # The whole transaction failed (no lock, disk full at commit): nothing of it was kept.
             with suppress(apsw.Error):  # then the next one rolls back first; this thread must live to do so
                 _roll_back(self._writing)
@@ -271,30 +270,37 @@ def _roll_back(connection: Connection) -> None:
 
 def _check_path(path: str, *, create: bool) -> None:
     """What SQLite would say in fewer words."""
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        raise InvalidInput("url", path, "a file's path in Unicode") from None
-    if not path or "\x00" in path:
+    if not path or not _is_text(path):
         raise InvalidInput("url", path, "a file's path, or :memory:")
     file = Path(path)
     try:
-        folder, there, regular = file.is_dir(), file.exists(), file.is_file()
-        parent = file.parent.is_dir()
+        if file.is_dir():
+            raise StoreUnavailable(f"{path}: is a folder; give a file's path")
+        if not file.parent.is_dir():
+            raise StoreUnavailable(f"{path}: its folder {file.parent} does not exist")
+        if file.exists():
+            _check_file(file, path)
+            return
     except OSError as error:
-        raise StoreUnavailable(f"{path}: cannot be looked at ({error.strerror})") from error
-    if folder:
-        raise StoreUnavailable(f"{path}: is a folder; give a file's path")
-    if not parent:
-        raise StoreUnavailable(f"{path}: its folder {file.parent} does not exist")
-    if there and not regular:
-        raise StoreUnavailable(f"{path}: is not a file but a device, pipe or socket")
-    if there:
-        if not os.access(file, os.R_OK):
-            raise StoreUnavailable(f"{path}: no permission to read it")
-        if not os.access(file, os.W_OK) or not os.access(file.parent, os.W_OK):
-            raise StoreUnavailable(f"{path}: the file or its folder is read-only; Remembrancer needs to write beside it")
-    elif not create:
+        raise StoreUnavailable(f"{path}: cannot be opened ({error.strerror})") from error
+    if not create:
         raise StoreUnavailable(f"{path}: no such file; `remembrancer remember` or `ingest` makes one")
-    elif not os.access(file.parent, os.W_OK):
+    if not os.access(file.parent, os.W_OK):
         raise StoreUnavailable(f"{path}: cannot be made, its folder is read-only")
+
+
+def _check_file(file: Path, path: str) -> None:
+    if not file.is_file():  # opening a pipe could wait for ever
+        raise StoreUnavailable(f"{path}: is not a file but a device, a pipe or a socket")
+    if not os.access(file, os.R_OK):
+        raise StoreUnavailable(f"{path}: no permission to read it")
+    if not os.access(file, os.W_OK) or not os.access(file.parent, os.W_OK):
+        raise StoreUnavailable(f"{path}: the file or its folder is read-only; Remembrancer needs to write beside it")
+
+
+def _is_text(path: str) -> bool:
+    """Whether the path can be told to SQLite, which takes Unicode without a NUL."""
+    try:
+        return b"\0" not in path.encode()
+    except UnicodeEncodeError:
+        return False

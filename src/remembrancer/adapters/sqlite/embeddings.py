@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from remembrancer.adapters.sqlite.connection import Connection
 import numpy as np
 
+from remembrancer.adapters.sqlite.connection import Connection
 from remembrancer.adapters.sqlite.memories import next_change
 from remembrancer.adapters.sqlite.times import micros
 from remembrancer.domain.scope import Scope
@@ -54,12 +54,12 @@ def put_vectors(connection: Connection, scope: Scope, model: str, vectors: Seque
     change = next_change(connection)
     stored = 0
     for item in vectors:
+        data = np.ascontiguousarray(item.vector, dtype="<f4").tobytes()
         connection.execute(
             "INSERT INTO embeddings (cue, model, dim, truncated, vector)"
             " SELECT n, ?, ?, ?, ? FROM cues WHERE n = ? AND workspace = ? ON CONFLICT DO NOTHING",
-            (model, len(item.vector), item.truncated, np.ascontiguousarray(item.vector, dtype="<f4").tobytes(), item.ref,
-             scope.workspace),
-        )  # fmt: skip
+            (model, len(item.vector), item.truncated, data, item.ref, scope.workspace),
+        )
         if connection.changes():
             stored += 1
             connection.execute("DELETE FROM vector_retries WHERE cue = ? AND model = ?", (item.ref, model))
@@ -84,10 +84,10 @@ def defer_vectors(
     connection: Connection, scope: Scope, model: str, refs: Sequence[int], error: str, now: datetime
 ) -> None:
     for ref in refs:
-        attempts = connection.execute(
+        failed: int | None = connection.execute(
             "SELECT attempts FROM vector_retries WHERE cue = ? AND model = ?", (ref, model)
         ).get
-        attempts = 1 if attempts is None else attempts + 1
+        attempts = 1 if failed is None else failed + 1
         wait = min(FIRST_RETRY * 2 ** min(attempts - 1, 20), LAST_RETRY)
         connection.execute(
             "INSERT INTO vector_retries (cue, model, attempts, retry_at, error)"

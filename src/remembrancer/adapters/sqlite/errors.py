@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Final
 
@@ -41,7 +41,7 @@ they surface as they are.
 
 
 @contextmanager
-def translated(path: str) -> Iterator[None]:
+def translated(path: str) -> Generator[None]:
     """Raise apsw's errors as ours, with the file's name; the original stays as the cause."""
     try:
         yield

@@ -56,7 +56,8 @@ def _import_event(connection: Connection, event: Event) -> bool:
         return False
     stream = (*owner(event.scope), event.scope.session or "")
     taken = connection.execute(
-        "SELECT 1 FROM events WHERE workspace = ? AND project = ? AND crew = ? AND agent = ? AND session = ? AND seq = ?",
+        "SELECT 1 FROM events WHERE workspace = ? AND project = ? AND crew = ? AND agent = ? AND session = ?"
+        " AND seq = ?",
         (*stream, event.seq),
     ).get
     seq = next_seq(connection, event.scope) if taken else event.seq

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 import apsw
-from remembrancer.adapters.sqlite.connection import Connection
 
 from remembrancer.adapters.sqlite import schema
 from remembrancer.adapters.sqlite.clauses import seen_by
+from remembrancer.adapters.sqlite.connection import Connection
 from remembrancer.adapters.sqlite.times import optional_moment
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.ports.store import Finding, Stats
 
 WAL_RESET_FIXED: Final = (3, 51, 3)
 """SQLite before this version may damage a write-ahead log that two connections reset at once."""
+
+RESTORE: Final = "restore a backup, or export what can be read and import it"
 
 
 def stats(connection: Connection, reader: Reader) -> Stats:
@@ -57,32 +60,40 @@ def stats(connection: Connection, reader: Reader) -> Stats:
 
 
 def check(connection: Connection, scope: Scope, model: str | None) -> tuple[Finding, ...]:
-    return (
-        _library(),
-        _integrity(connection),
-        _references(connection),
-        _full_text(connection),
-        _cues(connection, scope),
-        *(() if model is None else (_vectors(connection, scope, model), _truncated(connection, scope, model))),
-    )
+    looks: dict[str, Callable[[], Finding]] = {
+        "sqlite": _library,
+        "file": lambda: _integrity(connection),
+        "references": lambda: _references(connection),
+        "full text": lambda: _full_text(connection),
+        "cues": lambda: _cues(connection, scope),
+    }
+    if model is not None:
+        looks |= {
+            "vectors": lambda: _vectors(connection, scope, model),
+            "long texts": lambda: _truncated(connection, scope, model),
+        }
+    return tuple(_looked(name, look) for name, look in looks.items())
+
+
+def _looked(name: str, look: Callable[[], Finding]) -> Finding:
+    """What cannot be read is a finding too: a damaged file is what the doctor is called for."""
+    try:
+        return look()
+    except (apsw.CorruptError, apsw.NotADBError, apsw.IOError, apsw.SQLError, UnicodeDecodeError) as error:
+        return Finding(name, False, f"cannot be read ({error})", RESTORE)
 
 
 def _library() -> Finding:
     version = apsw.sqlite_lib_version()
     sound = tuple(int(part) for part in version.split(".")) >= WAL_RESET_FIXED
-    return Finding(
-        "sqlite", sound, f"SQLite {version}, file version {schema.current_version()}", "upgrade apsw"
-    )
+    return Finding("sqlite", sound, f"SQLite {version}, file version {schema.current_version()}", "upgrade apsw")
 
 
 def _integrity(connection: Connection) -> Finding:
-    try:
-        faults = [row[0] for row in connection.execute("PRAGMA integrity_check(10)")]
-    except apsw.CorruptError as error:
-        faults = [str(error)]
+    faults = [row[0] for row in connection.execute("PRAGMA integrity_check(10)")]
     ok = faults == ["ok"]
     detail = "every page and index is sound" if ok else "; ".join(faults)
-    return Finding("file", ok, detail, "restore a backup, or export what can be read and import it")
+    return Finding("file", ok, detail, RESTORE)
 
 
 def _references(connection: Connection) -> Finding:
@@ -130,6 +141,4 @@ def _truncated(connection: Connection, scope: Scope, model: str) -> Finding:
         " AND v.truncated",
         (scope.workspace, model),
     ).get
-    return Finding(
-        "long texts", True, f"{cut} cues are longer than {model} reads: their end is found by words only"
-    )
+    return Finding("long texts", True, f"{cut} cues are longer than {model} reads: their end is found by words only")

@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from remembrancer.adapters.sqlite.connection import Connection
-
 from remembrancer.adapters.sqlite.clauses import events_kept_by, owner, seen_by
+from remembrancer.adapters.sqlite.connection import Connection
 from remembrancer.adapters.sqlite.memories import add_memory, check_workspace
 from remembrancer.adapters.sqlite.rows import EVENT_COLUMNS, event_bindings, event_of
 from remembrancer.domain.event import Event

@@ -43,9 +43,7 @@ def cues(connection: Connection, reader: Reader, ids: Sequence[UUID]) -> dict[UU
             event_id=None if event is None else UUID(bytes=event),
         )
         found.setdefault(identifier, []).append(cue)
-    return {
-        identifier: tuple(sorted(several, key=lambda cue: cue.ordinal)) for identifier, several in found.items()
-    }
+    return {identifier: tuple(sorted(several, key=lambda cue: cue.ordinal)) for identifier, several in found.items()}
 
 
 def memories(
@@ -54,8 +52,7 @@ def memories(
     conditions = kept_by(where, seen_by(reader, "m", visibility=True))
     order = "ASC" if oldest_first else "DESC"
     rows = connection.execute(
-        f"SELECT {MEMORY_SELECT} FROM memories m WHERE {conditions.sql}"
-        f" ORDER BY m.occurred_to {order}, m.id LIMIT ?",
+        f"SELECT {MEMORY_SELECT} FROM memories m WHERE {conditions.sql} ORDER BY m.occurred_to {order}, m.id LIMIT ?",
         (*conditions.bindings, limit),
     )
     return tuple(memory_of(row) for row in rows)
@@ -98,9 +95,7 @@ def _memory(reader: Reader, memory_id: UUID) -> Where:
     return conditions
 
 
-def _by_ids(
-    connection: Connection, reader: Reader, ids: Sequence[UUID], columns: str, joins: str = ""
-) -> list[Row]:
+def _by_ids(connection: Connection, reader: Reader, ids: Sequence[UUID], columns: str, joins: str = "") -> list[Row]:
     conditions = seen_by(reader, "m", visibility=True)
     rows: list[Row] = []
     distinct = list(dict.fromkeys(ids))

@@ -94,9 +94,7 @@ def insert(connection: Connection, scope: Scope, write: MemoryWrite) -> tuple[Me
     return memory, True
 
 
-def revise(
-    connection: Connection, scope: Scope, write: MemoryWrite, expected_revision: int, at: datetime
-) -> Memory:
+def revise(connection: Connection, scope: Scope, write: MemoryWrite, expected_revision: int, at: datetime) -> Memory:
     memory = write.memory
     check_workspace(scope, memory)
     row = connection.execute(
@@ -150,9 +148,7 @@ def adjust(
     return adjusted
 
 
-def set_status(
-    connection: Connection, reader: Reader, memory_id: UUID, status: Status, at: datetime
-) -> Memory:
+def set_status(connection: Connection, reader: Reader, memory_id: UUID, status: Status, at: datetime) -> Memory:
     memory = get(connection, reader, [memory_id]).get(memory_id)
     if memory is None:
         raise NotFound("memory", memory_id)
@@ -166,9 +162,7 @@ def set_status(
     return get(connection, reader, [memory_id])[memory_id]
 
 
-def _event_numbers(
-    connection: Connection, write: MemoryWrite, known: Mapping[UUID, int]
-) -> dict[UUID, int]:
+def _event_numbers(connection: Connection, write: MemoryWrite, known: Mapping[UUID, int]) -> dict[UUID, int]:
     """Row numbers of the events that the memory and its cues name. Raises NotFound for one that is not recorded."""
     named = (*write.event_ids, *(indexed.cue.event_id for indexed in write.cues))
     numbers: dict[UUID, int] = {}
@@ -190,8 +184,7 @@ def _add_provenance(connection: Connection, memory_number: int, event_numbers: S
     if not event_numbers:
         return
     known = [
-        event
-        for (event,) in connection.execute("SELECT event FROM memory_events WHERE memory = ?", (memory_number,))
+        event for (event,) in connection.execute("SELECT event FROM memory_events WHERE memory = ?", (memory_number,))
     ]
     fresh = [event for event in dict.fromkeys(event_numbers) if event not in known]
     connection.executemany(

@@ -31,10 +31,11 @@ class Migration:
 def migrations() -> tuple[Migration, ...]:
     """Every step, by number from 1 without a gap."""
     folder = files(_PACKAGE) / "migrations"
-    found: list[Migration] = []
-    for entry in folder.iterdir():
-        if match := _NAME.fullmatch(entry.name):
-            found.append(Migration(int(match[1]), entry.read_text(encoding="utf-8")))
+    found = [
+        Migration(int(match[1]), entry.read_text(encoding="utf-8"))
+        for entry in folder.iterdir()
+        if (match := _NAME.fullmatch(entry.name))
+    ]
     return tuple(sorted(found, key=lambda step: step.number))
 
 

@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Final
 from uuid import UUID
 
-from remembrancer.adapters.sqlite.connection import Connection
-
 from remembrancer.adapters.sqlite import embeddings, exporting, importing, inspection, journal, lookup, memories
+from remembrancer.adapters.sqlite.connection import Connection
 from remembrancer.adapters.sqlite.database import Database, Snapshot
 from remembrancer.adapters.sqlite.resident.cache import ResidentIndexes
 from remembrancer.domain.candidates import Candidates
@@ -126,9 +126,7 @@ class SqliteStore:
     async def put_vectors(self, scope: Scope, model: str, vectors: Sequence[CueVector]) -> int:
         return await self._database.write(lambda c: embeddings.put_vectors(c, scope, model, vectors))
 
-    async def defer_vectors(
-        self, scope: Scope, model: str, refs: Sequence[int], *, error: str, now: datetime
-    ) -> None:
+    async def defer_vectors(self, scope: Scope, model: str, refs: Sequence[int], *, error: str, now: datetime) -> None:
         await self._database.write(lambda c: embeddings.defer_vectors(c, scope, model, refs, error, now))
 
     async def stats(self, reader: Reader) -> Stats:
@@ -154,8 +152,9 @@ async def _record_rows(snapshot: Snapshot, workspace: str, record: str) -> Async
     """Every export row of one kind, a page at a time."""
     position: object = None
     while True:
-        after = position
-        rows, position = await snapshot.read(lambda c: exporting.export_page(c, workspace, record, after))
+        rows, position = await snapshot.read(
+            partial(exporting.export_page, workspace=workspace, record=record, after=position)
+        )
         for row in rows:
             yield row
         if position is None:

@@ -58,7 +58,9 @@ def maintain(call: Invocation) -> None:
 
 
 def export(
-    call: Invocation, file: Annotated[Path, typer.Argument(help="The file to write; it must not exist yet.")]
+    call: Invocation,
+    *,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write; it must not exist yet.")],
 ) -> None:
     """Write the whole workspace to a file.
 
@@ -76,7 +78,8 @@ def export(
 
 def import_(
     call: Invocation,
-    file: Annotated[Path, typer.Argument(help="A file that `export` wrote.")],
+    *,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that `export` wrote.")],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what it would add.")] = False,
 ) -> None:
     """Take over an export.

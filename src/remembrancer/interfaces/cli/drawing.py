@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
@@ -31,11 +31,11 @@ _UNSEEN: Final = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
 
 
 def shown(text: str) -> str:
-    """Other people's words, unable to move the cursor, colour or hide anything: escapes and control characters go.
+    r"""Other people's words, unable to move the cursor, colour or hide anything: escapes and control characters go.
 
     Line ends and tabs stay, and the joiners that Persian words and emoji are written with.
 
-    >>> shown("\\x1b[31mred\\x1b[0m\\x07")
+    >>> shown("\x1b[31mred\x1b[0m\x07")
     'red'
     """
     return "".join(
@@ -56,7 +56,7 @@ def shortened(text: str, cells: int) -> str:
 
 
 def indented(block: RenderableType, by: int = 4) -> Padding:
-    return Padding(block, (0, 0, 0, by))
+    return Padding(block, (0, 0, 0, by), expand=False)
 
 
 def day(moment: datetime) -> str:
@@ -73,18 +73,14 @@ def size(count: int) -> str:
     >>> size(1536)
     '1.5 KiB'
     """
-    if count < 1024:
-        return f"{count} bytes"
-    value = float(count)
-    for unit in ("KiB", "MiB", "GiB"):
-        value /= 1024
-        if value < 1024:
-            break
-    return f"{value:.1f} {unit}"
+    for unit, length in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if count >= length:
+            return f"{count / length:.1f} {unit}"
+    return f"{count} bytes"
 
 
 def counted(count: int, noun: str) -> str:
-    """"1 event", "2 events", "3 memories"."""
+    """ "1 event", "2 events", "3 memories"."""
     plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
     return f"{count:,} {noun if count == 1 else plural}"
 
@@ -102,16 +98,16 @@ def facts(pairs: Iterable[tuple[str, str]]) -> Table:
 
 @dataclass(frozen=True)
 class Shorter:
-    """A text cut to fit `lines` lines of whatever width there is."""
+    """A text cut to fit `lines` lines of whatever width there is, after a `lead` that is not cut."""
 
     text: str
     lines: int = 1
-    style: str = ""
+    lead: Text = field(default_factory=Text)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         # Lines break at words, so that a few cells of each stay empty.
-        room = options.max_width * self.lines - (self.lines - 1) * 8
-        yield Text(shortened(self.text, room), style=self.style)
+        room = options.max_width * self.lines - (self.lines - 1) * 8 - self.lead.cell_len
+        yield self.lead + Text(shortened(self.text, room))
 
 
 @dataclass(frozen=True)
@@ -123,9 +119,7 @@ class Shares:
     cells: int = BAR_CELLS
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield self.drawn(in_colour=console.color_system is not None and not console.no_color)
-
-    def drawn(self, *, in_colour: bool) -> Text:
+        in_colour = console.color_system is not None and not console.no_color
         full = self.full or 1.0
         bar = Text(no_wrap=True)
         reached = 0.0
@@ -135,7 +129,7 @@ class Shares:
             length = round(reached / full * self.cells) - round(begin / full * self.cells)
             bar.append(*_block(number, length, in_colour=in_colour))
         bar.append("·" * (self.cells - bar.cell_len), style="dim")
-        return bar
+        yield bar
 
 
 @dataclass(frozen=True)
@@ -146,11 +140,12 @@ class Legend:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         in_colour = console.color_system is not None and not console.no_color
-        line = Text("score = ", style="dim")
+        line = Text()
+        line.append("score = ", style="dim")
         for number, label in enumerate(self.labels):
-            line.append(" + " if number else "")
+            line.append(" + " if number else "", style="dim")
             line.append(*_block(number, 1, in_colour=in_colour))
-            line.append(f" {label}")
+            line.append(f" {label}", style="dim")
         yield line
 
 

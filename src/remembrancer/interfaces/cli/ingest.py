@@ -23,6 +23,7 @@ BAD_RECORDS, BAD_FILES = 1, 2
 
 def ingest(
     call: Invocation,
+    *,
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files of conversation.")],
     format: Annotated[  # noqa: A002  the word users say
         str | None,
@@ -33,14 +34,14 @@ def ingest(
     """Read files of conversation into the memory.
 
     JSON lines, ChatGPT and Claude exports, Claude Code transcripts, chats in Markdown. What cannot be taken is told
-    on stderr as file:line: message, and the rest goes in; reading a file again adds only what is new. The exit code is 1
-    when a record was left out, 2 when a whole file was. Then all of it is indexed by meaning, unless --no-index.
+    on stderr as file:line: message, and the rest goes in; reading a file again adds only what is new. The exit code
+    is 1 when a record was left out, 2 when a whole file was. Then all of it is indexed by meaning, unless --no-index.
 
     Example: remembrancer ingest conversations.json notes.md
     """
     from remembrancer.domain.validation import choice
     from remembrancer.ingest import Format, detect
-    from remembrancer.interfaces.wire import IndexReportOut, IngestedFileOut, IngestedOut
+    from remembrancer.interfaces.wire import IndexReportOut, IngestedOut
 
     chosen = None if format is None else choice("format", format, Format)
     formats: dict[Path, Format] = {}

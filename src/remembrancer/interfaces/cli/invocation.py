@@ -30,6 +30,8 @@ from remembrancer.interfaces.cli.drawing import one_line
 if TYPE_CHECKING:
     from remembrancer import Remembrancer, Settings
     from remembrancer.engine.context import Clock
+    from remembrancer.evaluation.run import OnProgress
+    from remembrancer.evaluation.run import Progress as Measured
     from remembrancer.interfaces.wire import Wire
     from remembrancer.jobs.indexer import IndexReport
 
@@ -55,15 +57,17 @@ class Invocation:
     What is not given comes from REMEMBRANCER_* variables, then from the file.
     """
 
-    db: Annotated[str | None, _option("--db", "The database file [remembrancer.db].", "FILE")] = None
-    workspace: Annotated[str | None, _option("--workspace", "The tenant whose memories these are [default].")] = None
+    db: Annotated[str | None, _option("--db", "The database file; remembrancer.db if not given.", "FILE")] = None
+    workspace: Annotated[
+        str | None, _option("--workspace", "The tenant whose memories these are; default if not given.")
+    ] = None
     project: Annotated[str | None, _option("--project", "The project within the workspace.")] = None
     crew: Annotated[str | None, _option("--crew", "The crew within the project.")] = None
     agent: Annotated[str | None, _option("--agent", "The agent whose memories these are.")] = None
     session: Annotated[str | None, _option("--session", "The session within the agent.")] = None
-    role: Annotated[str | None, _option("--role", "As what to read: AGENT or LEAD [AGENT].")] = None
-    preset: Annotated[str | None, _option("--preset", "The preset to remember by [default].")] = None
-    embedder: Annotated[str | None, _option("--embedder", "auto, none or local [auto].")] = None
+    role: Annotated[str | None, _option("--role", "As what to read: AGENT (if not given) or LEAD.")] = None
+    preset: Annotated[str | None, _option("--preset", "The preset to remember by; default if not given.")] = None
+    embedder: Annotated[str | None, _option("--embedder", "auto (if not given), none or local.")] = None
     config: Annotated[Path | None, _option("--config", "A TOML file of settings.", "FILE")] = None
     as_json: Annotated[bool, _option("--json", "One JSON document on stdout, and nothing else.")] = False
 
@@ -92,6 +96,11 @@ class Invocation:
     @cached_property
     def out(self) -> Console:
         return _console(stderr=False)
+
+    @cached_property
+    def marked_up(self) -> Console:
+        """Stdout, for texts of our own that carry markup."""
+        return _Console(highlight=False)
 
     @cached_property
     def err(self) -> Console:
@@ -156,6 +165,18 @@ class Invocation:
         """Index what waits, so that it is found by meaning too."""
         with self.indexing(memory) as on_indexed:
             return memory.index_now(on_indexed=on_indexed)
+
+    @contextmanager
+    def measuring(self) -> Generator[OnProgress, None, None]:
+        """A bar by questions; to be told how far a measurement is."""
+        with self._bar(MofNCompleteColumn()) as progress:
+            task = progress.add_task("measuring", total=None)
+
+            def on_progress(at: Measured) -> None:
+                place = f"{at.system}, {at.conversation}"
+                progress.update(task, description=one_line(place), completed=at.done, total=at.total)
+
+            yield on_progress
 
     def _bar(self, amount: ProgressColumn) -> Progress:
         """On stderr, where that is a terminal."""

@@ -7,14 +7,13 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Annotated, Any, Concatenate, Final, ParamSpec, TypedDict, get_type_hints
+from datetime import datetime
+from typing import Annotated, Any, Final, TypedDict, get_type_hints
 
 import typer
 
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.times import optional_time
-
-P = ParamSpec("P")
 
 BROKEN_PIPE: Final = 141
 """What a shell says of a program whose reader went away: 128 + SIGPIPE."""
@@ -37,9 +36,9 @@ class Kept(TypedDict):
     source: str | None
     session: str | None
     reach: str | None
-    since: Any
-    until: Any
-    as_of: Any
+    since: datetime | None
+    until: datetime | None
+    as_of: datetime | None
     min_score: float
 
 
@@ -48,15 +47,29 @@ class Question:
     """Options of a question: how many answers, and which memories count."""
 
     limit: Annotated[int, typer.Option("--limit", "-n", help="How many hits at most, 1 to 200.")] = 5
-    kind: Annotated[list[str] | None, typer.Option("--kind", help="Only this kind; may be repeated: any of them.")] = None
-    tier: Annotated[list[str] | None, typer.Option("--tier", help="Only this tier: working, episodic or semantic; may be repeated.")] = None
-    tag: Annotated[list[str] | None, typer.Option("--tag", help="Only with this tag; may be repeated: all of them.")] = None
+    kind: Annotated[list[str] | None, typer.Option("--kind", help="Only this kind; may be repeated: any of them.")] = (
+        None
+    )
+    tier: Annotated[
+        list[str] | None, typer.Option("--tier", help="Only this tier: working, episodic or semantic; may be repeated.")
+    ] = None
+    tag: Annotated[
+        list[str] | None, typer.Option("--tag", help="Only with this tag; may be repeated: all of them.")
+    ] = None
     source: Annotated[str | None, typer.Option("--source", help="Only from this source.")] = None
     in_session: Annotated[str | None, typer.Option("--in-session", help="Only what belongs to this session.")] = None
-    reach: Annotated[str | None, typer.Option("--reach", help="How far to look: session, own, crew_shared or workspace.")] = None
-    since: Annotated[str | None, typer.Option("--since", metavar=TIME, help=f"Only what happened since: {TIMES}.")] = None
-    until: Annotated[str | None, typer.Option("--until", metavar=TIME, help="Only what happened before; as --since.")] = None
-    as_of: Annotated[str | None, typer.Option("--as-of", metavar=TIME, help="As it was believed then; as --since.")] = None
+    reach: Annotated[
+        str | None, typer.Option("--reach", help="How far to look: session, own, crew_shared or workspace.")
+    ] = None
+    since: Annotated[str | None, typer.Option("--since", metavar=TIME, help=f"Only what happened since: {TIMES}.")] = (
+        None
+    )
+    until: Annotated[
+        str | None, typer.Option("--until", metavar=TIME, help="Only what happened before; as --since.")
+    ] = None
+    as_of: Annotated[str | None, typer.Option("--as-of", metavar=TIME, help="As it was believed then; as --since.")] = (
+        None
+    )
     min_score: Annotated[float, typer.Option("--min-score", help="No hit below this score, 0 to 1.")] = 0.0
 
     def arguments(self, call: Invocation) -> Kept:
@@ -75,10 +88,10 @@ class Question:
         }
 
 
-def command(function: Callable[Concatenate[Invocation, P], None]) -> Callable[..., None]:
+def command(function: Callable[..., None]) -> Callable[..., None]:
     """`function` as typer takes it: an Invocation in place of the options of every command, which come last.
 
-    A parameter that is a dataclass of options becomes those options.
+    Its other parameters are keywords; one that is a dataclass of options becomes those options.
     """
     hints = get_type_hints(function, include_extras=True)
     groups: dict[str, type[Any]] = {}
@@ -104,10 +117,15 @@ def command(function: Callable[Concatenate[Invocation, P], None]) -> Callable[..
             raise typer.Exit(BROKEN_PIPE) from None
 
     run.__name__ = function.__name__
-    run.__doc__ = function.__doc__
+    run.__doc__ = _unwrapped(function.__doc__ or "")
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     run.__dict__["__signature__"] = inspect.Signature(parameters)
     return run
+
+
+def _unwrapped(text: str) -> str:
+    """Each paragraph on one line, to be broken where the reader's terminal ends."""
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in inspect.cleandoc(text).split("\n\n"))
 
 
 def _options(group: type[Any]) -> list[inspect.Parameter]:

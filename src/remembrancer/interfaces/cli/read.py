@@ -13,12 +13,13 @@ from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import TIME, TIMES, Id, Question
 from remembrancer.interfaces.cli.times import optional_time
 
-Query = Annotated[str, typer.Argument(help="The question.")]
+Query = Annotated[str, typer.Argument(metavar="QUERY", help="The question.")]
 Limit = Annotated[int, typer.Option("--limit", "-n", help="How many at most.")]
 
 
 def recall(
     call: Invocation,
+    *,
     query: Query,
     question: Question,
     explain: Annotated[bool, typer.Option("--explain", help="Draw what each score is made of.")] = False,
@@ -48,6 +49,7 @@ def recall(
 
 def recent(
     call: Invocation,
+    *,
     limit: Limit = 10,
     days: Annotated[float | None, typer.Option("--days", help="Only of the last so many days.")] = None,
 ) -> None:
@@ -66,6 +68,7 @@ def recent(
 
 def timeline(
     call: Invocation,
+    *,
     since: Annotated[str | None, typer.Option("--since", metavar=TIME, help=f"From then on: {TIMES}.")] = None,
     until: Annotated[str | None, typer.Option("--until", metavar=TIME, help="Before then; as --since.")] = None,
     limit: Limit = 100,
@@ -85,7 +88,7 @@ def timeline(
     call.answer(MemoriesOut.of(found), pages.told)
 
 
-def show(call: Invocation, memory_id: Id) -> None:
+def show(call: Invocation, *, memory_id: Id) -> None:
     """Show all there is about a memory.
 
     Its text, when it happened and holds, its strength and use, the cues it is found by, the events it came from,
@@ -100,7 +103,7 @@ def show(call: Invocation, memory_id: Id) -> None:
     call.answer(DossierOut.of(found), pages.dossier)
 
 
-def why_not(call: Invocation, memory_id: Id, query: Query, question: Question) -> None:
+def why_not(call: Invocation, *, memory_id: Id, query: Query, question: Question) -> None:
     """Say why a memory does not answer a question.
 
     Asks the question as `recall` would, with the same options, and says at which step this memory dropped out, or

@@ -19,7 +19,7 @@ from remembrancer.interfaces.cli.times import optional_time
 STDIN: Final = Path("stdin")
 
 Tags = Annotated[list[str] | None, typer.Option("--tag", help="A tag; may be repeated.")]
-Occurred = Annotated[str | None, typer.Option("--at", metavar=TIME, help=f"When it happened [now]: {TIMES}.")]
+Occurred = Annotated[str | None, typer.Option("--at", metavar=TIME, help=f"When it happened, if not now: {TIMES}.")]
 From = Annotated[str | None, typer.Option("--valid-from", metavar=TIME, help="It holds from then on; as --at.")]
 Until = Annotated[str | None, typer.Option("--valid-until", metavar=TIME, help="It holds until then; as --at.")]
 Origin = Annotated[str, typer.Option("--origin", help="Whose words: user, assistant, system, tool, web or import.")]
@@ -33,7 +33,8 @@ Key = Annotated[str | None, typer.Option("--key", help="A name that makes doing 
 
 def remember(
     call: Invocation,
-    text: Annotated[str, typer.Argument(help="What to keep.")],
+    *,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What to keep.")],
     title: Annotated[str | None, typer.Option("--title", help="A title, searched with the text.")] = None,
     kind: Annotated[str, typer.Option("--kind", help="What kind of memory.")] = "note",
     tier: Annotated[str, typer.Option("--tier", help="working, episodic or semantic.")] = "semantic",
@@ -92,7 +93,8 @@ def remember(
 
 def observe(
     call: Invocation,
-    text: Annotated[str | None, typer.Argument(help="What was said or happened.")] = None,
+    *,
+    text: Annotated[str | None, typer.Argument(metavar="[TEXT]", help="What was said or happened.")] = None,
     stdin: Annotated[bool, typer.Option("--stdin", help="Read events from stdin, one JSON object a line.")] = False,
     said_as: Annotated[str, typer.Option("--as", help="user, assistant, system or tool.")] = "user",
     actor: Annotated[str | None, typer.Option("--actor", help="Who.")] = None,
@@ -148,6 +150,7 @@ def observe(
 
 def feedback(
     call: Invocation,
+    *,
     memory_id: Id,
     said: Annotated[str, typer.Argument(metavar="helpful|unhelpful|harmful", help="What it was.")],
 ) -> None:
@@ -168,6 +171,7 @@ def feedback(
 
 def forget(
     call: Invocation,
+    *,
     memory_id: Id,
     undo: Annotated[bool, typer.Option("--undo", help="Make it active again.")] = False,
 ) -> None:

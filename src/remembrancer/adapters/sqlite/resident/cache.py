@@ -6,10 +6,9 @@ import threading
 from collections import OrderedDict
 
 from remembrancer.adapters.sqlite.connection import Connection
-
 from remembrancer.adapters.sqlite.resident.index import WorkspaceIndex
-from remembrancer.domain.scope import Reader
 from remembrancer.domain.candidates import Candidates
+from remembrancer.domain.scope import Reader
 from remembrancer.ports.store import SearchRequest
 
 

@@ -1,0 +1,240 @@
+"""The demonstration: a history to read, six questions to ask, and what comes back."""
+# ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
+
+from __future__ import annotations
+
+import json
+import shlex
+import statistics
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from importlib.resources import as_file, files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Final, TypedDict
+from uuid import UUID
+
+import typer
+from rich.console import Group
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+from remembrancer.errors import InvalidInput
+from remembrancer.interfaces.cli.drawing import (
+    Legend,
+    Shares,
+    Shorter,
+    counted,
+    indented,
+    leaves,
+    one_line,
+    shown,
+)
+from remembrancer.interfaces.cli.invocation import Invocation
+from remembrancer.interfaces.cli.pages import Blocks, said
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from remembrancer import Recall, Remembrancer
+    from remembrancer.interfaces.wire import DemoAnswerOut, DemoOut, HitOut
+
+READ_TO: Final = 10
+"""Hits asked for; the first three are shown."""
+SHOWN: Final = 3
+BAR_CELLS: Final = 20
+GOLD: Final = "bold green"
+
+
+class Question(TypedDict):
+    """One question of the demonstration: `gold` are the keys of the turns that hold its answer."""
+
+    question: str
+    asked_at: str
+    gold: list[str]
+    why: str
+
+
+@dataclass
+class Clock:
+    """A clock that is set: the history is of its own time, and is asked about then."""
+
+    now: datetime
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+def demo(
+    call: Invocation,
+    *,
+    keep: Annotated[
+        Path | None, typer.Option("--keep", metavar="FILE", help="Keep the database there; it must not exist yet.")
+    ] = None,
+) -> None:
+    """See it work, in a minute.
+
+    Reads six weeks of a small team's chat with its agent, indexes it, and asks six questions that word search alone
+    finds hard. Each shows its best three hits with the parts of their scores, and whether the turns that hold the
+    answer came back. Everything is done in a temporary database unless --keep names one.
+
+    Example: remembrancer demo --keep demo.db
+    """
+    if call.db is not None:
+        raise InvalidInput("--db", call.db, "--keep FILE: the demonstration has a database of its own")
+    if keep is not None and keep.exists():
+        raise InvalidInput("--keep", str(keep), "a file that does not exist yet")
+    from remembrancer.interfaces.wire import DemoOut
+
+    questions: list[Question] = json.loads(_data("questions.json").read_text(encoding="utf-8"))
+    clock = Clock(datetime.fromisoformat(questions[0]["asked_at"]) - timedelta(hours=1))
+    with _database(keep) as path:
+        settings = call.settings.model_copy(update={"db": str(path)})
+        with call.opened(create=True, settings=settings, clock=clock) as memory:
+            keys = _take_in(call, memory)
+            call.index(memory)
+            stats = memory.stats()
+            answers: list[DemoAnswerOut] = []
+            for question in questions:
+                clock.now = datetime.fromisoformat(question["asked_at"])
+                answers.append(_answer(question, memory.recall(question["question"], limit=READ_TO), keys))
+    best = [min((rank for rank in answer.gold_ranks if rank), default=None) for answer in answers]
+    call.degraded(answers[0].recall.degraded)
+    result = DemoOut(
+        turns=len(keys),
+        memories=sum(stats.memories.values()),
+        embedder=next(iter(stats.vectors), None),
+        median_ms=statistics.median(answer.ms for answer in answers),
+        at_first=sum(rank == 1 for rank in best),
+        in_top_3=sum(rank is not None and rank <= SHOWN for rank in best),
+        kept=None if keep is None else str(keep),
+        answers=answers,
+    )
+    call.answer(result, partial(_page, keys=keys))
+
+
+@contextmanager
+def _database(keep: Path | None) -> Generator[Path, None, None]:
+    if keep is not None:
+        yield keep
+        return
+    with TemporaryDirectory(prefix="remembrancer-demo-") as folder:
+        yield Path(folder) / "demo.db"
+
+
+def _data(name: str) -> Traversable:
+    return files("remembrancer") / "demo" / name
+
+
+def _take_in(call: Invocation, memory: Remembrancer) -> dict[UUID, str]:
+    """The history recorded: the key of each event, by its id."""
+    from remembrancer.ingest import read
+    from remembrancer.interfaces.cli.recording import LeftOut, record
+
+    with as_file(_data("history.jsonl")) as file, call.reading(file) as on_bytes:
+        offered = read(file, on_bytes=on_bytes)
+        return {event.id: event.key or "" for event in record(memory, offered, file, on_problem=LeftOut(call))}
+
+
+def _answer(question: Question, recall: Recall, keys: dict[UUID, str]) -> DemoAnswerOut:
+    from remembrancer.interfaces.wire import DemoAnswerOut, RecallOut, milliseconds
+
+    answer = RecallOut.of(recall)
+    ranks = {_key(hit, keys): hit.rank for hit in reversed(answer.hits)}
+    return DemoAnswerOut(
+        question=question["question"],
+        why=question["why"],
+        gold=question["gold"],
+        gold_ranks=[ranks.get(key) for key in question["gold"]],
+        ms=milliseconds(sum(recall.timings.values(), timedelta())),
+        recall=answer,
+    )
+
+
+def _key(hit: HitOut, keys: dict[UUID, str]) -> str:
+    return "" if hit.cue.event_id is None else keys.get(hit.cue.event_id, "")
+
+
+def _page(demo: DemoOut, *, keys: dict[UUID, str]) -> Blocks:
+    scored = [hit for answer in demo.answers for hit in answer.recall.hits]
+    full = max(hit.score for hit in scored)
+    yield Legend([part.label for part in leaves(scored[0].explanation.parts)])
+    for number, answer in enumerate(demo.answers, start=1):
+        yield ""
+        yield Rule(Text(f"question {number} of {len(demo.answers)}", style="dim"), align="left", style="dim")
+        yield Text(shown(answer.question), style="bold")
+        yield Text(f"Not easy: {shown(answer.why)}.", style="dim italic")
+        for hit in answer.recall.hits[:SHOWN]:
+            yield from _hit(hit, full, is_gold=_key(hit, keys) in answer.gold)
+        yield _verdict(answer)
+    yield ""
+    yield Rule(style="dim")
+    yield from _summary(demo)
+
+
+def _hit(hit: HitOut, full: float, *, is_gold: bool) -> Blocks:
+    grid = Table.grid(padding=(0, 1))
+    for width in (1, 2, 5, BAR_CELLS):
+        grid.add_column(width=width, no_wrap=True)
+    grid.add_column(no_wrap=True, overflow="ellipsis")
+    grid.add_row(
+        Text("✓" if is_gold else "", style=GOLD),
+        Text(f"{hit.rank:>2}", style=GOLD if is_gold else ""),
+        Text(f"{hit.score:.3f}", style="bold"),
+        Shares(leaves(hit.explanation.parts), full, BAR_CELLS),
+        Text(f"{one_line(hit.cue.heading)} · {hit.age.spoken}", style="dim"),
+    )
+    yield ""
+    yield grid
+    yield indented(Shorter(said(hit), lines=2), 5)
+    if hit.explanation.matched:
+        yield indented(Text(f"matched: {one_line(' '.join(hit.explanation.matched))}", style="dim"), 5)
+
+
+def _verdict(answer: DemoAnswerOut) -> RenderableType:
+    ranks = sorted(rank for rank in answer.gold_ranks if rank)
+    of_all = f"of the {len(answer.gold)} turns that hold the answer"
+    if not ranks:
+        line = Text(f"✗ none {of_all} is among the first {READ_TO}", style="yellow")
+    else:
+        at = " and ".join(str(rank) for rank in ranks)
+        style = GOLD if ranks[0] <= SHOWN else "yellow"
+        line = Text(f"✓ {len(ranks)} {of_all}: {'rank' if len(ranks) == 1 else 'ranks'} {at}", style=style)
+    return Group("", line.append(f"   {answer.ms:.1f} ms", style="not bold dim"))
+
+
+def _summary(demo: DemoOut) -> Blocks:
+    asked = len(demo.answers)
+    yield Text(
+        f"{counted(demo.turns, 'turn')}, {counted(demo.memories, 'memory')}; "
+        f"{demo.median_ms:.1f} ms a recall (median); {demo.embedder or 'no embedder: found by words only'}"
+    )
+    yield Text(
+        f"A turn that holds the answer came first for {demo.at_first} of {asked} questions, "
+        f"among the first {SHOWN} for {demo.in_top_3}.",
+        style="bold",
+    )
+    yield ""
+    yield Text("Next:", style="bold")
+    for line in _next(demo):
+        yield indented(Text(line), 2)
+
+
+def _next(demo: DemoOut) -> tuple[str, str, str]:
+    if demo.kept is None:
+        return (
+            "remembrancer demo --keep demo.db",
+            'remembrancer recall "who is allergic to what?" --db demo.db --explain',
+            'remembrancer remember "Checkout needs 2 GiB in production" --kind decision',
+        )
+    db = f"--db {shlex.quote(demo.kept)}"
+    return (
+        f'remembrancer recall "who is allergic to what?" {db} --explain',
+        f"remembrancer timeline --since 2026-03-14 --until 2026-03-15 {db}",
+        f"remembrancer stats {db}",
+    )

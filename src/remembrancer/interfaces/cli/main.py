@@ -1,0 +1,145 @@
+"""The program `remembrancer`: its commands, and the one place where an error becomes a line and an exit code."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Final, Protocol, runtime_checkable
+
+import typer
+
+import remembrancer
+from remembrancer.errors import (
+    Conflict,
+    EmbedderMismatch,
+    InvalidInput,
+    ModelUnavailable,
+    NotFound,
+    PermissionDenied,
+    RemembrancerError,
+    StoreUnavailable,
+    Unsupported,
+)
+from remembrancer.interfaces.cli import care, demo, evaluate, ingest, read, write
+from remembrancer.interfaces.cli.drawing import one_line
+from remembrancer.interfaces.cli.options import command
+
+INTERRUPTED: Final = 130
+DEFECT: Final = 70
+"""An error nobody foresaw. `python -X dev -m remembrancer.interfaces.cli.main …` shows where."""
+
+EXIT_CODES: Final[dict[type[RemembrancerError], int]] = {
+    InvalidInput: 2,
+    NotFound: 2,
+    Conflict: 2,
+    PermissionDenied: 2,
+    Unsupported: 3,
+    EmbedderMismatch: 3,
+    StoreUnavailable: 3,
+    ModelUnavailable: 3,
+}
+
+COMMANDS: Final = {
+    "Start": {"demo": demo.demo},
+    "Write": {
+        "remember": write.remember,
+        "observe": write.observe,
+        "ingest": ingest.ingest,
+        "feedback": write.feedback,
+        "forget": write.forget,
+    },
+    "Read": {
+        "recall": read.recall,
+        "recent": read.recent,
+        "timeline": read.timeline,
+        "show": read.show,
+        "why-not": read.why_not,
+    },
+    "Care": {
+        "stats": care.stats,
+        "doctor": care.doctor,
+        "maintain": care.maintain,
+        "export": care.export,
+        "import": care.import_,
+    },
+}
+
+
+@runtime_checkable
+class _UsageError(Protocol):
+    """What typer raises for a command line it cannot read; its class has moved between releases, its shape has not."""
+
+    exit_code: int
+
+    def format_message(self) -> str: ...
+
+
+def build() -> typer.Typer:
+    """The program with all its commands."""
+    program = typer.Typer(
+        name="remembrancer",
+        rich_markup_mode="rich",
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["--help", "-h"]},
+    )
+    program.callback(invoke_without_command=True)(_program)
+    for panel, commands in COMMANDS.items():
+        for name, function in commands.items():
+            program.command(name, rich_help_panel=panel)(command(function))
+    measure = typer.Typer(rich_markup_mode="rich")
+    measure.callback()(_measure)
+    measure.command("locomo")(command(evaluate.locomo))
+    program.add_typer(measure, name="eval", rich_help_panel="Care")
+    return program
+
+
+def main() -> None:
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit code. Every error is one line on stderr."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that cannot write a character still gets the rest
+    try:
+        program = typer.main.get_command(build())
+        return program.main(list(arguments), prog_name="remembrancer", standalone_mode=False) or 0
+    except RemembrancerError as error:
+        return _failed(str(error), next((code for kind, code in EXIT_CODES.items() if isinstance(error, kind)), DEFECT))
+    except (KeyboardInterrupt, typer.Abort):
+        return INTERRUPTED
+    except Exception as error:  # the program's outer edge
+        if sys.flags.dev_mode:
+            raise
+        if isinstance(error, _UsageError):
+            return _failed(error.format_message(), error.exit_code)
+        return _failed(f"unforeseen, please report it: {type(error).__name__}: {error}", DEFECT)
+
+
+def _failed(message: str, code: int) -> int:
+    sys.stderr.write(f"error: {one_line(message)}\n")
+    return code
+
+
+def _program(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """Episodic memory for AI agents: keeps what happened, brings the right memories back, says why.
+
+    Begin with `remembrancer demo`. Everything is kept in one file, remembrancer.db unless --db names another.
+    """
+    if version:
+        typer.echo(remembrancer.__version__)
+    elif context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def _measure() -> None:
+    """Measure how well memories are found, on a data set of your own copy."""
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,316 @@
+"""What each answer looks like on a terminal: a shape in, blocks to print out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+from remembrancer.interfaces.cli.drawing import (
+    Shorter,
+    counted,
+    day,
+    facts,
+    indented,
+    minute,
+    one_line,
+    part_bars,
+    shown,
+    size,
+)
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from rich.console import RenderableType
+
+    from remembrancer.interfaces.wire import (
+        DoctorOut,
+        DossierOut,
+        ExportedOut,
+        FeedbackOut,
+        HitOut,
+        ImportedOut,
+        IndexReportOut,
+        IngestedOut,
+        MaintenanceOut,
+        MemoriesOut,
+        MemoryOut,
+        ObservedOut,
+        RecallOut,
+        ScopeOut,
+        StatsOut,
+        StrengthOut,
+        WhyNotOut,
+    )
+
+Blocks = Iterator["RenderableType"]
+
+
+def recalled(recall: RecallOut, *, explain: bool) -> Blocks:
+    """The hits, each with its id, so that it can be shown, asked about or forgotten."""
+    if not recall.hits:
+        yield Text("No memory answers that.", style="dim")
+    for hit in recall.hits:
+        yield heading(hit)
+        yield indented(Shorter(said(hit), lines=3))
+        yield indented(Text(str(hit.memory.id), style="dim"))
+        if explain:
+            # Bars are to one scale, the best hit's score, so that hits can be compared.
+            yield indented(part_bars(hit.explanation.parts, recall.hits[0].score))
+            yield indented(_reasons(hit))
+        yield ""
+
+
+def heading(hit: HitOut) -> Text:
+    """Rank, score, who and when."""
+    line = Text(f"{hit.rank:>2}  ")
+    line.append(f"{hit.score:.3f}", style="bold")
+    line.append(f"  {one_line(hit.cue.heading)}")
+    line.append(f" · {hit.age.spoken} · {hit.memory.kind}", style="dim")
+    return line
+
+
+def said(hit: HitOut) -> str:
+    return hit.cue.text if hit.memory.title is None else _titled(hit.memory)
+
+
+def listed(found: MemoriesOut) -> Blocks:
+    """Newest first, each with its id."""
+    if not found.memories:
+        yield Text("Nothing is remembered there.", style="dim")
+    for memory in found.memories:
+        yield _line(minute(memory.occurred_to), memory)
+        yield Text(f"  {memory.id}", style="dim")
+
+
+def told(found: MemoriesOut) -> Blocks:
+    """In order, under the day and session they belong to."""
+    if not found.memories:
+        yield Text("Nothing is remembered of that time.", style="dim")
+    for (when, session), memories in groupby(found.memories, _day_and_session):
+        yield Text(when if session is None else f"{when} · {one_line(session)}", style="bold")
+        for memory in memories:
+            yield indented(_line(f"{memory.occurred_to:%H:%M}", memory), 2)
+            yield indented(Text(str(memory.id), style="dim"))
+        yield ""
+
+
+def changed(memory: MemoryOut) -> Blocks:
+    """A memory that was just written."""
+    yield _line(memory.status, memory)
+    yield Text(f"  {memory.id}", style="dim")
+
+
+def observed(answer: ObservedOut) -> Blocks:
+    if len(answer.events) == 1:
+        event = answer.events[0]
+        yield Shorter(event.text, lead=Text(f"recorded  {event.type}  ", style="dim"))
+        yield Text(f"  event {event.id}", style="dim")
+    else:
+        yield Text(f"Recorded {counted(len(answer.events), 'event')}.")
+    if answer.problems:
+        yield Text(f"Left out {counted(len(answer.problems), 'line')}.", style="yellow")
+
+
+def strengthened(answer: FeedbackOut) -> Blocks:
+    yield facts(_strength(answer.strength))
+
+
+def ingested(answer: IngestedOut) -> Blocks:
+    for file in answer.files:
+        line = Text(one_line(file.path), style="bold")
+        if file.refused is None:
+            line.append(f": {counted(file.events, 'event')} as {file.format}", style="not bold")
+            if file.problems:
+                line.append(f", {counted(len(file.problems), 'problem')}", style="not bold yellow")
+        else:
+            line.append(": left out", style="not bold red")
+        yield line
+    yield Text(f"New in the journal: {counted(answer.new, 'event')}.")
+    if answer.index is not None:
+        yield _index(answer.index)
+
+
+def counts(stats: StatsOut) -> Blocks:
+    span = ""
+    if stats.oldest is not None and stats.newest is not None:
+        span = f"{minute(stats.oldest)} to {minute(stats.newest)} UTC"
+    yield facts(
+        [
+            ("events", f"{stats.events:,}"),
+            ("memories", ", ".join(f"{number:,} {status}" for status, number in stats.memories.items()) or "0"),
+            ("cues", f"{stats.cues:,}"),
+            ("vectors", ", ".join(f"{number:,} of {model}" for model, number in stats.vectors.items()) or "0"),
+            ("too long", f"{stats.truncated:,} cues are longer than their model reads" if stats.truncated else ""),
+            ("relations", f"{stats.relations:,}"),
+            ("span", span),
+            ("size", size(stats.bytes)),
+        ]
+    )
+
+
+def examined(answer: DoctorOut) -> Blocks:
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column()
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for finding in answer.findings:
+        mark = Text("✓", style="green") if finding.ok else Text("✗", style="bold red")
+        grid.add_row(mark, finding.check, Text(one_line(finding.detail), style="dim" if finding.ok else ""))
+        if not finding.ok and finding.repair:
+            grid.add_row("", "", Text(f"to mend it: {one_line(finding.repair)}"))
+    yield grid
+
+
+def maintained(answer: MaintenanceOut) -> Blocks:
+    for name, report in answer.jobs.items():
+        yield Text(f"{name}: ", style="bold").append_text(_index(report))
+
+
+def exported(answer: ExportedOut) -> Blocks:
+    yield Text(f"Wrote {counted(answer.rows, 'row')} to {one_line(answer.path)}.")
+
+
+def imported(answer: ImportedOut) -> Blocks:
+    would = "would be new" if answer.dry_run else "were new"
+    yield Text(f"{counted(answer.rows, 'row')}, of which {answer.new:,} {would}.")
+
+
+def explained(answer: WhyNotOut) -> Blocks:
+    mark = Text("✓ ", style="green") if answer.returned else Text("✗ ", style="yellow")
+    yield mark.append(one_line(answer.reason), style="default")
+    yield facts([("score", "" if answer.score is None else f"{answer.score:.3f}")])
+    yield indented(Shorter(_titled(answer.memory), lines=2), 2)
+    yield Text(f"  {answer.memory.id}", style="dim")
+
+
+def dossier(answer: DossierOut) -> Blocks:
+    """Everything there is about one memory."""
+    memory = answer.memory
+    yield Text(str(memory.id), style="bold")
+    yield Text(f"{memory.tier} {memory.kind}, {memory.status}", style="dim")
+    yield ""
+    if memory.title is not None:
+        yield Text(one_line(memory.title), style="bold")
+    yield Text(shown(memory.text))
+    yield ""
+    yield facts([*_about(memory), *_strength(memory.strength)])
+    yield from _section("cue", [(cue.heading or f"cue {cue.ordinal}", cue.text) for cue in answer.cues])
+    yield from _section(
+        "event",
+        [
+            (f"{event.actor or event.role}, {minute(event.occurred_at)}, {event.id}", event.text)
+            for event in answer.events
+        ],
+    )
+    yield from _section(
+        "revision",
+        [
+            (f"revision {revision.number}, until {minute(revision.replaced_at)}", revision.text)
+            for revision in answer.revisions
+        ],
+    )
+    yield from _section(
+        "relation",
+        [(f"{edge.kind}, {edge.weight:.2f}", f"{edge.source} to {edge.target}") for edge in answer.relations],
+    )
+
+
+def _section(noun: str, items: list[tuple[str, str]]) -> Blocks:
+    if items:
+        yield ""
+        yield Text(counted(len(items), noun), style="bold")
+    for head, text in items:
+        yield indented(Text(one_line(head), style="dim"), 2)
+        yield indented(Shorter(text, lines=2))
+
+
+def _about(memory: MemoryOut) -> Iterable[tuple[str, str]]:
+    happened = minute(memory.occurred_to)
+    if memory.occurred_from != memory.occurred_to:
+        happened = f"{minute(memory.occurred_from)} to {happened}"
+    return [
+        ("happened", f"{happened} UTC"),
+        ("recorded", f"{minute(memory.recorded_at)} UTC"),
+        ("holds from", _optional(memory.valid_from)),
+        ("holds until", _optional(memory.valid_until)),
+        ("retired", _optional(memory.retired_at)),
+        ("superseded", _optional(memory.superseded_at)),
+        ("replaced by", str(memory.superseded_by or "")),
+        ("scope", _scope(memory.scope)),
+        ("seen by", memory.visibility),
+        ("origin", memory.origin),
+        ("source", memory.source or ""),
+        ("topic", memory.topic_key or ""),
+        ("key", memory.key or ""),
+        ("revision", str(memory.revision)),
+        ("tags", ", ".join(memory.tags)),
+        ("metadata", json.dumps(memory.metadata, ensure_ascii=False) if memory.metadata else ""),
+    ]
+
+
+def _reasons(hit: HitOut) -> RenderableType:
+    why = hit.explanation
+    signals = [f"{name} {value:.3f}" for name, value in why.signals.items() if value is not None]
+    return facts(
+        [
+            ("signals", " · ".join(signals)),
+            ("searches", " · ".join(f"{leg} rank {rank}" for leg, rank in why.ranks.items())),
+            ("matched", " ".join(why.matched) or "no term of the question"),
+        ]
+    )
+
+
+def _strength(strength: StrengthOut) -> list[tuple[str, str]]:
+    usage = strength.usage
+    return [
+        ("importance", f"{strength.importance:.2f}"),
+        ("confidence", f"{strength.confidence:.2f}"),
+        ("priority", f"{strength.priority} of 10"),
+        ("surprise", f"{strength.surprise:.2f}" if strength.surprise else ""),
+        ("feedback", f"{usage.helped} × helped, {usage.harmed} × harmed"),
+        ("use", f"{usage.retrieved} × retrieved, {usage.shown} × shown, {usage.used} × used"),
+    ]
+
+
+def _index(report: IndexReportOut) -> Text:
+    line = Text(f"indexed {counted(report.indexed, 'cue')}")
+    if report.deferred:
+        line.append(f", {report.deferred:,} put off", style="yellow")
+    if report.reason:
+        line.append(f" ({one_line(report.reason)})", style="dim")
+    return line
+
+
+def _line(lead: str, memory: MemoryOut) -> Shorter:
+    head = Text(f"{lead}  ", style="dim")
+    head.append(f"{memory.origin if memory.kind == 'message' else memory.kind}  ", style="not dim cyan")
+    return Shorter(_titled(memory), lead=head)
+
+
+def _titled(memory: MemoryOut) -> str:
+    return memory.text if memory.title is None else f"{memory.title}: {memory.text}"
+
+
+def _day_and_session(memory: MemoryOut) -> tuple[str, str | None]:
+    return day(memory.occurred_to), memory.scope.session
+
+
+def _scope(scope: ScopeOut) -> str:
+    parts = (
+        ("workspace", scope.workspace),
+        ("project", scope.project),
+        ("crew", scope.crew),
+        ("agent", scope.agent),
+        ("session", scope.session),
+    )
+    return " · ".join(f"{name} {value}" for name, value in parts if value)
+
+
+def _optional(moment: datetime | None) -> str:
+    return "" if moment is None else f"{minute(moment)} UTC"

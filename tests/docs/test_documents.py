@@ -1,0 +1,46 @@
+"""The documents say what is so."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from remembrancer.config import Settings
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "docs" / "index.md"], ids=lambda page: page.name)
+def test_the_python_on_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shown = blocks(page, "python")
+    assert shown
+    for block in shown:
+        exec(compile(block, page.name, "exec"), {})  # noqa: S102  our own page
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text)
+    missing = [target for target in targets if not (page.parent / target).exists()]
+    assert missing == []
+
+
+def test_every_setting_is_documented() -> None:
+    page = (ROOT / "docs" / "operating.md").read_text(encoding="utf-8")
+    missing = [name for name in Settings.model_fields if not re.search(rf"\|[^|]*\b{name}\b[^|]*\|", page)]
+    assert missing == []
+
+
+def test_every_decision_is_in_the_index() -> None:
+    folder = ROOT / "docs" / "decisions"
+    index = (folder / "index.md").read_text(encoding="utf-8")
+    assert [page.name for page in sorted(folder.glob("0*.md")) if page.name not in index] == []
