@@ -6,7 +6,7 @@ import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -45,6 +45,13 @@ class Settings(BaseModel):
     )
 
 
+class _Given(NamedTuple):
+    """A setting's value, and its name as the source it came from spells it."""
+
+    value: Any
+    source: str
+
+
 def load(
     arguments: Mapping[str, Any] | None = None,
     *,
@@ -58,17 +65,19 @@ def load(
     environment = os.environ if environment is None else environment
     named = environment.get(f"{PREFIX}CONFIG")
     file = file or (Path(named) if named else None)
-    values: dict[str, Any] = {} if file is None else _from_file(file)
-    values |= {
-        name.removeprefix(PREFIX).lower(): value
+    given: dict[str, _Given] = {}
+    if file is not None:
+        given |= {name: _Given(value, f"{file}: {name}") for name, value in _from_file(file).items()}
+    given |= {
+        name.removeprefix(PREFIX).lower(): _Given(value, name)
         for name, value in environment.items()
         if name.startswith(PREFIX) and name != f"{PREFIX}CONFIG"
     }
-    values |= {name: value for name, value in (arguments or {}).items() if value is not None}
+    given |= {name: _Given(value, name) for name, value in (arguments or {}).items() if value is not None}
     try:
-        return Settings.model_validate(values)
+        return Settings.model_validate({name: one.value for name, one in given.items()})
     except ValidationError as error:
-        raise _named(error, values, environment, file) from error
+        raise _named(error, given) from error
 
 
 def user_cache(environment: Mapping[str, str] | None = None) -> Path:
@@ -87,14 +96,10 @@ def _from_file(file: Path) -> dict[str, Any]:
         raise InvalidInput("config", str(file), f"a TOML file ({error})") from error
 
 
-def _named(
-    error: ValidationError, values: Mapping[str, Any], environment: Mapping[str, str], file: Path | None
-) -> InvalidInput:
+def _named(error: ValidationError, given: Mapping[str, _Given]) -> InvalidInput:
     """The first fault, with the setting as its source spells it."""
     first = error.errors()[0]
-    setting = str(first["loc"][0])
-    variable = f"{PREFIX}{setting.upper()}"
-    source = variable if variable in environment else setting if file is None else f"{file}: {setting}"
+    value, source = given[str(first["loc"][0])]
     if first["type"] == "extra_forbidden":
-        return InvalidInput(source, values[setting], "one of the settings " + ", ".join(sorted(Settings.model_fields)))
-    return InvalidInput(source, values[setting], first["msg"])
+        return InvalidInput(source, value, "one of the settings " + ", ".join(sorted(Settings.model_fields)))
+    return InvalidInput(source, value, first["msg"])

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from concurrent.futures import CancelledError
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -38,27 +39,55 @@ class _Loop:
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="remembrancer-loop", daemon=True)
+        self._door = threading.Lock()
+        self._closed = False
         self._thread.start()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        if self.is_closed:
+        if self._is_here():
             work.close()
-            raise StoreUnavailable("this memory is already closed")
-        waiting = asyncio.run_coroutine_threadsafe(work, self._loop)
+            raise RuntimeError("a memory cannot be used from inside one of its own callbacks")
+        with self._door:  # none comes in behind the last
+            if self._closed:
+                work.close()
+                raise StoreUnavailable("this memory is already closed")
+            waiting = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return waiting.result()
+        except CancelledError as error:
+            raise StoreUnavailable("this memory was closed meanwhile") from error
         except BaseException:
             waiting.cancel()  # a caller that was interrupted leaves nothing running behind it
             raise
 
-    @property
-    def is_closed(self) -> bool:
-        return self._loop.is_closed()
+    def close(self, last: Callable[[], Coroutine[Any, Any, None]] | None = None) -> None:
+        """Run `last`, then stop. What other threads still wait for is given up. Twice is harmless."""
+        if self._is_here():
+            raise RuntimeError("a memory cannot be closed from inside one of its own callbacks")
+        with self._door:
+            if self._closed:
+                return
+            self._closed = True
+        try:
+            asyncio.run_coroutine_threadsafe(self._finish(last), self._loop).result()
+        finally:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()
 
-    def close(self) -> None:
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+    def _is_here(self) -> bool:
+        """Whether the loop itself is asking: it would wait for itself, for ever."""
+        return threading.current_thread() is self._thread
+
+    async def _finish(self, last: Callable[[], Coroutine[Any, Any, None]] | None) -> None:
+        try:
+            if last is not None:
+                await last()
+        finally:
+            others = asyncio.all_tasks() - {asyncio.current_task()}
+            for task in others:
+                task.cancel()
+            await asyncio.gather(*others, return_exceptions=True)
 
 
 class Remembrancer:
@@ -117,9 +146,7 @@ class Remembrancer:
 
     def close(self) -> None:
         """Let go of the store. What still awaits its vector is found again by the next sweep. Twice is harmless."""
-        if not self._loop.is_closed:
-            self._loop.run(self._inner.close())
-            self._loop.close()
+        self._loop.close(self._inner.close)
 
     def __enter__(self) -> Self:
         return self

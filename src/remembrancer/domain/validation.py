@@ -159,6 +159,8 @@ def _json(argument: str, value: object, depth: int) -> JsonValue:
         case None | bool() | str():
             return value
         case int():
+            if not -(2**63) <= value < 2**63:
+                raise InvalidInput(argument, "a number of more than 64 bits", "whole numbers of at most 64 bits")
             return value
         case float() if math.isfinite(value):
             return value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, cast
@@ -12,7 +13,7 @@ from typing import Final, cast
 from remembrancer.domain.scope import Scope
 from remembrancer.domain.validation import JsonValue
 from remembrancer.engine.context import Context
-from remembrancer.errors import InvalidInput, StoreUnavailable
+from remembrancer.errors import Conflict, InvalidInput, StoreUnavailable
 from remembrancer.ports.store import ExportRow
 
 FORMAT: Final = "remembrancer-export"
@@ -37,7 +38,7 @@ async def export(ctx: Context, scope: Scope, path: Path, *, on_rows: OnRows | No
     The same rows give the same bytes. Raises InvalidInput when the file is there, StoreUnavailable when it cannot be
     written.
     """
-    partial = _partial(path)
+    partial = _partial(ctx, path)
     count = 0
     try:
         with partial.open("w", encoding="utf-8", newline="\n") as file:
@@ -54,14 +55,20 @@ async def export(ctx: Context, scope: Scope, path: Path, *, on_rows: OnRows | No
     except OSError as error:
         raise StoreUnavailable(f"{path}: cannot be written ({error.strerror})") from error
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):  # it was never made, or its folder is no folder: what is raised already says so
+            partial.unlink(missing_ok=True)
     return count
 
 
-def _partial(path: Path) -> Path:
-    if path.exists():
+def _partial(ctx: Context, path: Path) -> Path:
+    """A name of its own, so that two exports to one path do not write into each other's file."""
+    try:
+        taken = path.exists()
+    except OSError as error:
+        raise StoreUnavailable(f"{path}: cannot be written ({error.strerror})") from error
+    if taken:
         raise InvalidInput("path", str(path), "a file that does not exist yet")
-    return path.with_name(f"{path.name}.{os.getpid()}.partial")
+    return path.with_name(f"{path.name}.{ctx.new_id(ctx.clock())}.partial")
 
 
 async def import_file(
@@ -69,11 +76,18 @@ async def import_file(
 ) -> Imported:
     """Write an export's rows into the workspace, in one transaction: all of them, or none.
 
-    Rows already there are left alone, so importing twice adds nothing. Raises InvalidInput naming the line that is not
-    what an export holds, or a file that was cut short.
+    Rows already there are left alone, so importing twice adds nothing. Raises InvalidInput or Conflict naming the line
+    that is not what an export holds or that cannot be taken over, and InvalidInput for a file that was cut short.
     """
     rows = _Rows(path, on_rows)
-    new = await ctx.store.import_rows(scope, rows, dry_run=dry_run)
+    try:
+        new = await ctx.store.import_rows(scope, rows, dry_run=dry_run)
+    except InvalidInput as error:
+        if not rows.at:
+            raise
+        raise InvalidInput(f"{rows.at}: {error.argument}", error.value, error.allowed) from error
+    except Conflict as error:
+        raise Conflict(f"{rows.at or path}: {error}") from error
     return Imported(rows=rows.count, new=new, dry_run=dry_run)
 
 
@@ -84,6 +98,8 @@ class _Rows:
         self._path = path
         self._on_rows = on_rows
         self.count = 0
+        self.at = ""
+        """The file and line of the row that the store has in hand; empty when it has none."""
 
     def __iter__(self) -> Iterator[ExportRow]:
         try:
@@ -103,9 +119,13 @@ class _Rows:
             if row.get("record") == "end":
                 if row.get("rows") != self.count:
                     raise InvalidInput(f"{self._path}:{number}", row, f"a count of {self.count} rows")
+                if next(file, None) is not None:
+                    raise InvalidInput(f"{self._path}:{number + 1}", "more lines", "nothing after the count")
                 return
             self.count += 1
+            self.at = f"{self._path}:{number}"
             yield row
+            self.at = ""
             if self._on_rows is not None:
                 self._on_rows(self.count)
         raise InvalidInput(str(self._path), f"{self.count} rows", "a file that ends with its count: this one was cut")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from uuid import UUID
 
 from remembrancer.domain.event import Event
 from remembrancer.domain.memory import Cue, Memory, Revision
 from remembrancer.domain.query import Filter
-from remembrancer.domain.recall import Fate, Stage
+from remembrancer.domain.recall import Fate, Recall, Stage
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.scope import Reach, Reader
 from remembrancer.engine.context import Context
@@ -103,18 +103,26 @@ async def why_not(ctx: Context, reader: Reader, memory_id: UUID, question: Quest
     answer = await recall(ctx, reader, question)
     fate = answer.trace.fates.get(memory_id)
     if fate is None:
-        depth = max(ctx.preset.depth, question.limit)
-        legs = " and ".join(answer.trace.legs) if not answer.degraded else "lexical"
-        reason = f"no leg brought it: {depth} memories or more match better by each of: {legs}"
+        reason = _not_brought(answer, max(ctx.preset.depth, question.limit))
         return WhyNot(memory=memory, returned=False, reason=reason)
+    # Candidates that were left out rank beside the hits: where it stands in the answer is the hit's own rank.
+    rank = next((hit.rank for hit in answer if hit.id == memory_id), fate.rank)
     return WhyNot(
         memory=memory,
         returned=fate.stage is Stage.RETURNED,
-        reason=_in_words(fate, question.limit),
+        reason=_in_words(replace(fate, rank=rank), question.limit),
         stage=fate.stage,
         score=fate.score,
-        rank=fate.rank,
+        rank=rank,
     )
+
+
+def _not_brought(answer: Recall, depth: int) -> str:
+    """A leg that is not full left out nothing it could have brought."""
+    words = f"{depth} memories match better by words" if answer.trace.legs["lexical"] >= depth else "no word in common"
+    full = answer.trace.legs["dense"] >= depth
+    meaning = f"{depth} memories are nearer in meaning" if full else answer.degraded.get("dense", "it has no vector")
+    return f"no leg brought it: {words}; {meaning}"
 
 
 def _in_words(fate: Fate, limit: int) -> str:

@@ -182,7 +182,7 @@ async def _choose(ctx: Context, reader: Reader, ranking: _Ranking, limit: int) -
             several = cues.get(ids[index])
             if memory is None or several is None:
                 choice.missing.add(index)
-            elif (first := said.setdefault(same_words(memory.text), index)) != index:
+            elif (first := said.setdefault(same_words(memory.title, memory.text), index)) != index:
                 choice.repeated[index] = first
             elif len(choice.chosen) < limit:
                 # Revised since the search, it may have fewer cues than it had.

@@ -11,7 +11,6 @@ from typing import Final
 from remembrancer.domain.scope import Scope
 from remembrancer.engine.context import Context
 from remembrancer.engine.index import index_batch
-from remembrancer.errors import RemembrancerError
 
 SWEEP_SECONDS: Final = 30.0
 
@@ -49,12 +48,11 @@ class Indexer:
         self._wake.set()
 
     async def stop(self) -> None:
-        """Stop after the batch at hand. What is left is found again by the next sweep, in whatever process."""
+        """Stop at once. What is left, a batch that was not written yet too, is found again by the next sweep."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+            await asyncio.wait([task])
 
     async def run(self, on_indexed: OnIndexed | None = None) -> IndexReport:
         """Sweep until nothing waits, or all that waits has failed."""
@@ -79,7 +77,7 @@ class Indexer:
             try:
                 report = await self.run()
                 self.last_error = report.reason if report.deferred else ""
-            except RemembrancerError as error:  # the store is away: the next sweep finds the same work
-                self.last_error = str(error)
+            except Exception as error:  # noqa: BLE001  the worker's outer edge: the next sweep finds the same work
+                self.last_error = str(error) or type(error).__name__
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._wake.wait(), SWEEP_SECONDS)

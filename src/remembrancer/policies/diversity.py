@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 
-def same_words(text: str) -> str:
-    """Equal for texts that say the same word for word, case and blanks apart.
+def same_words(title: str | None, text: str) -> str:
+    """Equal for memories that say the same word for word, case and blanks apart.
 
-    Only the same words count as the same: texts that differ in a number or a name are different memories.
+    Only the same words count as the same: what differs in a number or a name, be it in the title, are different
+    memories.
     """
-    return " ".join(text.casefold().split())
+    return "\n".join(" ".join(part.casefold().split()) for part in (title or "", text))

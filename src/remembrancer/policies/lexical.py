@@ -33,10 +33,10 @@ _RUN: Final = re.compile(f"[{_UNSPACED}]+")
 _LETTER: Final = r"(?:[^\W_]|[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff])"
 # Joined: words held together by marks that mean something inside a token: user@host.example, src/app/main.py,
 # v1.2.3, foo_bar, payment-worker, it's. A trailing ++ or # belongs to C++ and C#.
+_PICTURE: Final = "[\u2190-\u2bff\U0001f000-\U0001faff]"
 _JOINED: Final = re.compile(rf"{_LETTER}+(?:[._@/\\:'’\-]+{_LETTER}+)+|{_LETTER}+(?:\+\+|#)(?![\w+#])|{_LETTER}+")
 _WORD: Final = re.compile(rf"{_LETTER}+")
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_PICTURE: Final = re.compile("[\u2190-\u2bff\U0001f000-\U0001faff]")
 _POSSESSIVE: Final = re.compile(r"['’]s?$")
 
 # By the script a word is written in; a language's own stemmer where one script is mostly one language.
@@ -134,16 +134,14 @@ def _add_spaced(text: str, tokens: list[str], terms: list[str]) -> None:
         analysed = _analysed(joined)
         tokens += analysed.tokens
         terms += analysed.terms
-    if not text.isascii():
-        pictures = _PICTURE.findall(text)
-        tokens += pictures
-        terms += pictures
 
 
 @lru_cache(maxsize=65_536)
 def _analysed(joined: str) -> Analysis:
     """One run of letters and the marks that hold words together."""
     words = _WORD.findall(joined)
+    if not words:  # a picture
+        return Analysis((joined,), (joined,))
     if len(words) == 1 and words[0] == joined:
         return _of_words(_camel(joined))
     if len(words) == 2 and fold(joined) == fold(words[0]):  # a possessive: Ana's

@@ -12,7 +12,12 @@ from remembrancer.policies.lexical import lexical_query
 LONG_QUESTION_WORDS: Final = 80
 """Longer than people ask: a pasted prompt with the question at its end."""
 
-_SENTENCE: Final = re.compile(r"(?<=[.!?。！？])\s+|\n+")
+_SENTENCE: Final = re.compile(r"(?<=[.!?؟])\s+|(?<=[。！？])\s*|\n+")
+_QUESTION_MARKS: Final = ("?", "？", "؟")
+
+# In scripts that put no space between words (kana, Han, Thai, Lao) two characters count as one.
+_UNSPACED: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\u0e00-\u0eff"
+_WORD: Final = re.compile(rf"[{_UNSPACED}]{{1,2}}|[^\s{_UNSPACED}]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +38,27 @@ def salient_part(question: str) -> str:
 
     An agent that puts its instructions before the question would otherwise search for its instructions.
     """
-    if len(question.split()) <= LONG_QUESTION_WORDS:
+    if _length(question) <= LONG_QUESTION_WORDS:
         return question.strip()
     sentences = [sentence.strip() for sentence in _SENTENCE.split(question) if sentence.strip()]
-    asking = [sentence for sentence in sentences[-8:] if sentence.endswith(("?", "？"))]
+    asking = [sentence for sentence in sentences[-8:] if sentence.endswith(_QUESTION_MARKS)]
     kept: list[str] = []
     words = 0
     for sentence in reversed(asking or sentences):
-        length = len(sentence.split())
+        length = _length(sentence)
         if kept and words + length > LONG_QUESTION_WORDS:
             break
         kept.append(sentence)
         words += length
-    return " ".join(" ".join(reversed(kept)).split()[-LONG_QUESTION_WORDS:])
+    return _end(" ".join(reversed(kept)))
+
+
+def _length(text: str) -> int:
+    """In words."""
+    return len(_WORD.findall(text))
+
+
+def _end(text: str) -> str:
+    """Its last words, as many as people ask with."""
+    starts = [word.start() for word in _WORD.finditer(text)]
+    return text[starts[max(0, len(starts) - LONG_QUESTION_WORDS)] :]

@@ -33,8 +33,8 @@ class Floor:
     def passes(self, similarity: Column, coverage: Column) -> NDArray[np.bool_]:
         """Which candidates do, shape (n,).
 
-        An absent similarity (no embedder, or no vector yet) counts as half its mark: what cannot be compared is not held
-        against a text that shares the question's words. An absent coverage counts as 0.
+        An absent similarity (no embedder, or no vector yet) counts as half its mark: what cannot be compared is not
+        held against a text that shares the question's words. An absent coverage counts as 0.
         """
         known = np.where(np.isnan(similarity), self.similarity / 2, similarity)
         evidence = known / self.similarity + np.nan_to_num(coverage) / self.coverage

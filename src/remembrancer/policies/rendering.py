@@ -13,6 +13,7 @@ from remembrancer.domain.validation import whole
 MAX_BLOCK_CHARS: Final = 1_000_000
 
 _KEPT_CONTROLS: Final = frozenset("\n\t")
+_OTHER_LINE_BREAKS: Final = str.maketrans(dict.fromkeys("\x85\u2028\u2029", "\n"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,8 @@ class Block:
 def _item(hit: Hit) -> str:
     memory = hit.memory
     what = hit.cue.text if memory.title is None else f"{memory.title}: {memory.text}"
-    who_and_when = ", ".join(part for part in (hit.cue.heading, spoken_age(hit.age)) if part)
+    who_and_when = ", ".join(part for part in (" ".join(hit.cue.heading.split()), spoken_age(hit.age)) if part)
+    # Lines after the first stand indented: one that begins with a dash must not pass for a memory of its own.
     return f"- [{safe(who_and_when)}] {safe(what).replace(chr(10), chr(10) + '  ')}\n"
 
 
@@ -53,7 +55,7 @@ def safe(text: str) -> str:
     """Text that cannot open or close a tag, move a cursor or hide from a reader: `<` escaped, controls left out."""
     kept = "".join(
         character
-        for character in text
+        for character in text.translate(_OTHER_LINE_BREAKS)
         if character in _KEPT_CONTROLS or unicodedata.category(character) not in {"Cc", "Cf", "Co", "Cs"}
     )
     return kept.replace("<", "&lt;").strip()

@@ -122,19 +122,26 @@ class Store(Protocol):
         """Append events, in order, each with its memory. All or nothing.
 
         An entry whose key is already recorded in its scope (session apart) is left as it was when the text is the
-        same, and is a Conflict when it differs. `entry.event.scope` must lie in `scope`'s workspace.
+        same, and is a Conflict when it differs; so is an id, or a memory's key or topic, that is taken. `seq` has no
+        gaps. Raises InvalidInput for a scope of another workspace, NotFound for an event that a cue names and is not
+        there.
         """
         ...
 
     async def insert(self, scope: Scope, write: MemoryWrite) -> tuple[Memory, bool]:
         """Add a memory; returns it and True. With a key already there: the memory as it is and False.
 
-        Raises Conflict when that key holds another text, or an active memory of this scope has the topic key.
+        Raises Conflict when that key holds another text (a memory revised since is known by its key alone), or an
+        active memory of this scope has the topic key.
         """
         ...
 
     async def revise(self, scope: Scope, write: MemoryWrite, *, expected_revision: int, at: datetime) -> Memory:
-        """Replace what a memory says, keep what it said as a revision. Conflict unless it is at `expected_revision`."""
+        """Replace what a memory says, keep what it said as a revision. Conflict unless it is at `expected_revision`.
+
+        It is at `expected_revision` + 1 then. Status and usage stay as they are stored, `write.event_ids` are added to
+        the provenance, the cues are replaced and their vectors go.
+        """
         ...
 
     async def by_topic(self, scope: Scope, topic_key: str) -> Memory | None:
@@ -144,11 +151,17 @@ class Store(Protocol):
     async def adjust(
         self, reader: Reader, ids: Sequence[UUID], change: Callable[[Strength], Strength]
     ) -> Mapping[UUID, Strength]:
-        """Apply a pure change to the strength of each memory, and return the new ones. NotFound if one is missing."""
+        """Apply a pure change to the strength of each memory, once each, and return the new ones.
+
+        NotFound if one is missing. Nothing is written then, nor when `change` raises.
+        """
         ...
 
     async def set_status(self, reader: Reader, memory_id: UUID, status: Status, *, at: datetime) -> Memory:
-        """Retire a memory or make it active again. NotFound where the reader cannot see it."""
+        """Retire a memory or make it active again; what has that status already stays as it is.
+
+        NotFound where the reader cannot see it. Conflict when its topic has another active memory by now.
+        """
         ...
 
     async def get(self, reader: Reader, ids: Sequence[UUID]) -> Mapping[UUID, Memory]:
@@ -168,7 +181,7 @@ class Store(Protocol):
         ...
 
     async def provenance(self, reader: Reader, memory_id: UUID) -> tuple[Event, ...]:
-        """The events the memory was formed from, in order."""
+        """The events the memory was formed from, in order, as far as the reader may see them."""
         ...
 
     async def memories(
@@ -180,11 +193,15 @@ class Store(Protocol):
     async def events(
         self, reader: Reader, where: EventFilter, *, limit: int, oldest_first: bool = False
     ) -> tuple[Event, ...]:
-        """Events by when they happened, ties by stream position, then id."""
+        """Events by when they happened, ties by stream position, then id; newest first is the exact reverse."""
         ...
 
     async def search(self, reader: Reader, request: SearchRequest) -> Candidates:
-        """The union of what each leg brings, with both legs' scores for every candidate."""
+        """The union of what each leg brings, with both legs' scores for every candidate.
+
+        An empty lexical query counts as not asked. Raises InvalidInput for a vector without a model,
+        EmbedderMismatch for one of another dimension.
+        """
         ...
 
     async def pending(self, scope: Scope, model: str, *, limit: int, now: datetime) -> tuple[PendingCue, ...]:
@@ -194,7 +211,7 @@ class Store(Protocol):
     async def put_vectors(self, scope: Scope, model: str, vectors: Sequence[CueVector]) -> int:
         """Store vectors; a cue that has gone, or already has one, is left alone. Returns how many were new.
 
-        Raises EmbedderMismatch when a vector's dimension differs from those `model` already has.
+        Raises EmbedderMismatch when a vector's dimension differs from the others or from those `model` already has here.
         """
         ...
 
@@ -220,4 +237,6 @@ class Store(Protocol):
         """
         ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Finish what is under way. Twice is harmless; any other call raises StoreUnavailable afterwards."""
+        ...

@@ -80,7 +80,7 @@ def size(count: int) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """ "1 event", "2 events", "3 memories"."""
+    """The count with its noun in the right number: 1 event, 2 events, 3 memories."""
     plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
     return f"{count:,} {noun if count == 1 else plural}"
 

@@ -42,7 +42,8 @@ def recall(
     call.degraded(answer.degraded)
     rendered = answer.render(max_chars=max_chars) if render else None
     if rendered is not None and not call.as_json:
-        call.write(rendered)
+        if rendered:
+            call.write(rendered)
         return
     call.answer(RecallOut.of(answer, rendered=rendered), partial(pages.recalled, explain=explain))
 

@@ -221,7 +221,7 @@ class MachineContract(StoreSuite):
             def __init__(self) -> None:
                 super().__init__(make_store)
 
-        run_state_machine_as_test(Machine, settings=settings(max_examples=40, stateful_step_count=20, deadline=None))
+        run_state_machine_as_test(Machine, settings=settings(max_examples=25, stateful_step_count=20, deadline=None))
 
 
 async def _opened(make_store: Callable[[], Awaitable[Store]]) -> Store:

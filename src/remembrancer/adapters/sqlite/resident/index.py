@@ -217,7 +217,7 @@ class WorkspaceIndex:
 
     def _without_vector(self, request: SearchRequest, kept: NDArray[np.bool_] | None) -> int:
         """Visible memories with a cue that awaits its vector."""
-        if request.vector is None:
+        if request.model is None:
             return 0
         none = np.ones(len(self._memory_of_cue), dtype=np.bool_)
         waiting = none if self._vectors is None else ~self._vectors.present

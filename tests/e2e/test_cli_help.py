@@ -1,0 +1,76 @@
+"""Every command explains itself, and stands in the documentation with each of its options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from driver import Cli
+
+import remembrancer
+from remembrancer.domain.event import Origin, Priority, Role, Severity
+from remembrancer.domain.memory import Tier
+from remembrancer.domain.scope import Reach, Visibility
+from remembrancer.domain.strength import Feedback
+from remembrancer.ingest import Format
+from remembrancer.interfaces.cli.main import build
+
+DOCS = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
+
+
+def commands() -> dict[str, Any]:
+    """Each command, by the words that call it."""
+    top: dict[str, Any] = dict(typer.main.get_command(build()).commands)  # pyright: ignore
+    measure = top.pop("eval")
+    return top | {f"eval {name}": command for name, command in measure.commands.items()}
+
+
+COMMANDS = commands()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_has_a_summary_a_paragraph_and_an_example(cli: Cli, name: str) -> None:
+    summary, paragraph, example = COMMANDS[name].help.split("\n\n")
+    assert summary.endswith(".")
+    assert len(summary) < 60
+    assert len(paragraph) > 40
+    assert example.startswith(f"Example: remembrancer {name}")
+    assert summary in " ".join(cli.done(*name.split(), "--help").out.split())
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_and_all_its_options_are_documented(name: str) -> None:
+    assert f"`remembrancer {name}" in DOCS
+    for parameter in COMMANDS[name].params:
+        assert parameter.help or parameter.name == "help", parameter.name
+        for option in parameter.opts:
+            if option.startswith("--") and option != "--help":
+                assert option in DOCS, option
+
+
+@pytest.mark.parametrize(
+    ("command", "parameter", "choices"),
+    [
+        ("recall", "tier", Tier),
+        ("recall", "reach", Reach),
+        ("remember", "tier", Tier),
+        ("remember", "origin", Origin),
+        ("remember", "visibility", Visibility),
+        ("observe", "said_as", Role),
+        ("observe", "severity", Severity),
+        ("observe", "priority", Priority),
+        ("feedback", "said", Feedback),
+        ("ingest", "format", Format),
+    ],
+)
+def test_help_names_every_choice(command: str, parameter: str, choices: Any) -> None:
+    [found] = [each for each in COMMANDS[command].params if each.name == parameter]
+    for choice in choices:
+        assert choice.value in f"{found.help} {found.metavar}"
+
+
+def test_the_program_alone_shows_its_help_and_its_version(cli: Cli) -> None:
+    assert "recall" in cli.done().out
+    assert cli.done("--version").out.strip() == remembrancer.__version__

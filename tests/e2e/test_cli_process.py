@@ -1,0 +1,87 @@
+"""What only a process of its own can show: its exit code, its pipes, signals, and what it loads."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = (sys.executable, "-m", "remembrancer.interfaces.cli.main")
+SOURCE = str(Path(__file__).parents[2] / "src")
+
+
+@pytest.fixture
+def environment(folder: Path) -> dict[str, str]:
+    assert folder.exists()
+    return {**os.environ, "PYTHONPATH": SOURCE}
+
+
+def test_an_error_is_one_line_without_a_traceback(environment: dict[str, str]) -> None:
+    ran = subprocess.run([*PROGRAM, "recent"], env=environment, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout) == (3, "")
+    assert len(ran.stderr.splitlines()) == 1
+    assert ran.stderr.startswith("error: remembrancer.db: no such file")
+
+
+def test_a_reader_that_goes_away_is_no_error(environment: dict[str, str]) -> None:
+    subprocess.run([*PROGRAM, "remember", "anything"], env=environment, check=True, capture_output=True)
+    reading, writing = os.pipe()
+    os.close(reading)
+    ran = subprocess.run([*PROGRAM, "recent"], env=environment, stdout=writing, stderr=subprocess.PIPE, check=False)
+    os.close(writing)
+    assert (ran.returncode, ran.stderr) == (141, b"")
+
+
+def test_an_interrupt_is_quiet(environment: dict[str, str]) -> None:
+    with subprocess.Popen(
+        [*PROGRAM, "observe", "--stdin"],
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as running:
+        assert running.stdin
+        assert running.stderr
+        running.stdin.write(b"bad\n")
+        running.stdin.flush()
+        assert running.stderr.readline().startswith(b"stdin:1: ")  # from here on it waits for more
+        running.send_signal(signal.SIGINT)
+        assert running.wait(30) == 130
+        assert running.stderr.read() == b""
+
+
+LOADED = """
+import sys
+from remembrancer.interfaces.cli.main import run
+code = run(sys.argv[1:])
+print(code, *sorted({"apsw", "numpy", "pydantic", "onnxruntime", "tokenizers"} & sys.modules.keys()), file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "loaded"),
+    [(("--help",), b""), (("recall", "--help"), b""), (("recent",), b" apsw numpy pydantic")],
+)
+def test_a_command_loads_only_what_it_needs(
+    environment: dict[str, str], arguments: tuple[str, ...], loaded: bytes
+) -> None:
+    environment = {**environment, "REMEMBRANCER_EMBEDDER": "auto", "REMEMBRANCER_DB": "x.db"}
+    if loaded:
+        subprocess.run([*PROGRAM, "remember", "x", "--no-index"], env=environment, check=True, capture_output=True)
+    ran = subprocess.run([sys.executable, "-c", LOADED, *arguments], env=environment, capture_output=True, check=False)
+    assert ran.stderr.splitlines()[-1] == b"0" + loaded
+
+
+def test_colours_are_for_terminals_that_want_them(environment: dict[str, str]) -> None:
+    environment = {**environment, "FORCE_COLOR": "1", "TERM": "xterm"}
+    coloured = subprocess.run([*PROGRAM, "demo"], env=environment, check=True, capture_output=True).stdout
+    assert b"\x1b[36m" in coloured
+    plain = subprocess.run(
+        [*PROGRAM, "demo"], env={**environment, "NO_COLOR": "1"}, check=True, capture_output=True
+    ).stdout
+    assert b"\x1b[36m" not in plain
+    assert "▓".encode() in plain  # without colours the patterns tell the parts

@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+import pytest
+from driver import Cli
+
+
+@pytest.fixture
+def ids(cli: Cli) -> dict[str, str]:
+    """Three memories, by a word for each."""
+    told = {
+        "memory": ("Checkout needs 2 GiB of memory", "--kind", "decision", "--tag", "ops", "--at", "2026-03-04"),
+        "deploy": ("Deploys of checkout are on Monday", "--source", "wiki", "--at", "2026-03-05T09:30:00Z"),
+        "lunch": ("Lunch is at noon", "--tier", "episodic", "--session", "office", "--at", "1d"),
+    }
+    return {name: cli.done("remember", *arguments, "--json").json["id"] for name, arguments in told.items()}
+
+
+def found(cli: Cli, *arguments: str) -> list[str]:
+    return [hit["memory"]["id"] for hit in cli.done("recall", *arguments, "--json").json["hits"]]
+
+
+def test_recall_prints_hits_with_their_ids(cli: Cli, ids: dict[str, str]) -> None:
+    ran = cli.done("recall", "how much memory does checkout need?")
+    assert "Checkout needs 2 GiB of memory" in ran.out
+    assert ids["memory"] in ran.out
+    assert ran.err.strip() == "degraded: dense: no embedder: lexical recall only, as asked for"
+
+
+def test_recall_explains_its_scores(cli: Cli, ids: dict[str, str]) -> None:
+    ran = cli.done("recall", "how much memory does checkout need?", "--explain")
+    hit = cli.done("recall", "how much memory does checkout need?", "--json").json["hits"][0]
+    for part in hit["explanation"]["parts"]["parts"]:
+        assert f"{part['label']} " in ran.out
+        assert f"{part['contribution']:.3f}" in ran.out
+    assert "█" in ran.out
+    assert "lexical rank 1" in ran.out
+    assert "bm25 " in ran.out
+    assert " ".join(hit["explanation"]["matched"]) in ran.out
+    assert hit["explanation"]["parts"]["contribution"] == hit["score"]
+    assert hit["memory"]["id"] == ids["memory"]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (("--kind", "decision"), {"memory"}),
+        (("--kind", "decision", "--kind", "note"), {"memory", "deploy"}),
+        (("--tag", "ops"), {"memory"}),
+        (("--tag", "ops", "--tag", "other"), set[str]()),
+        (("--source", "wiki"), {"deploy"}),
+        (("--tier", "semantic"), {"memory", "deploy"}),
+        (("--tier", "working"), set[str]()),
+        (("--since", "2026-03-05"), {"deploy"}),
+        (("--until", "2026-03-05"), {"memory"}),
+        (("--since", "1h"), set[str]()),
+        (("--as-of", "2020-01-01"), set[str]()),
+        (("--in-session", "office"), set[str]()),
+        (("--reach", "workspace"), {"memory", "deploy"}),
+        (("--min-score", "1"), set[str]()),
+        (("--limit", "1"), {"memory"}),
+    ],
+)
+def test_recall_filters(cli: Cli, ids: dict[str, str], options: tuple[str, ...], expected: set[str]) -> None:
+    assert set(found(cli, "memory of checkout", *options)) == {ids[name] for name in expected}
+
+
+def test_the_scopes_session_and_the_filter_are_two_things(cli: Cli, ids: dict[str, str]) -> None:
+    assert found(cli, "lunch", "--session", "elsewhere") == [ids["lunch"]]
+    assert found(cli, "lunch", "--in-session", "elsewhere") == []
+    assert found(cli, "lunch", "--session", "office", "--reach", "session") == [ids["lunch"]]
+
+
+def test_recall_says_when_nothing_answers(cli: Cli, ids: dict[str, str]) -> None:
+    assert "No memory answers that." in cli.done("recall", "zebra").out
+    assert cli.done("recall", "zebra", "--render").out == ""
+    assert cli.done("recall", "zebra", "--render", "--json").json["rendered"] == ""
+    assert ids
+
+
+def test_recall_renders_a_block_within_its_budget(cli: Cli, ids: dict[str, str]) -> None:
+    block = cli.done("recall", "checkout", "--render").out
+    assert block.startswith("<recalled-memory>\n")
+    assert block.endswith("</recalled-memory>\n")
+    short = cli.done("recall", "checkout", "--render", "--max-chars", "280", "--json").json["rendered"]
+    assert len(short) <= 280
+    assert short.count("\n- ") == 1
+    assert cli("recall", "checkout", "--render", "--max-chars", "10").code == 2
+    assert ids
+
+
+def test_recent_lists_the_newest_first(cli: Cli, ids: dict[str, str]) -> None:
+    ran = cli.done("recent")
+    assert [line.strip() for line in ran.out.splitlines()[1::2]] == [ids["lunch"], ids["deploy"], ids["memory"]]
+    assert [memory["id"] for memory in cli.done("recent", "-n", "1", "--json").json["memories"]] == [ids["lunch"]]
+    assert [memory["id"] for memory in cli.done("recent", "--days", "2", "--json").json["memories"]] == [ids["lunch"]]
+    assert "Nothing is remembered there." in cli.done("recent", "--workspace", "empty").out
+
+
+def test_timeline_tells_it_by_day_and_session(cli: Cli, ids: dict[str, str]) -> None:
+    ran = cli.done("timeline")
+    assert ran.out.index("Wednesday 4 March 2026") < ran.out.index("Thursday 5 March 2026")
+    assert " · office\n" in ran.out
+    assert "  09:30  note  Deploys of checkout are on Monday" in ran.out
+    within = ("timeline", "--since", "2026-03-05", "--until", "2026-03-06", "--limit", "5", "--json")
+    assert [memory["id"] for memory in cli.done(*within).json["memories"]] == [ids["deploy"]]
+    assert "Nothing is remembered of that time." in cli.done("timeline", "--until", "2020-01-01").out
+
+
+def test_show_has_all_there_is(cli: Cli, ids: dict[str, str]) -> None:
+    cli.done("observe", "The deploy failed", "--actor", "Ana", "--session", "ops")
+    [formed] = cli.done("recall", "who failed?", "--json").json["hits"]
+    shown = cli.done("show", formed["memory"]["id"]).out
+    assert "workspace default · session ops" in shown
+    assert "1 event" in shown
+    assert "Ana, " in shown
+    dossier = cli.done("show", formed["memory"]["id"], "--json").json
+    assert dossier["events"][0]["actor"] == "Ana"
+    assert dossier["cues"][0]["event_id"] == dossier["events"][0]["id"]
+    titled = cli.done("remember", "twelve", "--title", "Limit", "--metadata", '{"a": "b"}', "--json").json["id"]
+    assert "Limit\ntwelve\n" in cli.done("show", titled).out
+    assert ids
+
+
+def test_why_not_says_where_it_ended(cli: Cli, ids: dict[str, str]) -> None:
+    returned = cli.done("why-not", ids["memory"], "memory of checkout").out
+    assert returned.startswith("✓ it is returned, at rank 1")
+    cut = cli.done("why-not", ids["deploy"], "memory of checkout", "--limit", "1", "--json").json
+    assert (cut["returned"], cut["stage"], cut["rank"]) == (False, "below the limit", 2)
+    filtered = cli.done("why-not", ids["memory"], "memory of checkout", "--kind", "note").out
+    assert filtered.startswith("✗ left out before the search: kinds")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("recall", "x", "--since", "yesterday"), "since"),
+        (("recall", "x", "--since", "2026-03-04T09:00:00"), "no UTC offset"),
+        (("recall", "x", "--until", "2026-02-30"), "until"),
+        (("recall", "x", "--limit", "0"), "limit"),
+        (("recall", "x", "--limit", "many"), "--limit"),
+        (("recall", "x", "--tier", "deep"), "tiers"),
+        (("recall", "x", "--reach", "far"), "reach"),
+        (("recall", "x", "--reach", "own"), "reach"),
+        (("recall", ""), "query"),
+        (("recall",), "QUERY"),
+        (("recent", "--limit", "0"), "limit"),
+        (("show", "01981c0e"), "ID|memory_id"),
+        (("show", "01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f"), "no memory"),
+        (("recall", "x", "--preset", "unheard"), "preset"),
+        (("recall", "x", "--embedder", "unheard"), "embedder"),
+        (("recall", "x", "--role", ""), "role"),
+        (("recall", "x", "--config", "missing.toml"), "config"),
+        (("recall", "x", "--colour", "red"), "--colour"),
+        (("juggle",), "juggle"),
+    ],
+)
+def test_bad_usage_is_one_line_and_exit_code_2(
+    cli: Cli, ids: dict[str, str], arguments: tuple[str, ...], named: str
+) -> None:
+    ran = cli(*arguments)
+    assert (ran.code, ran.out) == (2, "")
+    [line] = ran.err.splitlines()
+    assert line.startswith("error: ")
+    assert any(name in line for name in named.split("|"))
+    assert ids
