@@ -211,7 +211,7 @@ class Store(Protocol):
     async def put_vectors(self, scope: Scope, model: str, vectors: Sequence[CueVector]) -> int:
         """Store vectors; a cue that has gone, or already has one, is left alone. Returns how many were new.
 
-        Raises EmbedderMismatch when a vector's dimension differs from the others or from those `model` already has here.
+        Raises EmbedderMismatch when a vector's dimension differs from the others or from those that `model` has here.
         """
         ...
 
