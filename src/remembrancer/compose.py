@@ -77,7 +77,10 @@ def _local(settings: Settings) -> Embedder:
     from remembrancer.adapters.embedders.local import LocalEmbedder, local_model_id, weights
     from remembrancer.adapters.embedders.local.graph import DIM
 
-    weights.locate(settings.weights)
+    reach = weights.locate(settings.weights)
+    if settings.weights != weights.HUB:  # what is to be downloaded need not be there yet
+        for name in weights.SHA256:
+            reach(name)
     cache = Path(settings.cache_dir) if settings.cache_dir else user_cache()
     precision = settings.precision or "int8"
     load = partial(LocalEmbedder.open, source=settings.weights, precision=precision, cache_dir=cache)

@@ -29,20 +29,12 @@ class Settings(BaseModel):
     session: str | None = Field(default=None, description="the session within the agent")
     role: str = Field(default="AGENT", description="as what the caller reads: AGENT or LEAD")
     embedder: str = Field(default="auto", description="auto, none or local")
-    weights: str | None = Field(
-        default=None, description="a folder with the local model, or hub"
-    )
-    cache_dir: str | None = Field(
-        default=None, description="where prepared models are kept"
-    )
+    weights: str | None = Field(default=None, description="a folder with the local model, or hub")
+    cache_dir: str | None = Field(default=None, description="where prepared models are kept")
     precision: Literal["fp32", "int8"] | None = Field(default=None, description="arithmetic of the local embedder")
-    full_sync: bool = Field(
-        default=False, description="wait for the disk at every commit"
-    )
+    full_sync: bool = Field(default=False, description="wait for the disk at every commit")
     index_mb: int = Field(default=1024, ge=1, description="memory budget of the resident indexes, in MiB")
-    background_index: bool = Field(
-        default=True, description="index new memories beside other work"
-    )
+    background_index: bool = Field(default=True, description="index new memories beside other work")
 
 
 class _Given(NamedTuple):

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from driver import Cli
 
 PROGRAM = (sys.executable, "-m", "remembrancer.interfaces.cli.main")
 SOURCE = str(Path(__file__).parents[2] / "src")
@@ -52,6 +53,23 @@ def test_an_interrupt_is_quiet(environment: dict[str, str]) -> None:
         running.send_signal(signal.SIGINT)
         assert running.wait(30) == 130
         assert running.stderr.read() == b""
+
+
+def test_a_killed_writer_leaves_whole_batches_and_a_sound_file(environment: dict[str, str], cli: Cli) -> None:
+    with subprocess.Popen(
+        [*PROGRAM, "observe", "--stdin"], env=environment, stdin=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as running:
+        assert running.stdin
+        assert running.stderr
+        lines = [b'{"text": "turn %d", "key": "k%d"}\n' % (number, number) for number in range(500)]
+        running.stdin.write(b"".join([*lines, b'{"text": "not yet recorded"}\n', b"bad\n"]))
+        running.stdin.flush()
+        assert running.stderr.readline().startswith(b"stdin:502: ")
+        running.kill()
+    assert cli.done("doctor", "--json").json["ok"]
+    assert cli.done("stats", "--json").json["events"] == 500
+    cli.done("observe", "--stdin", stdin=b"".join(lines))
+    assert cli.done("stats", "--json").json["events"] == 500
 
 
 LOADED = """

@@ -162,8 +162,9 @@ def _key(hit: HitOut, keys: dict[UUID, str]) -> str:
 
 def _page(demo: DemoOut, *, keys: dict[UUID, str]) -> Blocks:
     scored = [hit for answer in demo.answers for hit in answer.recall.hits]
-    full = max(hit.score for hit in scored)
-    yield Legend([part.label for part in leaves(scored[0].explanation.parts)])
+    full = max((hit.score for hit in scored), default=1.0)
+    if scored:
+        yield Legend([part.label for part in leaves(scored[0].explanation.parts)])
     for number, answer in enumerate(demo.answers, start=1):
         yield ""
         yield Rule(Text(f"question {number} of {len(demo.answers)}", style="dim"), align="left", style="dim")

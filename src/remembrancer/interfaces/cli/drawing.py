@@ -25,7 +25,7 @@ GLYPHS: Final = "█▓▒░▪▫"
 BAR_CELLS: Final = 28
 
 # CSI, a terminated OSC, and the two-byte sequences; what is left of any other goes with its control character.
-_ESCAPES: Final = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\-_]")
+_ESCAPES: Final = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\^_]")
 _JOINERS: Final = frozenset("\u200c\u200d")
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
 

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+from remembrancer.interfaces.cli.drawing import (
+    GLYPHS,
+    Shares,
+    Shorter,
+    counted,
+    part_bars,
+    shortened,
+    shown,
+    size,
+)
+from remembrancer.interfaces.wire import PartOut
+
+
+def part(label: str, contribution: float, *parts: PartOut) -> PartOut:
+    return PartOut(label=label, value=contribution, contribution=contribution, parts=list(parts))
+
+
+def drawn(block: RenderableType, *, width: int = 80, color_system: str | None = None) -> str:
+    out = io.StringIO()
+    console = Console(
+        file=out,
+        width=width,
+        markup=False,
+        force_terminal=color_system is not None,
+        color_system="standard" if color_system else None,
+        legacy_windows=False,
+    )
+    console.print(block)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("text", "harmless"),
+    [
+        ("plain\n\ttext", "plain\n\ttext"),
+        ("\x1b[1;31mred\x1b[0m", "red"),
+        ("\x9b31mred", "red"),
+        ("\x1b]0;title\x07after", "after"),
+        ("\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "link"),
+        ("\x1b]never ended", "]never ended"),
+        ("\x1bcreset", "creset"),
+        ("a\rb\bc\x7f\x85d", "abcd"),
+        ("\u202eright to left\u2066\u200b\ufeff", "right to left"),
+        ("\u2028line\u2029paragraph", "lineparagraph"),
+        ("می\u200cخواهم 👩\u200d💻", "می\u200cخواهم 👩\u200d💻"),
+        ("[red]markup[/red]", "[red]markup[/red]"),
+    ],
+)
+def test_shown_text_can_only_be_read(text: str, harmless: str) -> None:
+    assert shown(text) == harmless
+
+
+@pytest.mark.parametrize("cells", [1, 2, 5, 9, 40])
+def test_a_shortened_text_fits_and_marks_the_cut(cells: int) -> None:
+    text = "日本語 and\n more 🎂🎂 words"
+    cut = shortened(text, cells)
+    assert cell_len(cut) <= cells
+    assert cut == "日本語 and more 🎂🎂 words" or cut.endswith("…")
+
+
+@pytest.mark.parametrize("lines", [1, 2, 3])
+@pytest.mark.parametrize("width", [30, 80, 120])
+def test_a_long_text_takes_no_more_lines_than_it_may(lines: int, width: int) -> None:
+    block = Shorter("many words of this size " * 100, lines=lines, lead=Text("12:00  "))
+    assert len(drawn(block, width=width).splitlines()) <= lines
+
+
+def test_a_bar_is_as_long_as_its_score_whatever_its_parts() -> None:
+    parts = [part(str(number), 0.07) for number in range(10)]
+    bar = drawn(Shares(parts, 1.0, 20)).rstrip("\n")
+    assert len(bar) == 20
+    assert bar.count("·") == 20 - 14
+
+
+def test_a_bar_tells_its_parts_apart_with_and_without_colours() -> None:
+    bar = Shares([part("a", 0.5), part("b", 0.5)], 1.0, 10)
+    assert drawn(bar) == GLYPHS[0] * 5 + GLYPHS[1] * 5 + "\n"
+    coloured = drawn(bar, color_system="standard")
+    assert GLYPHS[1] not in coloured
+    assert "\x1b[36m" in coloured
+    assert "\x1b[32m" in coloured
+
+
+def test_a_score_of_nothing_has_an_empty_bar() -> None:
+    assert drawn(Shares([part("a", 0.0)], 0.0, 5)) == "·····\n"
+    assert "0.000" in drawn(part_bars(part("a", 0.0), 0.0))
+
+
+def test_the_tree_of_a_score_is_drawn_whole() -> None:
+    leaf = PartOut(label="similarity", value=None, contribution=0.0, parts=[])
+    lines = drawn(part_bars(part("sum", 0.6, part("product", 0.4, leaf), part("lexical", 0.2)), 0.6)).splitlines()
+    assert [line.split()[0] for line in lines] == ["product", "similarity", "lexical", "sum"]
+    assert lines[1].startswith("  similarity")
+    assert "absent" in lines[1]
+    assert lines[0].count("█") > lines[2].count("█") > 0
+    assert lines[3].rstrip().endswith("0.600")
+
+
+@pytest.mark.parametrize(
+    ("count", "said"), [(0, "0 bytes"), (1023, "1023 bytes"), (1 << 20, "1.0 MiB"), (5 << 30, "5.0 GiB")]
+)
+def test_sizes_are_in_the_unit_people_would_choose(count: int, said: str) -> None:
+    assert size(count) == said
+
+
+@pytest.mark.parametrize(("count", "said"), [(1, "1 memory"), (2, "2 memories"), (1234, "1,234 memories")])
+def test_counts_have_their_noun(count: int, said: str) -> None:
+    assert counted(count, "memory") == said

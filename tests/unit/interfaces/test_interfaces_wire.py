@@ -1,0 +1,152 @@
+"""Each shape holds what its domain value holds, and comes back from its own JSON the same."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from uuid import UUID, uuid4
+
+import pytest
+
+from remembrancer import Remembrancer
+from remembrancer.domain.memory import Memory, Revision, Status, Tier
+from remembrancer.domain.recall import Explanation, Part, Stage
+from remembrancer.domain.relation import Relation, RelationKind
+from remembrancer.domain.scope import Scope, Visibility
+from remembrancer.domain.strength import Strength, Usage
+from remembrancer.engine.exchange import Imported
+from remembrancer.engine.inspect import Dossier, WhyNot
+from remembrancer.ingest.problem import Problem
+from remembrancer.interfaces import wire
+from remembrancer.jobs.indexer import IndexReport
+from remembrancer.ports.store import Finding, Stats
+
+AT = datetime(2026, 3, 4, 9, 0, 0, 123456, tzinfo=UTC)
+ID = UUID("01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f")
+MEMORY = Memory(
+    id=ID,
+    scope=Scope(workspace="acme", agent="coder"),
+    visibility=Visibility.CREW,
+    tier=Tier.SEMANTIC,
+    kind="decision",
+    title="Memory",
+    text="Checkout needs 2 GiB \x1b[31m",
+    source="runbook",
+    origin=wire.Origin.IMPORT,
+    occurred_from=AT,
+    occurred_to=AT + timedelta(hours=1),
+    recorded_at=AT,
+    valid_until=AT + timedelta(days=1),
+    superseded_by=ID,
+    superseded_at=AT,
+    retired_at=AT,
+    topic_key="memory",
+    key="k",
+    revision=3,
+    tags=("a", "b"),
+    metadata={"host": ["db-1", 2, None]},
+    status=Status.RETIRED,
+    strength=Strength(importance=0.9, priority=7, usage=Usage(shown=2, last_shown_at=AT)),
+)
+
+
+@pytest.fixture
+def memory() -> Iterator[Remembrancer]:
+    with Remembrancer.open(":memory:", embedder="none", clock=lambda: AT) as opened:
+        yield opened
+
+
+def comes_back(shape: wire.Wire) -> None:
+    assert type(shape).model_validate_json(shape.model_dump_json()) == shape
+
+
+def test_a_memory_keeps_every_field() -> None:
+    shape = wire.MemoryOut.of(MEMORY)
+    comes_back(shape)
+    told = json.loads(shape.model_dump_json())
+    assert set(told) == set(Memory.__dataclass_fields__)
+    assert told["id"] == str(ID)
+    assert told["recorded_at"] == "2026-03-04T09:00:00.123456Z"
+    assert told["tags"] == ["a", "b"]
+    assert told["metadata"] == {"host": ["db-1", 2, None]}
+    assert told["scope"] == {"workspace": "acme", "project": None, "crew": None, "agent": "coder", "session": None}
+    assert set(told["strength"]) == set(Strength.__dataclass_fields__)
+    assert set(told["strength"]["usage"]) == set(Usage.__dataclass_fields__)
+    assert told["strength"]["usage"]["last_shown_at"] == told["recorded_at"]
+
+
+def test_an_event_keeps_every_field(memory: Remembrancer) -> None:
+    local = AT.astimezone(timezone(timedelta(hours=2)))
+    event = memory.observe("hello", actor="Ana", occurred_at=local, payload={"a": 1}, refs={"b": [2]}, key="k")
+    shape = wire.EventOut.of(event)
+    comes_back(shape)
+    told = json.loads(shape.model_dump_json())
+    assert set(told) == set(event.__dataclass_fields__)
+    assert told["occurred_at"] == "2026-03-04T09:00:00.123456Z"
+    assert (told["payload"], told["refs"]) == ({"a": 1}, {"b": [2]})
+
+
+def test_a_recall_keeps_its_hits_and_reasons(memory: Remembrancer) -> None:
+    memory.remember("Checkout needs 2 GiB", occurred_at=AT - timedelta(days=15))
+    recall = memory.recall("checkout")
+    shape = wire.RecallOut.of(recall, rendered=recall.render())
+    comes_back(shape)
+    [hit] = shape.hits
+    assert (hit.rank, hit.score) == (1, recall[0].score)
+    assert hit.age == wire.AgeOut(seconds=15 * 86_400, spoken="2 weeks ago")
+    assert hit.explanation.parts.contribution == hit.score
+    assert hit.explanation.signals["similarity"] is None
+    assert hit.explanation.matched == ["checkout"]
+    assert shape.timings_ms.keys() == recall.timings.keys()
+    assert shape.degraded == dict(recall.degraded)
+    assert shape.rendered is not None
+    assert "Checkout needs 2 GiB" in shape.rendered
+
+
+def test_an_explanation_keeps_its_tree() -> None:
+    leaf = Part("similarity", None, 0.0)
+    tree = Part("weighted sum", 0.5, 0.5, (Part("min-max", 1.0, 0.5, (leaf,)),))
+    shape = wire.ExplanationOut.of(Explanation(tree, {"similarity": None}, {"lexical": 2}, ("a",)))
+    comes_back(shape)
+    assert shape.parts.parts[0].parts[0] == wire.PartOut(label="similarity", value=None, contribution=0.0, parts=[])
+    assert shape.ranks == {"lexical": 2}
+
+
+def test_a_dossier_keeps_all_that_belongs_to_a_memory(memory: Remembrancer) -> None:
+    event = memory.observe("hello")
+    revision = Revision(memory_id=ID, number=1, title=None, text="before", replaced_at=AT)
+    relation = Relation(source=ID, target=uuid4(), kind=RelationKind.SUPPORTS, weight=0.5, created_at=AT)
+    dossier = Dossier(memory=MEMORY, cues=(), events=(event,), revisions=(revision,), relations=(relation,))
+    shape = wire.DossierOut.of(dossier)
+    comes_back(shape)
+    assert shape.revisions == [wire.RevisionOut(number=1, title=None, text="before", replaced_at=AT)]
+    assert shape.relations[0].target == relation.target
+    assert shape.events[0].id == event.id
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        wire.WhyNotOut.of(WhyNot(memory=MEMORY, returned=False, reason="r", stage=Stage.FLOOR, score=0.1, rank=9)),
+        wire.WhyNotOut.of(WhyNot(memory=MEMORY, returned=False, reason="out of reach")),
+        wire.StatsOut.of(Stats(1, {"active": 1}, 1, {"m": 1}, 0, 0, AT, AT, 4096)),
+        wire.DoctorOut.of([Finding("file", True, "sound"), Finding("cues", False, "2 without", "export")]),
+        wire.MaintenanceOut.of({"index": IndexReport(indexed=1, deferred=2, reason="r")}),
+        wire.FeedbackOut.of(ID, Strength()),
+        wire.ImportedOut.of(Imported(rows=3, new=1, dry_run=True)),
+        wire.ExportedOut(path="a.jsonl", rows=3),
+        wire.ObservedOut.of([], [Problem(Path("a.jsonl"), 3, None, "bad")]),
+        wire.MemoriesOut.of([MEMORY]),
+        wire.AgeOut.of(timedelta(seconds=-90)),
+    ],
+    ids=lambda shape: type(shape).__name__,
+)
+def test_a_shape_comes_back_from_its_json(shape: wire.Wire) -> None:
+    comes_back(shape)
+
+
+def test_a_doctor_with_a_finding_is_not_ok() -> None:
+    assert wire.DoctorOut.of([Finding("file", True, "sound")]).ok
+    assert not wire.DoctorOut.of([Finding("file", True, "sound"), Finding("cues", False, "2 without")]).ok

@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+import csv
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from remembrancer.domain.event import Event, Origin, Role, Severity
+from remembrancer.domain.identity import derived_id
+from remembrancer.domain.memory import Memory, MemoryDraft, Tier
+from remembrancer.domain.scope import Visibility
+from remembrancer.domain.strength import Strength, Usage
+from remembrancer.policies.formation import (
+    memory_of_draft,
+    memory_of_event,
+    origin_of,
+    revised,
+    spoken_date,
+)
+from remembrancer.testing.doubles import NOW, SCOPE, an_event
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "spoken_date.csv"
+LATER = NOW + timedelta(days=1)
+ID = UUID(int=7)
+
+
+def golden() -> list[dict[str, str]]:
+    with GOLDEN.open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def formed(draft: MemoryDraft) -> Memory:
+    return memory_of_draft(draft, scope=SCOPE, identifier=ID, now=NOW).memory
+
+
+def heading(event: Event) -> str:
+    return memory_of_event(event).cues[0].cue.heading
+
+
+@pytest.mark.parametrize("row", golden(), ids=lambda row: row["moment"])
+def test_a_date_is_spoken_in_english(row: dict[str, str]) -> None:
+    assert spoken_date(datetime.fromisoformat(row["moment"])) == row["expected"]
+
+
+def test_an_event_is_headed_by_its_actor_and_its_day() -> None:
+    assert heading(replace(an_event(), actor="Ana")) == "Ana, Wednesday 4 March 2026"
+
+
+def test_an_event_without_an_actor_is_headed_by_its_role() -> None:
+    assert heading(replace(an_event(), role=Role.TOOL)) == "tool, Wednesday 4 March 2026"
+
+
+def test_an_event_is_headed_by_the_day_it_happened_not_the_day_it_was_recorded() -> None:
+    assert heading(replace(an_event(), recorded_at=LATER)) == "user, Wednesday 4 March 2026"
+
+
+def test_a_memory_of_an_event_says_what_was_said_verbatim() -> None:
+    text = "  The deploy\n\tfailed  \n"
+    write = memory_of_event(an_event(text))
+    assert (write.memory.text, write.cues[0].cue.text) == (text, text)
+
+
+def test_a_memory_of_an_event_has_an_id_that_follows_from_it() -> None:
+    event = an_event()
+    assert memory_of_event(event).memory.id == derived_id(event.id, "memory")
+
+
+def test_a_memory_of_an_event_names_it_as_its_source() -> None:
+    event = an_event()
+    write = memory_of_event(event)
+    assert (write.event_ids, [cue.cue.event_id for cue in write.cues]) == ((event.id,), [event.id])
+
+
+def test_a_memory_of_an_event_is_an_episode_of_the_events_kind_and_scope() -> None:
+    memory = memory_of_event(replace(an_event(), type="mission.status_change")).memory
+    assert (memory.tier, memory.kind, memory.scope) == (Tier.EPISODIC, "mission.status_change", SCOPE)
+
+
+def test_a_worse_event_matters_more() -> None:
+    importance = [memory_of_event(replace(an_event(), severity=level)).memory.strength.importance for level in Severity]
+    assert importance == pytest.approx([0.5, 0.55, 0.6, 0.7])
+
+
+def test_the_terms_of_a_cue_hold_who_and_when() -> None:
+    terms = memory_of_event(replace(an_event(), actor="Ana")).cues[0].terms
+    assert {"ana", "wednesdai", "march", "2026", "deploi", "fail"} <= set(terms)
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_a_text_comes_from_who_said_it(role: Role) -> None:
+    assert origin_of(role) is Origin(role.value)
+
+
+def test_a_memory_as_asked_for_holds_all_that_was_asked() -> None:
+    draft = MemoryDraft(
+        text="Checkout needs 2 GiB",
+        title="Checkout",
+        kind="decision",
+        tier=Tier.WORKING,
+        source="runbook",
+        origin=Origin.WEB,
+        importance=0.9,
+        priority=8,
+        confidence=0.4,
+        tags=("checkout",),
+        metadata={"ticket": 7},
+        topic_key="checkout-memory",
+        valid_from=NOW,
+        valid_until=LATER,
+        occurred_at=NOW - timedelta(days=1),
+        visibility=Visibility.CREW,
+        key="k-1",
+    )
+    assert formed(draft) == Memory(
+        id=ID,
+        scope=SCOPE,
+        visibility=Visibility.CREW,
+        tier=Tier.WORKING,
+        kind="decision",
+        title="Checkout",
+        text="Checkout needs 2 GiB",
+        source="runbook",
+        origin=Origin.WEB,
+        occurred_from=NOW - timedelta(days=1),
+        occurred_to=NOW - timedelta(days=1),
+        recorded_at=NOW,
+        valid_from=NOW,
+        valid_until=LATER,
+        topic_key="checkout-memory",
+        key="k-1",
+        tags=("checkout",),
+        metadata={"ticket": 7},
+        strength=Strength(importance=0.9, priority=8, confidence=0.4),
+    )
+
+
+def test_a_memory_without_a_time_happened_now() -> None:
+    memory = formed(MemoryDraft(text="Checkout needs 2 GiB"))
+    assert (memory.occurred_from, memory.occurred_to) == (NOW, NOW)
+
+
+def test_the_cue_of_a_memory_is_its_title_and_text_under_its_day() -> None:
+    write = memory_of_draft(MemoryDraft(text="2 GiB", title="Checkout"), scope=SCOPE, identifier=ID, now=NOW)
+    assert [(each.cue.heading, each.cue.text) for each in write.cues] == [("Wednesday 4 March 2026", "Checkout\n2 GiB")]
+
+
+def test_a_topic_told_anew_says_what_the_new_draft_says() -> None:
+    old = formed(MemoryDraft(text="2 GiB", title="Memory", tags=("old",), importance=0.2, valid_until=LATER))
+    draft = MemoryDraft(text="4 GiB", title="RAM", tags=("new",), importance=0.9, priority=9, metadata={"a": 1})
+    memory = revised(old, draft, now=LATER).memory
+    assert (memory.text, memory.title, memory.tags, memory.metadata) == ("4 GiB", "RAM", ("new",), {"a": 1})
+    assert (memory.strength.importance, memory.strength.priority) == (0.9, 9)
+    assert (memory.valid_until, memory.occurred_to, memory.revision) == (None, LATER, 2)
+
+
+def test_a_topic_told_anew_keeps_its_confidence_usage_source_and_first_recording() -> None:
+    strength = Strength(confidence=0.9, usage=Usage(helped=3))
+    old = replace(formed(MemoryDraft(text="2 GiB", source="runbook")), strength=strength)
+    memory = revised(old, MemoryDraft(text="4 GiB", source="rumour", confidence=0.1), now=LATER).memory
+    assert (memory.strength.confidence, memory.strength.usage) == (0.9, Usage(helped=3))
+    assert (memory.source, memory.recorded_at, memory.id) == ("runbook", NOW, ID)
+
+
+def test_a_topic_told_anew_is_found_by_its_new_words_alone() -> None:
+    write = revised(formed(MemoryDraft(text="2 GiB")), MemoryDraft(text="4 GiB"), now=LATER)
+    assert [each.cue.text for each in write.cues] == ["4 GiB"]
