@@ -19,7 +19,6 @@ from remembrancer.policies.lexical import analyse
 from remembrancer.presets.default import DEFAULT
 from remembrancer.testing.doubles import FixedClock, HashEmbedder
 
-
 T = TypeVar("T")
 
 

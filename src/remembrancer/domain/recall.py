@@ -77,9 +77,13 @@ class Fate:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """How an answer came about: what was searched, and the fate of each candidate."""
+    """How an answer came about: what was searched, and the fate of each candidate.
+
+    `embedded` is what of the question was compared by meaning: who speaks is left to the words.
+    """
 
     searched: str
+    embedded: str
     terms: tuple[str, ...]
     legs: Mapping[str, int]
     fates: Mapping[UUID, Fate]

@@ -82,7 +82,7 @@ async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
     """The memories that answer, best first; none when nothing does. Raises InvalidInput for a blank question."""
     timer = _Timer(ctx, ctx.stopwatch())
     now = ctx.clock()
-    planned = plan(question.text)
+    planned = plan(question.text, await _participants(ctx, reader, question))
     timer.lap("plan")
     vector, degraded = await _embed(ctx, planned)
     timer.lap("embed")
@@ -104,6 +104,7 @@ async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
         timings=timer.stages,
         trace=Trace(
             searched=planned.searched,
+            embedded=planned.embedded,
             terms=planned.lexical.terms or planned.lexical.phrase,
             legs={
                 "dense": int(np.count_nonzero(found.dense_rank)),
@@ -115,12 +116,19 @@ async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
     )
 
 
+async def _participants(ctx: Context, reader: Reader, question: Question) -> frozenset[str]:
+    """Who speaks in what will be searched; nobody where only words are compared."""
+    if ctx.embedder is None:
+        return frozenset()
+    return await ctx.store.participants(reader, question.where, model=ctx.model)
+
+
 async def _embed(ctx: Context, planned: Plan) -> tuple[NDArray[np.float32] | None, dict[str, str]]:
     """The question's vector; without one, why."""
     if ctx.embedder is None:
         return None, {"dense": ctx.without_embedder}
     try:
-        return await ctx.embedder.embed_query(planned.searched), {}
+        return await ctx.embedder.embed_query(planned.embedded), {}
     except ModelUnavailable as error:
         return None, {"dense": f"embedder down: {error}"}
 

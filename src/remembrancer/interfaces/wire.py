@@ -338,6 +338,7 @@ class RecallOut(Wire):
     degraded: dict[str, str]
     timings_ms: dict[str, float]
     searched: str
+    embedded: str
     terms: list[str]
     legs: dict[str, int]
     rendered: str | None
@@ -351,6 +352,7 @@ class RecallOut(Wire):
             degraded=dict(recall.degraded),
             timings_ms={stage: milliseconds(taken) for stage, taken in recall.timings.items()},
             searched=recall.trace.searched,
+            embedded=recall.trace.embedded,
             terms=list(recall.trace.terms),
             legs=dict(recall.trace.legs),
             rendered=rendered,

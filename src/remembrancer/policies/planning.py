@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
 from remembrancer.domain.query import LexicalQuery
-from remembrancer.policies.lexical import lexical_query
+from remembrancer.policies.lexical import analyse, lexical_query
 
 LONG_QUESTION_WORDS: Final = 80
 """Longer than people ask: a pasted prompt with the question at its end."""
@@ -22,15 +23,32 @@ _WORD: Final = re.compile(rf"[{_UNSPACED}]{{1,2}}|[^\s{_UNSPACED}]+")
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`searched` is the part of the question that both legs look for."""
+    """`searched` is the part of the question that is looked for; `embedded` what of it is compared by meaning."""
 
     searched: str
+    embedded: str
     lexical: LexicalQuery
 
 
-def plan(question: str) -> Plan:
+def plan(question: str, participants: Collection[str] = ()) -> Plan:
+    """What to search for. `participants`: the names of those who speak in what is searched."""
     searched = salient_part(question)
-    return Plan(searched, lexical_query(searched))
+    return Plan(searched, without_names(searched, participants), lexical_query(searched))
+
+
+def without_names(question: str, participants: Collection[str]) -> str:
+    """The question without the names of those who speak.
+
+    People seldom say their own names, so a name in the question pulls its vector towards turns that *mention* the
+    person. Who spoke is in the cues' headings, where the words of the question meet it. A name is left out as it is
+    spelled, with its possessive; a question that is nothing but names and stop words stays as it is.
+    """
+    parts = {part for name in participants for part in (name, *name.split()) if len(part) > 1}
+    if not parts:
+        return question
+    longest_first = "|".join(re.escape(part) for part in sorted(parts, key=lambda part: (-len(part), part)))
+    left = " ".join(re.sub(rf"(?<!\w)(?:{longest_first})(?:['’]s)?(?!\w)", " ", question).split())
+    return left if analyse(left).terms else question
 
 
 def salient_part(question: str) -> str:

@@ -204,6 +204,13 @@ class Store(Protocol):
         """
         ...
 
+    async def participants(self, reader: Reader, where: Filter, *, model: str | None) -> frozenset[str]:
+        """Who speaks, as user or assistant, in the turns that a search would look through: the actors' names.
+
+        `model` is the one that the search is about to ask for; it changes nothing but which index is read.
+        """
+        ...
+
     async def pending(self, scope: Scope, model: str, *, limit: int, now: datetime) -> tuple[PendingCue, ...]:
         """Cues of the workspace without a vector of `model`, whose last failure (if any) has been waited out."""
         ...

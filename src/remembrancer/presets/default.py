@@ -20,8 +20,8 @@ DEFAULT: Final = Preset(
     admission=Admission(never=("exec.output_chunk", "container.metrics", "network.*")),
     score=Weighted(
         (
-            (Signal("similarity"), 0.3),
-            (Signal("lexical"), 0.6),
+            (Signal("similarity"), 0.4),
+            (Signal("lexical"), 0.5),
             (Signal("importance"), 0.04),
             (Signal("confidence"), 0.04),
             # Enough to put the newer of two equal answers first; more buries what is old and exactly right.
@@ -31,7 +31,7 @@ DEFAULT: Final = Preset(
     depth=100,
     floor=Floor(similarity=0.3, coverage=0.35),
     recency_half_life=timedelta(days=30),
-    heading_in_vector=True,
+    heading_in_vector=False,
     feedback=FeedbackSteps(),
     renderer=Block(),
     reach_by_role={"AGENT": Reach.OWN, "LEAD": Reach.CREW_SHARED},

@@ -33,6 +33,7 @@ from remembrancer.testing.contract.memories import (
     StatusContract,
     TopicContract,
 )
+from remembrancer.testing.contract.participants import ParticipantsContract
 from remembrancer.testing.contract.search import (
     DenseContract,
     FreshnessContract,
@@ -62,6 +63,7 @@ class StoreContract(
     DenseContract,
     UnionContract,
     FreshnessContract,
+    ParticipantsContract,
     VectorContract,
     DeferContract,
     ExportContract,

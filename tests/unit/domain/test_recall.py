@@ -29,7 +29,7 @@ def a_recall(*hits: Hit) -> Recall:
         hits=hits,
         degraded={},
         timings={},
-        trace=Trace("what failed?", (), {}, {}),
+        trace=Trace("what failed?", "what failed?", (), {}, {}),
         renderer=first_characters,
     )
 

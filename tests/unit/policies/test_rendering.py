@@ -36,7 +36,7 @@ def a_recall(*hits: Hit) -> Recall:
         hits=hits,
         degraded={},
         timings={},
-        trace=Trace(searched="what failed?", terms=("fail",), legs={}, fates={}),
+        trace=Trace(searched="what failed?", embedded="what failed?", terms=("fail",), legs={}, fates={}),
         renderer=BLOCK,
     )
 

@@ -14,8 +14,9 @@ import numpy as np
 
 from remembrancer.adapters.reference.rows import Rows
 from remembrancer.domain.candidates import Candidates
+from remembrancer.domain.event import Role
 from remembrancer.domain.memory import IndexedCue, Memory
-from remembrancer.domain.query import LexicalQuery
+from remembrancer.domain.query import Filter, LexicalQuery
 from remembrancer.domain.scope import Reader
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.selection import excluded_by
@@ -25,6 +26,7 @@ K1: Final = 0.9
 B: Final = 0.4
 BACKGROUND: Final = 100
 """Texts without any of the question's words, counted in beside those there are (decision 0008)."""
+SPEAKERS: Final = (Role.USER, Role.ASSISTANT)
 NAN: Final = float("nan")
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -80,6 +82,18 @@ def search(rows: Rows, reader: Reader, request: SearchRequest) -> Candidates:
         visible=len(kept),
         without_vector=_without_vector(rows, cues, request.model),
     )
+
+
+def participants(rows: Rows, reader: Reader, where: Filter) -> frozenset[str]:
+    cues = rows.cues_by_memory()
+    named = [
+        rows.events[indexed.cue.event_id]
+        for memory in rows.visible_memories(reader)
+        if not excluded_by(memory, where)
+        for _, indexed in cues.get(memory.id, [])
+        if indexed.cue.event_id is not None
+    ]
+    return frozenset(event.actor for event in named if event.actor and event.role in SPEAKERS)
 
 
 def _similarities(rows: Rows, cues: Mapping[int, IndexedCue], request: SearchRequest) -> dict[int, float]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from remembrancer.adapters.reference import exchange
 from remembrancer.adapters.reference.rows import Failure, Rows, StoredVector
-from remembrancer.adapters.reference.search import search
+from remembrancer.adapters.reference.search import participants, search
 from remembrancer.domain.event import Event
 from remembrancer.domain.memory import Cue, Memory, Revision, Status
 from remembrancer.domain.query import Filter
@@ -178,6 +178,9 @@ class ReferenceStore:
 
     async def search(self, reader: Reader, request: SearchRequest) -> Candidates:
         return search(self._reading(reader.scope), reader, request)
+
+    async def participants(self, reader: Reader, where: Filter, *, model: str | None) -> frozenset[str]:
+        return participants(self._reading(reader.scope), reader, where)
 
     async def pending(self, scope: Scope, model: str, *, limit: int, now: datetime) -> tuple[PendingCue, ...]:
         rows = self._reading(scope)

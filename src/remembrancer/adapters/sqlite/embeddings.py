@@ -88,7 +88,7 @@ def defer_vectors(
             "SELECT attempts FROM vector_retries WHERE cue = ? AND model = ?", (ref, model)
         ).get
         attempts = 1 if failed is None else failed + 1
-        wait = min(FIRST_RETRY * 2 ** min(attempts - 1, 20), LAST_RETRY)
+        wait = min(FIRST_RETRY * (1 << min(attempts - 1, 20)), LAST_RETRY)
         connection.execute(
             "INSERT INTO vector_retries (cue, model, attempts, retry_at, error)"
             " SELECT n, ?, ?, ?, ? FROM cues WHERE n = ? AND workspace = ?"

@@ -110,6 +110,9 @@ class SqliteStore:
             request = replace(request, lexical=None)
         return await self._database.read(lambda c: self._indexes.search(c, reader, request))
 
+    async def participants(self, reader: Reader, where: Filter, *, model: str | None) -> frozenset[str]:
+        return await self._database.read(lambda c: self._indexes.participants(c, reader, where, model))
+
     async def pending(self, scope: Scope, model: str, *, limit: int, now: datetime) -> tuple[PendingCue, ...]:
         def work(connection: Connection) -> tuple[PendingCue, ...]:
             # Without this mark a sweep over a large file would walk past every indexed cue at each batch.

@@ -131,6 +131,7 @@ OBSERVED: Final[dict[str, Observe]] = {
     "search by words": _search_words,
     "search by phrase": _search_phrase,
     "search by vector": _search_vector,
+    "participants": lambda store: store.participants(READER, EVERYTHING, model=MODEL),
     "pending": _pending,
     "put_vectors": _put_vectors,
     "stats": _stats,

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Generator
+from contextlib import contextmanager
 
 from remembrancer.adapters.sqlite.connection import Connection
 from remembrancer.adapters.sqlite.resident.index import WorkspaceIndex
 from remembrancer.domain.candidates import Candidates
+from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader
 from remembrancer.ports.store import SearchRequest
 
@@ -25,15 +28,25 @@ class ResidentIndexes:
 
     def search(self, connection: Connection, reader: Reader, request: SearchRequest) -> Candidates:
         """Catch up with the rows and search, inside one read transaction of `connection`."""
-        key = (reader.scope.workspace, request.model)
+        with self._caught_up(connection, reader.scope.workspace, request.model) as index:
+            return index.search(connection, reader, request)
+
+    def participants(self, connection: Connection, reader: Reader, where: Filter, model: str | None) -> frozenset[str]:
+        """Catch up with the rows and name those who speak in them."""
+        with self._caught_up(connection, reader.scope.workspace, model) as index:
+            return index.participants(reader, where)
+
+    @contextmanager
+    def _caught_up(self, connection: Connection, workspace: str, model: str | None) -> Generator[WorkspaceIndex]:
+        """The index, as new as the read transaction of `connection`, for the caller alone."""
+        key = (workspace, model)
         with self._lock:
             index = self._indexes.pop(key, None) or WorkspaceIndex(*key)
             index.catch_up(connection)
             self._indexes[key] = index
-            found = index.search(connection, reader, request)
+            yield index
             while len(self._indexes) > 1 and self.nbytes > self._budget:
                 self._indexes.popitem(last=False)
-            return found
 
     @property
     def nbytes(self) -> int:

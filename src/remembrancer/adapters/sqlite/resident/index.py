@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
-from remembrancer.adapters.sqlite.connection import Connection
 import numpy as np
 from numpy.typing import NDArray
 
+from remembrancer.adapters.sqlite.connection import Connection
 from remembrancer.adapters.sqlite.full_text import cues_with_phrase
 from remembrancer.adapters.sqlite.resident.columns import SELECT, MemoryColumns, MemoryRow
 from remembrancer.adapters.sqlite.resident.growing import GrowingArray
@@ -17,13 +17,13 @@ from remembrancer.adapters.sqlite.resident.postings import LexicalScores, Postin
 from remembrancer.adapters.sqlite.resident.ranking import best, ordered
 from remembrancer.adapters.sqlite.resident.vectors import VectorTable
 from remembrancer.adapters.sqlite.rows import Row, term_hash
-from remembrancer.domain.query import LexicalQuery
-from remembrancer.domain.scope import Reader
 from remembrancer.domain.candidates import Candidates
+from remembrancer.domain.query import Filter, LexicalQuery
+from remembrancer.domain.scope import Reader
 from remembrancer.ports.store import SearchRequest
 
 LOAD_BATCH: Final = 8192
-_FIRST_COLUMN: Final = 5
+_FIRST_COLUMN: Final = 6
 """Where the memory's own columns begin in a row of `_changed`."""
 
 
@@ -43,6 +43,9 @@ class WorkspaceIndex:
         self._first_cue = GrowingArray[np.int64](np.int64)
         """Each slot's first cue; the cues of a slot stand together, by ordinal."""
         self._memory_of_cue = GrowingArray[np.int32](np.int32)
+        self._actor_of_cue = GrowingArray[np.int32](np.int32)
+        self._actors: dict[str, int] = {"": 0}
+        """Names of those who speak → their code in `_actor_of_cue`."""
 
     @property
     def nbytes(self) -> int:
@@ -89,13 +92,24 @@ class WorkspaceIndex:
             without_vector=self._without_vector(request, cue_kept),
         )
 
+    def participants(self, reader: Reader, where: Filter) -> frozenset[str]:
+        """As `Store.participants` says."""
+        kept = self._columns.mask(reader, where)
+        if kept.all():
+            return frozenset(name for name in self._actors if name)
+        speaking = np.zeros(len(self._actors), dtype=np.bool_)
+        speaking[self._actor_of_cue.values[kept[self._memory_of_cue.values]]] = True
+        return frozenset(name for name, code in self._actors.items() if name and speaking[code])
+
     # ── loading ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _changed(self, connection: Connection) -> Iterator[list[Row]]:
-        """Rows of (memory, cue, terms, length, vector, columns of the memory …), a memory's rows never parted."""
+        """Rows of (memory, cue, terms, length, vector, actor, the memory's columns …); a memory's rows stand together."""
         rows = connection.execute(
-            f"SELECT m.n, c.n, c.terms, c.length, v.vector, {SELECT} FROM memories m"
+            "SELECT m.n, c.n, c.terms, c.length, v.vector,"
+            f" iif(e.role IN ('user', 'assistant'), ifnull(e.actor, ''), ''), {SELECT} FROM memories m"
             " JOIN cues c ON c.memory = m.n LEFT JOIN embeddings v ON v.cue = c.n AND v.model = ?"
+            " LEFT JOIN events e ON e.n = c.event"
             " WHERE m.workspace = ? AND m.change > ? ORDER BY m.change, m.n, c.ordinal",
             (self.model, self.workspace, self._change),
         )
@@ -133,6 +147,8 @@ class WorkspaceIndex:
         sizes = np.diff([index for index, _ in heads], append=len(rows))
         slots = np.arange(first_slot, first_slot + len(heads), dtype=np.int32)
         self._memory_of_cue.extend(np.repeat(slots, sizes))
+        actors = [self._actors.setdefault(row[5], len(self._actors)) for row in rows]
+        self._actor_of_cue.extend(np.array(actors, dtype=np.int32))
         self._cue_rows.update((row[1], first_cue + place) for place, row in enumerate(rows))
         self._postings.extend([row[2] for row in rows], [row[3] for row in rows])
         if self.model is not None:

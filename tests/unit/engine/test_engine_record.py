@@ -1,0 +1,411 @@
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from remembrancer import AsyncRemembrancer, Conflict, EventDraft, InvalidInput, Remembrancer, Settings
+from remembrancer.domain.event import Origin, Priority, Role, Severity
+from remembrancer.domain.memory import Tier
+from remembrancer.domain.scope import Visibility
+from remembrancer.testing.doubles import NOW, FixedClock
+
+NAIVE = datetime(2026, 3, 4, 9, 0)  # noqa: DTZ001  the fault under test
+LARGEST = "a" * 65_536
+
+
+def kept(rem: Remembrancer) -> tuple[int, int]:
+    """How many events and memories there are."""
+    stats = rem.stats()
+    return stats.events, sum(stats.memories.values())
+
+
+# ── observe ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_an_event_is_recorded_as_it_was_observed(rem: Remembrancer) -> None:
+    event = rem.observe(
+        "Deploy of checkout failed",
+        role="tool",
+        type="mission.status_change",
+        severity="error",
+        priority="high",
+        actor="ci",
+        occurred_at=NOW - timedelta(hours=1),
+        payload={"exit": 137, "hosts": ["a", "b"]},
+        refs={"mission": "m-1"},
+        key="k-1",
+        session="monday",
+    )
+    assert rem.events() == (event,)
+    assert (event.role, event.type, event.severity, event.priority) == (
+        Role.TOOL,
+        "mission.status_change",
+        Severity.ERROR,
+        Priority.HIGH,
+    )
+    assert (event.actor, event.key, event.scope.session, event.origin) == ("ci", "k-1", "monday", Origin.TOOL)
+    assert (event.occurred_at, event.recorded_at) == (NOW - timedelta(hours=1), NOW)
+    assert (event.payload, event.refs) == ({"exit": 137, "hosts": ["a", "b"]}, {"mission": "m-1"})
+
+
+def test_an_event_without_a_time_happened_when_it_was_recorded(rem: Remembrancer) -> None:
+    assert rem.observe("Deploy failed").occurred_at == NOW
+
+
+def test_a_time_of_another_zone_is_kept_in_utc(rem: Remembrancer) -> None:
+    event = rem.observe("Deploy failed", occurred_at=NOW.astimezone(timezone(timedelta(hours=5, minutes=45))))
+    assert (event.occurred_at, event.occurred_at.tzinfo) == (NOW, UTC)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "  leading and trailing  ",
+        "\n\nlines\r\nof\tall\n kinds\n",
+        "cafe\u0301 and caf\u00e9",
+        "\u202eright to left\u202c\u200b\ufeff",
+        "👩\u200d👩\u200d👧 𝔘𝔫𝔦 \U0010ffff",
+        "\x1b[31mred\x1b[0m\x07",
+        "'; DROP TABLE events; --",
+        LARGEST,
+        "ё" * 32_768,
+    ],
+)
+def test_a_text_is_kept_exactly(rem: Remembrancer, text: str) -> None:
+    rem.observe(text)
+    assert (rem.events()[0].text, rem.recent()[0].text) == (text, text)
+
+
+def test_events_of_one_stream_are_counted_in_order(rem: Remembrancer) -> None:
+    first = rem.observe("one")
+    others = rem.observe_many([{"text": "two"}, {"text": "three"}])
+    assert [event.seq for event in (first, *others)] == [1, 2, 3]
+
+
+def test_each_session_counts_its_own_events(rem: Remembrancer) -> None:
+    drafts = [EventDraft(text=f"{session} {n}", session=session) for n in range(2) for session in ("a", "b")]
+    assert [(event.scope.session, event.seq) for event in rem.observe_many(drafts)] == [
+        ("a", 1),
+        ("b", 1),
+        ("a", 2),
+        ("b", 2),
+    ]
+
+
+def test_a_drafts_session_goes_before_the_callers(rem: Remembrancer) -> None:
+    monday = rem.scoped(session="monday")
+    events = monday.observe_many([EventDraft(text="one"), EventDraft(text="two", session="tuesday")])
+    assert [event.scope.session for event in events] == ["monday", "tuesday"]
+
+
+def test_a_batch_is_returned_in_its_order(rem: Remembrancer) -> None:
+    texts = [f"event {n}" for n in range(300)]
+    assert [event.text for event in rem.observe_many(EventDraft(text=text) for text in texts)] == texts
+
+
+def test_no_events_are_recorded_where_there_are_none(rem: Remembrancer) -> None:
+    assert rem.observe_many([]) == ()
+
+
+@pytest.mark.parametrize("kind", ["exec.output_chunk", "container.metrics", "network.request"])
+def test_what_is_never_remembered_is_recorded_all_the_same(rem: Remembrancer, kind: str) -> None:
+    event = rem.observe("GET /health 200", type=kind)
+    assert (rem.events(), rem.recent()) == ((event,), ())
+
+
+def test_a_known_key_gives_the_event_as_it_was_recorded(rem: Remembrancer, clock: FixedClock) -> None:
+    first = rem.observe("Deploy failed", key="k-1", severity="error")
+    clock.advance(timedelta(hours=1))
+    assert rem.observe("Deploy failed", key="k-1", severity="info") == first
+    assert kept(rem) == (1, 1)
+
+
+def test_a_known_key_with_another_text_is_a_conflict(rem: Remembrancer) -> None:
+    rem.observe("Deploy failed", key="k-1")
+    with pytest.raises(Conflict, match="k-1"):
+        rem.observe("Deploy succeeded", key="k-1")
+    assert kept(rem) == (1, 1)
+
+
+def test_a_key_is_known_in_every_session_of_its_scope(rem: Remembrancer) -> None:
+    first = rem.observe("Deploy failed", key="k-1", session="monday")
+    assert rem.observe("Deploy failed", key="k-1", session="tuesday") == first
+
+
+def test_a_key_is_its_own_in_each_scope(rem: Remembrancer) -> None:
+    rem.scoped(agent="ana").observe("Deploy failed", key="k-1")
+    assert rem.scoped(agent="bob").observe("Deploy succeeded", key="k-1").text == "Deploy succeeded"
+
+
+def test_a_key_repeated_within_a_batch_is_recorded_once(rem: Remembrancer) -> None:
+    events = rem.observe_many([{"text": "Deploy failed", "key": "k-1"}] * 3)
+    assert (len({event.id for event in events}), kept(rem)) == (1, (1, 1))
+
+
+def test_a_conflict_in_a_batch_leaves_nothing_of_it(rem: Remembrancer) -> None:
+    rem.observe("Deploy failed", key="k-1")
+    with pytest.raises(Conflict):
+        rem.observe_many([{"text": "new"}, {"text": "Deploy succeeded", "key": "k-1"}, {"text": "newer"}])
+    assert kept(rem) == (1, 1)
+
+
+def test_a_fault_in_a_batch_leaves_nothing_of_it(rem: Remembrancer) -> None:
+    with pytest.raises(InvalidInput):
+        rem.observe_many([{"text": "new"}, {"text": "  "}])
+    assert kept(rem) == (0, 0)
+
+
+def test_the_place_in_a_stream_after_a_refused_batch_is_the_next(rem: Remembrancer) -> None:
+    rem.observe("one", key="k-1")
+    with pytest.raises(Conflict):
+        rem.observe_many([{"text": "lost"}, {"text": "other", "key": "k-1"}])
+    assert rem.observe("two").seq == 2
+
+
+def test_ten_thousand_events_are_recorded_at_once(wordy: Remembrancer) -> None:
+    chunk = [{"text": f"line {n}", "type": "exec.output_chunk"} for n in range(10_000)]
+    assert len(wordy.observe_many(chunk)) == 10_000
+
+
+def test_more_than_ten_thousand_events_at_once_are_refused(rem: Remembrancer) -> None:
+    with pytest.raises(InvalidInput, match=r"^events: '10,001 events' .*at most 10,000"):
+        rem.observe_many([EventDraft(text="line")] * 10_001)
+    assert kept(rem) == (0, 0)
+
+
+def nested(levels: int) -> dict[str, Any]:
+    return {"deeper": nested(levels - 1)} if levels else {}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"text": ""}, r"^text: '' .*not blank"),
+        ({"text": " \n\t"}, r"^text: .*not blank"),
+        ({"text": LARGEST + "a"}, r"^text: '65,537 bytes' .*at most 65,536 bytes"),
+        ({"text": "ё" * 32_769}, r"^text: '65,538 bytes' .*at most 65,536 bytes"),
+        ({"text": "a\x00b"}, r"^text: 'a\\x00b' .*NUL"),
+        ({"text": "a\ud800b"}, r"^text: 'a\\ud800b' .*lone surrogate"),
+        ({"text": 5}, r"^text: 5 .*a string"),
+        ({"text": "a", "role": "boss"}, r"^role: 'boss' .*user, assistant, system, tool"),
+        ({"text": "a", "severity": "fatal"}, r"^severity: 'fatal' .*info, notice, warn, error"),
+        ({"text": "a", "priority": "urgent"}, r"^priority: 'urgent' .*normal, high, pin, permanent"),
+        ({"text": "a", "type": "My Type"}, r"^type: 'My Type' .*lower-case"),
+        ({"text": "a", "occurred_at": NAIVE}, r"^occurred_at: .*UTC offset"),
+        ({"text": "a", "occurred_at": "2026-03-04"}, r"^occurred_at: '2026-03-04' .*a datetime"),
+        ({"text": "a", "actor": " ana"}, r"^actor: ' ana' "),
+        ({"text": "a", "key": "k" * 201}, r"^key: .*1 to 200 characters"),
+        ({"text": "a", "session": ""}, r"^session: '' "),
+        ({"text": "a", "payload": {"at": NOW}}, r"^payload\.at: .*JSON values"),
+        ({"text": "a", "payload": {"n": float("nan")}}, r"^payload\.n: nan .*finite"),
+        ({"text": "a", "payload": {1: 2}}, r"^payload: 1 .*string keys"),
+        ({"text": "a", "payload": {"long": LARGEST}}, r"^payload: .*at most 65,536 bytes"),
+        ({"text": "a", "payload": nested(40)}, r"^payload.*at most 32 levels deep"),
+        ({"text": "a", "refs": {"a": {1, 2}}}, r"^refs\.a: "),
+    ],
+)
+def test_an_event_that_is_not_allowed_is_refused_by_argument_value_and_what_is(
+    rem: Remembrancer, given: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        rem.observe(**given)
+    assert kept(rem) == (0, 0)
+
+
+def test_an_argument_no_event_has_is_refused(rem: Remembrancer) -> None:
+    with pytest.raises(InvalidInput, match=r"^events: .*the arguments of an EventDraft .*colour"):
+        rem.observe_many([{"text": "a", "colour": "red"}])
+
+
+# ── remember ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_memory_is_kept_as_it_was_given(rem: Remembrancer) -> None:
+    memory = rem.remember(
+        " Checkout needs 2 GiB\n",
+        title="Checkout",
+        kind="decision",
+        tier="working",
+        source="runbook",
+        origin="web",
+        importance=0.9,
+        priority=8,
+        confidence=0.4,
+        tags=["checkout", "memory", "checkout"],
+        metadata={"ticket": 7},
+        topic_key="checkout-memory",
+        valid_from=NOW,
+        valid_until=NOW + timedelta(days=1),
+        occurred_at=NOW - timedelta(days=1),
+        visibility="crew",
+        key="k-1",
+    )
+    assert rem.get(memory.id) == memory
+    assert (memory.text, memory.title, memory.kind, memory.tier) == (
+        " Checkout needs 2 GiB\n",
+        "Checkout",
+        "decision",
+        Tier.WORKING,
+    )
+    assert (memory.tags, memory.metadata, memory.visibility) == (
+        ("checkout", "memory"),
+        {"ticket": 7},
+        Visibility.CREW,
+    )
+
+
+def test_a_known_key_gives_the_memory_as_it_is(rem: Remembrancer) -> None:
+    first = rem.remember("2 GiB", key="k-1", importance=0.9)
+    assert rem.remember("2 GiB", key="k-1", importance=0.1) == first
+    assert kept(rem) == (0, 1)
+
+
+def test_a_known_key_of_another_memory_is_a_conflict(rem: Remembrancer) -> None:
+    rem.remember("2 GiB", key="k-1")
+    with pytest.raises(Conflict, match="k-1"):
+        rem.remember("4 GiB", key="k-1")
+    assert kept(rem) == (0, 1)
+
+
+def test_a_known_key_of_another_memory_is_a_conflict_with_a_new_topic_too(rem: Remembrancer) -> None:
+    rem.remember("2 GiB", key="k-1")
+    with pytest.raises(Conflict, match="k-1"):
+        rem.remember("4 GiB", key="k-1", topic_key="checkout-memory")
+    assert kept(rem) == (0, 1)
+
+
+def test_two_memories_without_a_key_may_say_the_same(rem: Remembrancer) -> None:
+    rem.remember("2 GiB")
+    rem.remember("2 GiB")
+    assert kept(rem) == (0, 2)
+
+
+def test_a_topic_told_the_same_again_changes_nothing(rem: Remembrancer, clock: FixedClock) -> None:
+    first = rem.remember("2 GiB", title="Memory", topic_key="checkout-memory")
+    clock.advance(timedelta(hours=1))
+    assert rem.remember("2 GiB", title="Memory", topic_key="checkout-memory") == first
+    assert rem.show(first.id).revisions == ()
+
+
+def test_a_topic_told_anew_is_the_same_memory_one_revision_on(rem: Remembrancer) -> None:
+    first = rem.remember("2 GiB", topic_key="checkout-memory")
+    second = rem.remember("4 GiB", topic_key="checkout-memory")
+    assert (second.id, second.text, second.revision) == (first.id, "4 GiB", 2)
+    assert rem.get(first.id) == second
+    assert kept(rem) == (0, 1)
+
+
+def test_a_new_title_alone_is_a_revision(rem: Remembrancer) -> None:
+    rem.remember("2 GiB", title="Memory", topic_key="checkout-memory")
+    assert rem.remember("2 GiB", title="RAM", topic_key="checkout-memory").revision == 2
+
+
+def test_what_a_topic_said_before_is_kept_as_revisions(rem: Remembrancer, clock: FixedClock) -> None:
+    memory = rem.remember("2 GiB", title="Memory", topic_key="checkout-memory")
+    for text in ("4 GiB", "8 GiB"):
+        clock.advance(timedelta(hours=1))
+        rem.remember(text, topic_key="checkout-memory")
+    said = [(each.number, each.title, each.text, each.replaced_at) for each in rem.show(memory.id).revisions]
+    hour = timedelta(hours=1)
+    assert said == [(1, "Memory", "2 GiB", NOW + hour), (2, None, "4 GiB", NOW + 2 * hour)]
+
+
+def test_a_topic_told_anew_keeps_its_confidence_its_usage_its_source_and_its_first_recording(
+    rem: Remembrancer, clock: FixedClock
+) -> None:
+    memory = rem.remember("2 GiB", topic_key="checkout-memory", source="runbook", confidence=0.9)
+    rem.mark([memory.id], "used")
+    clock.advance(timedelta(hours=1))
+    later = rem.remember("4 GiB", topic_key="checkout-memory", source="rumour", confidence=0.1)
+    assert (later.source, later.strength.confidence, later.recorded_at) == ("runbook", 0.9, NOW)
+    assert rem.get(memory.id).strength.usage.used == 1
+
+
+def test_a_topic_told_anew_is_found_by_its_new_words_and_not_by_its_old(rem: Remembrancer) -> None:
+    rem.remember("penguins", topic_key="favourite")
+    rem.index_now()
+    memory = rem.remember("walruses", topic_key="favourite")
+    rem.index_now()
+    assert [hit.id for hit in rem.recall("walruses")] == [memory.id]
+    assert len(rem.recall("penguins")) == 0
+
+
+def test_a_topic_is_its_own_in_each_scope(rem: Remembrancer) -> None:
+    first = rem.scoped(agent="ana").remember("2 GiB", topic_key="checkout-memory")
+    second = rem.scoped(agent="bob").remember("4 GiB", topic_key="checkout-memory")
+    assert first.id != second.id
+
+
+def test_a_topic_is_the_same_in_every_session(rem: Remembrancer) -> None:
+    first = rem.scoped(session="monday").remember("2 GiB", topic_key="checkout-memory")
+    assert rem.scoped(session="tuesday").remember("4 GiB", topic_key="checkout-memory").id == first.id
+
+
+def test_a_topic_that_was_forgotten_begins_anew(rem: Remembrancer) -> None:
+    first = rem.remember("2 GiB", topic_key="checkout-memory")
+    rem.forget(first.id)
+    second = rem.remember("4 GiB", topic_key="checkout-memory")
+    assert (second.id != first.id, second.revision) == (True, 1)
+
+
+def test_a_forgotten_topic_cannot_come_back_beside_its_successor(rem: Remembrancer) -> None:
+    first = rem.remember("2 GiB", topic_key="checkout-memory")
+    rem.forget(first.id)
+    rem.remember("4 GiB", topic_key="checkout-memory")
+    with pytest.raises(Conflict):
+        rem.restore(first.id)
+
+
+def test_writers_that_tell_a_topic_at_the_same_moment_end_in_one_memory_with_all_they_said() -> None:
+    texts = [f"{size} GiB" for size in range(8)]
+
+    async def tell() -> tuple[set[UUID], list[str]]:
+        settings = Settings(db=":memory:", background_index=False)
+        async with await AsyncRemembrancer.open(embedder="none", settings=settings) as rem:
+            told = await asyncio.gather(*(rem.remember(text, topic_key="checkout-memory") for text in texts))
+            dossier = await rem.show(told[0].id)
+            return {memory.id for memory in told}, [*(each.text for each in dossier.revisions), dossier.memory.text]
+
+    ids, said = asyncio.run(tell())
+    assert (len(ids), sorted(said)) == (1, texts)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"text": " "}, r"^text: "),
+        ({"text": LARGEST + "a"}, r"^text: '65,537 bytes' "),
+        ({"text": "a", "title": "t" * 501}, r"^title: .*1 to 500"),
+        ({"text": "a", "title": "two\nlines"}, r"^title: "),
+        ({"text": "a", "kind": "My Kind"}, r"^kind: "),
+        ({"text": "a", "tier": "deep"}, r"^tier: 'deep' .*working, episodic, semantic"),
+        ({"text": "a", "origin": "dream"}, r"^origin: 'dream' .*user, assistant, system, tool, web, import"),
+        ({"text": "a", "visibility": "all"}, r"^visibility: 'all' .*session, own, crew, workspace"),
+        ({"text": "a", "importance": 1.1}, r"^importance: 1\.1 .*from 0 to 1"),
+        ({"text": "a", "confidence": -0.1}, r"^confidence: -0\.1 "),
+        ({"text": "a", "importance": float("nan")}, r"^importance: nan "),
+        ({"text": "a", "importance": True}, r"^importance: True "),
+        ({"text": "a", "priority": 0}, r"^priority: 0 .*from 1 to 10"),
+        ({"text": "a", "priority": 11}, r"^priority: 11 "),
+        ({"text": "a", "priority": 5.0}, r"^priority: 5\.0 "),
+        ({"text": "a", "tags": "checkout"}, r"^tags: 'checkout' .*a list"),
+        ({"text": "a", "tags": [f"t{n}" for n in range(65)]}, r"^tags: '65 tags' .*at most 64"),
+        ({"text": "a", "tags": [5]}, r"^tags: 5 "),
+        ({"text": "a", "metadata": {"at": NOW}}, r"^metadata\.at: "),
+        ({"text": "a", "topic_key": " t"}, r"^topic_key: "),
+        ({"text": "a", "valid_from": NAIVE}, r"^valid_from: .*UTC offset"),
+        ({"text": "a", "valid_until": NAIVE}, r"^valid_until: .*UTC offset"),
+        ({"text": "a", "occurred_at": NAIVE}, r"^occurred_at: .*UTC offset"),
+        ({"text": "a", "valid_from": NOW, "valid_until": NOW}, r"^valid_until: .*after valid_from"),
+    ],
+)
+def test_a_memory_that_is_not_allowed_is_refused_by_argument_value_and_what_is(
+    rem: Remembrancer, given: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        rem.remember(**given)
+    assert kept(rem) == (0, 0)

@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from remembrancer import InvalidInput, Memory, NotFound, Remembrancer, Settings
+from remembrancer.domain.recall import Stage
+from remembrancer.testing.doubles import NOW, FailingEmbedder, FixedClock
+
+DAY = timedelta(days=1)
+
+
+def test_a_memory_that_came_back_is_told_its_rank_in_the_answer(rem: Remembrancer) -> None:
+    rem.remember("The deploy failed")
+    second = rem.remember("A deploy")
+    answer = rem.recall("the deploy failed")
+    told = rem.why_not(second.id, "the deploy failed")
+    rank = next(hit.rank for hit in answer if hit.id == second.id)
+    assert (told.returned, told.stage, told.rank) == (True, Stage.RETURNED, rank)
+    assert told.reason == f"it is returned, at rank {rank}"
+
+
+def test_a_rank_in_the_answer_does_not_count_what_was_left_out_before_it(rem: Remembrancer) -> None:
+    for _ in range(3):
+        rem.remember("The deploy failed")
+    second = rem.remember("A deploy of the shop")
+    told = rem.why_not(second.id, "the deploy failed")
+    assert (told.rank, told.reason) == (2, "it is returned, at rank 2")
+
+
+def test_a_memory_told_of_is_the_one_asked_about(rem: Remembrancer) -> None:
+    memory = rem.remember("The deploy failed")
+    assert rem.why_not(memory.id, "deploy").memory == memory
+
+
+def test_an_id_is_taken_as_text_too(rem: Remembrancer) -> None:
+    memory = rem.remember("The deploy failed")
+    assert rem.why_not(str(memory.id), "deploy").returned
+
+
+def test_what_no_one_ever_wrote_is_not_found(rem: Remembrancer) -> None:
+    with pytest.raises(NotFound, match="no memory"):
+        rem.why_not(uuid4(), "deploy")
+
+
+def test_a_memory_of_another_workspace_is_not_found(tmp_path: Any) -> None:
+    settings = Settings(db=str(tmp_path / "a.db"), background_index=False, embedder="none")
+    with Remembrancer.open(workspace="theirs", settings=settings) as theirs:
+        memory = theirs.remember("The deploy failed")
+    with Remembrancer.open(workspace="ours", settings=settings) as ours, pytest.raises(NotFound):
+        ours.why_not(memory.id, "deploy")
+
+
+def test_a_memory_of_another_agent_is_out_of_reach(rem: Remembrancer) -> None:
+    memory = rem.scoped(crew="platform", agent="bob").remember("The deploy failed")
+    told = rem.scoped(crew="platform", agent="ana").why_not(memory.id, "deploy")
+    assert (told.returned, told.stage) == (False, None)
+    assert told.reason == (
+        "out of reach: this reader looks as far as own, the memory belongs to crew platform, agent bob"
+    )
+
+
+def test_a_reach_asked_for_decides_what_is_out_of_it(rem: Remembrancer) -> None:
+    memory = rem.scoped(crew="platform", agent="bob").remember("The deploy failed")
+    assert rem.scoped(crew="platform", agent="ana").why_not(memory.id, "deploy", reach="crew_shared").returned
+
+
+def test_a_memory_kept_to_its_session_is_not_found_from_another(rem: Remembrancer) -> None:
+    memory = rem.scoped(agent="ana", session="monday").remember("The deploy failed", visibility="session")
+    with pytest.raises(NotFound):
+        rem.scoped(agent="ana", session="tuesday").why_not(memory.id, "deploy")
+
+
+@pytest.mark.parametrize(
+    ("where", "reason"),
+    [
+        ({"kinds": ["decision"]}, "kinds"),
+        ({"tiers": ["working"]}, "tiers"),
+        ({"tags": ["missing"]}, "tags"),
+        ({"source": "runbook"}, "source"),
+        ({"session": "monday"}, "session"),
+        ({"since": NOW + DAY}, "since"),
+        ({"until": NOW}, "until"),
+        ({"as_of": NOW - DAY}, "recorded later"),
+        ({"kinds": ["decision"], "tags": ["missing"]}, "kinds, tags"),
+    ],
+)
+def test_a_memory_that_a_filter_leaves_out_is_told_which(rem: Remembrancer, where: dict[str, Any], reason: str) -> None:
+    memory = rem.remember("The deploy failed")
+    told = rem.why_not(memory.id, "deploy", **where)
+    assert (told.returned, told.reason) == (False, f"left out before the search: {reason}")
+
+
+def retired(rem: Remembrancer) -> Memory:
+    return rem.forget(rem.remember("The deploy failed").id)
+
+
+def expired(rem: Remembrancer) -> Memory:
+    return rem.remember("The deploy failed", valid_until=NOW)
+
+
+def early(rem: Remembrancer) -> Memory:
+    return rem.remember("The deploy failed", valid_from=NOW + DAY)
+
+
+@pytest.mark.parametrize(("make", "reason"), [(retired, "retired"), (expired, "expired"), (early, "not yet valid")])
+def test_a_memory_that_is_not_current_is_told_why(
+    rem: Remembrancer, make: Callable[[Remembrancer], Memory], reason: str
+) -> None:
+    told = rem.why_not(make(rem).id, "deploy")
+    assert (told.returned, told.reason) == (False, f"left out before the search: {reason}")
+
+
+def test_a_memory_below_the_relevance_floor_is_told_so(rem: Remembrancer) -> None:
+    memory = rem.remember("Lunch with penguins in the deploy room of the old zoo")
+    rem.index_now()
+    told = rem.why_not(memory.id, "quarterly finance statement numbers")
+    assert (told.returned, told.stage, told.rank) == (False, Stage.FLOOR, 1)
+    assert told.reason == "ranked 1, below the relevance floor"
+
+
+def test_a_memory_below_the_score_asked_for_is_below_the_floor(rem: Remembrancer) -> None:
+    memory = rem.remember("The deploy failed")
+    told = rem.why_not(memory.id, "deploy", min_score=1.0)
+    assert (told.stage, told.score is not None and told.score < 1.0) == (Stage.FLOOR, True)
+
+
+def test_a_memory_below_the_limit_is_told_its_rank(rem: Remembrancer) -> None:
+    older = rem.remember("The deploy failed on Monday", occurred_at=NOW - DAY)
+    rem.remember("The deploy failed on Tuesday")
+    told = rem.why_not(older.id, "deploy failed", limit=1)
+    assert (told.returned, told.stage, told.rank) == (False, Stage.LIMIT, 2)
+    assert told.reason == "ranked 2, and only 1 are asked for (at most 200)"
+
+
+def test_a_repeat_is_told_of_which(rem: Remembrancer) -> None:
+    older = rem.remember("The deploy failed", occurred_at=NOW - DAY)
+    newer = rem.remember("the deploy FAILED")
+    told = rem.why_not(older.id, "deploy failed")
+    assert (told.returned, told.stage) == (False, Stage.DUPLICATE)
+    assert str(newer.id) in told.reason
+
+
+def test_a_memory_beyond_the_depth_of_the_legs_is_told_so(rem: Remembrancer, clock: FixedClock) -> None:
+    memory = rem.remember("A deploy of something else entirely, with lunch", occurred_at=NOW - 900 * DAY)
+    rem.observe_many({"text": f"deploy failed {n}"} for n in range(120))
+    rem.index_now()
+    told = rem.why_not(memory.id, "deploy failed")
+    assert (told.returned, told.stage) == (False, None)
+    assert told.reason == "no leg brought it: 100 memories match better by words; 100 memories are nearer in meaning"
+
+
+def test_a_memory_without_a_word_in_common_and_without_an_embedder_is_told_so(wordy: Remembrancer) -> None:
+    memory = wordy.remember("The deploy failed")
+    told = wordy.why_not(memory.id, "penguins")
+    assert told.reason == "no leg brought it: no word in common; no embedder: lexical recall only, as asked for"
+
+
+def test_a_memory_without_a_word_in_common_and_without_a_vector_yet_is_told_so(rem: Remembrancer) -> None:
+    memory = rem.remember("The deploy failed")
+    told = rem.why_not(memory.id, "penguins")
+    assert told.reason == (
+        "no leg brought it: no word in common; index catching up: 1 of 1 memories have no vector yet"
+    )
+
+
+def test_a_memory_without_a_word_in_common_while_the_embedder_is_down_is_told_so(clock: FixedClock) -> None:
+    settings = Settings(db=":memory:", background_index=False)
+    with Remembrancer.open(settings=settings, embedder=FailingEmbedder(), clock=clock) as rem:
+        memory = rem.remember("The deploy failed")
+        told = rem.why_not(memory.id, "penguins")
+    assert told.reason == "no leg brought it: no word in common; embedder down: the model does not answer"
+
+
+def test_a_question_that_could_not_be_asked_is_refused_here_too(rem: Remembrancer) -> None:
+    memory = rem.remember("The deploy failed")
+    with pytest.raises(InvalidInput, match=r"^query: "):
+        rem.why_not(memory.id, " ")
+
+
+def test_what_is_no_id_is_refused(rem: Remembrancer) -> None:
+    with pytest.raises(InvalidInput, match=r"^memory_id: 'first' "):
+        rem.why_not("first", "deploy")
