@@ -40,8 +40,9 @@ def context(
 
     Raises InvalidInput, StoreUnavailable, Unsupported, ModelUnavailable.
     """
-    choice = Choice(embedder) if embedder is not None else choose_embedder(settings)
     preset = preset_named(settings.preset)
+    preset.reach_of(settings.role)  # before anything is opened for a caller whose sight nobody can say
+    choice = Choice(embedder) if embedder is not None else choose_embedder(settings)
     return Context(
         store=_store(settings, create=create),
         embedder=choice.embedder,

@@ -124,6 +124,8 @@ class AsyncRemembrancer:
 
     def scoped(self, *, role: str | None = None, **scope: str | None) -> Self:
         """A view for another project, crew, agent or session of the same workspace, over the same open store."""
+        if role is not None:
+            self._ctx.preset.reach_of(role)
         caller = replace(self._caller, scope=self._caller.scope.narrowed(**scope), role=role or self._caller.role)
         return type(self)(self._opened, caller)
 

@@ -56,6 +56,6 @@ def reader_of(ctx: Context, caller: Caller, reach: Reach | None = None) -> Reade
     """
     if reach is not None:
         return Reader(caller.scope, reach)
-    usual = ctx.preset.reach_by_role.get(caller.role, Reach.WORKSPACE)
+    usual = ctx.preset.reach_of(caller.role)
     needed = {Reach.SESSION: caller.scope.session, Reach.OWN: caller.scope.agent, Reach.CREW_SHARED: caller.scope.crew}
     return Reader(caller.scope, Reach.WORKSPACE if needed.get(usual, "") is None else usual)

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from remembrancer.domain.validation import JsonValue
@@ -18,7 +20,12 @@ MAIN: Final = (Category.SINGLE_HOP, Category.MULTI_HOP, Category.TEMPORAL, Categ
 """The categories of the main rows. Adversarial questions ask for what was not said, and are never mixed in."""
 
 _COLUMNS: Final = ("recall@5", "recall@10", "recall@20", "any@10", "all@10", "ndcg@10", "mrr")
-_SESSION_COLUMNS: Final = ("recall@5", "any@5", "all@5", "recall@10", "any@10", "all@10", "ndcg@10", "mrr")
+_SESSION_COLUMNS: Final = ("recall@5", "any@5", "recall@10", "any@10", "all@10", "ndcg@10", "mrr")
+_EVERY_METRIC: Final = (
+    *(f"{metric}@{depth}" for metric in ("recall", "any", "all") for depth in (5, 10, 20)),
+    "ndcg@10",
+    "mrr",
+)
 _CATEGORY_COLUMN: Final = "recall@10"
 
 
@@ -178,7 +185,7 @@ def as_json(report: Report) -> dict[str, JsonValue]:
 def print_report(report: Report, console: Console) -> None:
     """The report for people: turns, sessions, categories, the adversarial questions apart, and what it took."""
     console.print(
-        f"[bold]{report.dataset}[/bold]: {report.conversations} conversations, {report.turns:,} turns; "
+        f"[bold]{escape(report.dataset)}[/bold]: {report.conversations} conversations, {report.turns:,} turns; "
         f"{report.questions:,} questions count, {report.adversarial_questions:,} adversarial stand apart, "
         f"{report.excluded:,} have no usable evidence"
     )
@@ -186,9 +193,11 @@ def print_report(report: Report, console: Console) -> None:
     console.print(_level_table(f"Turns found ({counted})", report, _COLUMNS, session=False))
     console.print(_level_table(f"Sessions found ({counted})", report, _SESSION_COLUMNS, session=True))
     console.print(_category_table(report))
+    console.print(_every_metric_table(f"{report.results[0].system}: turns by category", report, session=False))
+    console.print(_every_metric_table(f"{report.results[0].system}: sessions by category", report, session=True))
     console.print(_latency_table(report))
     for part, reason in report.degraded.items():
-        console.print(f"[bold]Without {part}[/bold]: {reason}")
+        console.print(f"[bold]Without {part}[/bold]: {escape(reason)}")
     console.print(f"Database: {report.index_bytes:,} bytes for {report.turns:,} turns")
     console.print(f"Embedder: {report.embedder or 'none'}; answers read to depth {report.depth}; seed {report.seed}")
     console.print(f"Machine: {report.machine}")
@@ -223,10 +232,10 @@ def _levels_json(levels: Levels) -> dict[str, JsonValue]:
 
 
 def _table(title: str, columns: Sequence[str]) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold")
-    table.add_column("system")
+    table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table.add_column("", no_wrap=True)
     for column in columns:
-        table.add_column(column, justify="right", no_wrap=True)
+        table.add_column(column.replace("@", "\n@"), justify="right", no_wrap=True)
     return table
 
 
@@ -251,6 +260,24 @@ def _category_table(report: Report) -> Table:
     return table
 
 
+def _every_metric_table(title: str, report: Report, *, session: bool) -> Table:
+    """Every metric of the first system, a row each; a column a category, with its number of questions."""
+    result = report.results[0]
+    asked = [
+        *((category.label, result.by_category[category]) for category in MAIN),
+        ("together", result.main),
+        ("adversarial", result.adversarial),
+    ]
+    means = [levels.session if session else levels.turn for _, levels in asked]
+    table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table.add_column("")
+    for (label, _), mean in zip(asked, means, strict=True):
+        table.add_column(f"{label}\nn={mean.questions}", justify="right", no_wrap=True)
+    for metric in _EVERY_METRIC:
+        table.add_row(metric, *(f"{mean.values[metric]:.3f}" if mean.questions else "-" for mean in means))
+    return table
+
+
 def _latency_table(report: Report) -> Table:
     table = _table("Answer time, ms", ("p50", "p95"))
     for result in report.results:
@@ -262,4 +289,5 @@ def _with_interval(means: Means, metric: str) -> str:
     if not means.questions:
         return "-"
     interval = means.intervals[metric]
-    return f"{means.values[metric]:.3f}\n[dim]{interval.low:.3f}-{interval.high:.3f}[/dim]"
+    between = f"{interval.low:.2f}-{interval.high:.2f}".replace("0.", ".")
+    return f"{means.values[metric]:.3f}\n[dim]{between}[/dim]"

@@ -46,6 +46,12 @@ class Preset:
             raise InvalidInput("preset.recency_half_life", self.recency_half_life, "a positive duration")
         _check(self.score, calibrated=True)
 
+    def reach_of(self, role: str) -> Reach:
+        """How far a role looks. Raises InvalidInput for one this preset does not know: a slip must not widen sight."""
+        if role not in self.reach_by_role:
+            raise InvalidInput("role", role, "one of " + ", ".join(sorted(self.reach_by_role)))
+        return self.reach_by_role[role]
+
 
 def _check(expression: Expression, *, calibrated: bool) -> None:
     """Every signal is known, and an uncalibrated one stands only where its scale does not count."""

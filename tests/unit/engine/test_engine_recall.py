@@ -453,8 +453,7 @@ def test_ties_come_back_in_the_same_order_whatever_the_order_of_writing() -> Non
             written = list(enumerate(said))
             random.Random(seed).shuffle(written)
             for number, draft in written:
-                fixed = replace(ctx, new_id=lambda _, number=number: UUID(int=number + 1))
-                await record.remember(fixed, SCOPE, draft)
+                await record.remember(replace(ctx, new_id=always(UUID(int=number + 1))), SCOPE, draft)
             for _ in range(2):
                 found.add(tuple(hit.id for hit in await recall(ctx, READER, question("deploy", limit=8))))
         return found

@@ -17,7 +17,6 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 
 import apsw
@@ -25,7 +24,8 @@ import apsw
 from remembrancer.adapters.sqlite import schema
 from remembrancer.adapters.sqlite.connection import Connection, connect
 from remembrancer.adapters.sqlite.errors import translated
-from remembrancer.errors import InvalidInput, StoreUnavailable
+from remembrancer.adapters.sqlite.location import check_path
+from remembrancer.errors import StoreUnavailable
 
 T = TypeVar("T")
 
@@ -68,7 +68,7 @@ class Database:
         self._closing = threading.Lock()
         self._process = os.getpid()
         if not self._memory:
-            _check_path(path, create=create)
+            check_path(path, create=create)
         with translated(path):
             self._writing = self._connect()
             try:
@@ -266,41 +266,3 @@ def _roll_back(connection: Connection) -> None:
     """Unless SQLite has done so by itself, as it does on some errors."""
     if connection.in_transaction:
         connection.execute("ROLLBACK")
-
-
-def _check_path(path: str, *, create: bool) -> None:
-    """What SQLite would say in fewer words."""
-    if not path or not _is_text(path):
-        raise InvalidInput("url", path, "a file's path, or :memory:")
-    file = Path(path)
-    try:
-        if file.is_dir():
-            raise StoreUnavailable(f"{path}: is a folder; give a file's path")
-        if not file.parent.is_dir():
-            raise StoreUnavailable(f"{path}: its folder {file.parent} does not exist")
-        if file.exists():
-            _check_file(file, path)
-            return
-    except OSError as error:
-        raise StoreUnavailable(f"{path}: cannot be opened ({error.strerror})") from error
-    if not create:
-        raise StoreUnavailable(f"{path}: no such file; `remembrancer remember` or `ingest` makes one")
-    if not os.access(file.parent, os.W_OK):
-        raise StoreUnavailable(f"{path}: cannot be made, its folder is read-only")
-
-
-def _check_file(file: Path, path: str) -> None:
-    if not file.is_file():  # opening a pipe could wait for ever
-        raise StoreUnavailable(f"{path}: is not a file but a device, a pipe or a socket")
-    if not os.access(file, os.R_OK):
-        raise StoreUnavailable(f"{path}: no permission to read it")
-    if not os.access(file, os.W_OK) or not os.access(file.parent, os.W_OK):
-        raise StoreUnavailable(f"{path}: the file or its folder is read-only; Remembrancer needs to write beside it")
-
-
-def _is_text(path: str) -> bool:
-    """Whether the path can be told to SQLite, which takes Unicode without a NUL."""
-    try:
-        return b"\0" not in path.encode()
-    except UnicodeEncodeError:
-        return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Final
@@ -40,6 +41,10 @@ they surface as they are.
 """
 
 
+_MISSING: Final = re.compile("no such (table|column)|has no column named|malformed database schema")
+"""What SQLite says when our tables are no longer there as we made them."""
+
+
 @contextmanager
 def translated(path: str) -> Generator[None]:
     """Raise apsw's errors as ours, with the file's name; the original stays as the cause."""
@@ -49,6 +54,16 @@ def translated(path: str) -> Generator[None]:
         for kind, (ours, meaning) in MEANINGS.items():
             if isinstance(error, kind):
                 raise ours(f"{path}: {meaning} ({error})") from error
+        if _MISSING.search(str(error)):
+            raise StoreUnavailable(f"{path}: {DAMAGED} ({error})") from error
         raise
-    except UnicodeDecodeError as error:  # what was written was Unicode: these bytes have changed since
+    except UnicodeDecodeError as error:  # apsw's own, of a text that is no Unicode any more
         raise StoreUnavailable(f"{path}: {DAMAGED} ({error})") from error
+
+
+UNREADABLE: Final = (ValueError, TypeError, OverflowError)
+"""What making a value of a row raises when its bytes are not those that were written."""
+
+
+def unreadable(error: Exception) -> apsw.CorruptError:
+    return apsw.CorruptError(f"a row holds what was never written to it: {error}")

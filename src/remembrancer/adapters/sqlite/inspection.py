@@ -10,6 +10,7 @@ import apsw
 from remembrancer.adapters.sqlite import schema
 from remembrancer.adapters.sqlite.clauses import seen_by
 from remembrancer.adapters.sqlite.connection import Connection
+from remembrancer.adapters.sqlite.errors import UNREADABLE, unreadable
 from remembrancer.adapters.sqlite.times import optional_moment
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.ports.store import Finding, Stats
@@ -46,6 +47,10 @@ def stats(connection: Connection, reader: Reader) -> Stats:
         f" WHERE {memories.sql} AND {target.sql}",
         (*memories.bindings, *target.bindings),
     ).get
+    try:
+        span = optional_moment(oldest), optional_moment(newest)
+    except UNREADABLE as error:
+        raise unreadable(error) from error
     return Stats(
         events=count,
         memories=by_status,
@@ -53,8 +58,8 @@ def stats(connection: Connection, reader: Reader) -> Stats:
         vectors={model: number for model, number, _ in vectors},
         truncated=sum(cut for *_, cut in vectors),
         relations=relations,
-        oldest=optional_moment(oldest),
-        newest=optional_moment(newest),
+        oldest=span[0],
+        newest=span[1],
         bytes=connection.pragma("page_count") * connection.pragma("page_size"),
     )
 

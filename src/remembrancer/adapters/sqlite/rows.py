@@ -10,6 +10,7 @@ from typing import Any, Final, cast
 from uuid import UUID
 
 from remembrancer.adapters.sqlite.connection import Binding
+from remembrancer.adapters.sqlite.errors import UNREADABLE, unreadable
 from remembrancer.adapters.sqlite.times import micros, moment, optional_moment
 from remembrancer.domain.event import Event, Origin, Priority, Role, Severity
 from remembrancer.domain.memory import Memory, Status, Tier
@@ -35,6 +36,14 @@ MEMORY_SELECT: Final = ", ".join(f"m.{column}" for column in MEMORY_COLUMNS)
 
 
 def event_of(row: Row) -> Event:
+    """Raises apsw.CorruptError for a row that was never written so."""
+    try:
+        return _event(row)
+    except UNREADABLE as error:
+        raise unreadable(error) from error
+
+
+def _event(row: Row) -> Event:
     return Event(
         id=UUID(bytes=row[0]),
         scope=_scope(row[1:6]),
@@ -76,6 +85,14 @@ def event_bindings(event: Event, seq: int) -> tuple[Binding, ...]:
 
 
 def memory_of(row: Row) -> Memory:
+    """Raises apsw.CorruptError for a row that was never written so."""
+    try:
+        return _memory(row)
+    except UNREADABLE as error:
+        raise unreadable(error) from error
+
+
+def _memory(row: Row) -> Memory:
     return Memory(
         id=UUID(bytes=row[0]),
         scope=_scope(row[1:6]),

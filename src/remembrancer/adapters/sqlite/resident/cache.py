@@ -8,6 +8,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from remembrancer.adapters.sqlite.connection import Connection
+from remembrancer.adapters.sqlite.errors import UNREADABLE, unreadable
 from remembrancer.adapters.sqlite.resident.index import WorkspaceIndex
 from remembrancer.domain.candidates import Candidates
 from remembrancer.domain.query import Filter
@@ -42,7 +43,10 @@ class ResidentIndexes:
         key = (workspace, model)
         with self._lock:
             index = self._indexes.pop(key, None) or WorkspaceIndex(*key)
-            index.catch_up(connection)
+            try:
+                index.catch_up(connection)
+            except UNREADABLE as error:
+                raise unreadable(error) from error
             self._indexes[key] = index
             yield index
             while len(self._indexes) > 1 and self.nbytes > self._budget:

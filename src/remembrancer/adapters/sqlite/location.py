@@ -1,0 +1,46 @@
+"""Whether a path can be a store's, said in more words than SQLite has."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from remembrancer.errors import InvalidInput, StoreUnavailable
+
+
+def check_path(path: str, *, create: bool) -> None:
+    """Raises InvalidInput for what is no path, StoreUnavailable for one that cannot be opened, or made (`create`)."""
+    if not path or not _is_text(path):
+        raise InvalidInput("url", path, "a file's path, or :memory:")
+    file = Path(path)
+    try:
+        if file.is_dir():
+            raise StoreUnavailable(f"{path}: is a folder; give a file's path")
+        if not file.parent.is_dir():
+            raise StoreUnavailable(f"{path}: its folder {file.parent} does not exist")
+        if file.exists():
+            _check_file(file, path)
+            return
+    except OSError as error:
+        raise StoreUnavailable(f"{path}: cannot be opened ({error.strerror})") from error
+    if not create:
+        raise StoreUnavailable(f"{path}: no such file; `remembrancer remember` or `ingest` makes one")
+    if not os.access(file.parent, os.W_OK):
+        raise StoreUnavailable(f"{path}: cannot be made, its folder is read-only")
+
+
+def _check_file(file: Path, path: str) -> None:
+    if not file.is_file():  # opening a pipe could wait for ever
+        raise StoreUnavailable(f"{path}: is not a file but a device, a pipe or a socket")
+    if not os.access(file, os.R_OK):
+        raise StoreUnavailable(f"{path}: no permission to read it")
+    if not os.access(file, os.W_OK) or not os.access(file.parent, os.W_OK):
+        raise StoreUnavailable(f"{path}: the file or its folder is read-only; Remembrancer needs to write beside it")
+
+
+def _is_text(path: str) -> bool:
+    """Whether the path can be told to SQLite, which takes Unicode without a NUL."""
+    try:
+        return b"\0" not in path.encode()
+    except UnicodeEncodeError:
+        return False

@@ -1,0 +1,329 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from remembrancer import AsyncRemembrancer, Settings, StoreUnavailable
+from remembrancer.adapters.reference import ReferenceStore
+from remembrancer.domain.event import EventDraft
+from remembrancer.domain.scope import Scope
+from remembrancer.engine import record
+from remembrancer.engine.context import Context
+from remembrancer.errors import ModelUnavailable
+from remembrancer.jobs.indexer import Indexer, IndexReport
+from remembrancer.ports.embedder import Embedded, Embedder
+from remembrancer.ports.store import CueVector, PendingCue
+from remembrancer.presets.default import DEFAULT
+from remembrancer.testing.doubles import READER, SCOPE, FailingEmbedder, FixedClock, HashEmbedder, SequentialIds
+
+T = TypeVar("T")
+PATIENCE = 20.0
+"""Seconds until a test that waits for what never happens gives up."""
+
+
+class Signalling(ReferenceStore):
+    """Tells when vectors were written, and may be away for a while."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written = asyncio.Semaphore(0)
+        self.asked = asyncio.Semaphore(0)
+        self.errors: list[Exception] = []
+
+    async def pending(self, scope: Scope, model: str, *, limit: int, now: datetime) -> tuple[PendingCue, ...]:
+        self.asked.release()
+        if self.errors:
+            raise self.errors.pop(0)
+        return await super().pending(scope, model, limit=limit, now=now)
+
+    async def put_vectors(self, scope: Scope, model: str, vectors: Sequence[CueVector]) -> int:
+        new = await super().put_vectors(scope, model, vectors)
+        self.written.release()
+        return new
+
+
+class Slow(HashEmbedder):
+    """Begins, and never ends."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun = asyncio.Event()
+
+    async def embed_documents(self, texts: Sequence[str]) -> Embedded:
+        self.begun.set()
+        await asyncio.Event().wait()
+        return await super().embed_documents(texts)
+
+
+class Picky(HashEmbedder):
+    async def embed_documents(self, texts: Sequence[str]) -> Embedded:
+        if any("poison" in text for text in texts):
+            raise ModelUnavailable("cannot read this")
+        return await super().embed_documents(texts)
+
+
+def run(steps: Callable[[Context, Signalling], Awaitable[T]], embedder: Embedder | None = None) -> T:
+    async def main() -> T:
+        return await asyncio.wait_for(steps(context(embedder or HashEmbedder()), store), PATIENCE)
+
+    def context(embedder: Embedder) -> Context:
+        ids = SequentialIds()
+        return Context(
+            store=store,
+            embedder=embedder,
+            without_embedder="",
+            preset=DEFAULT,
+            clock=FixedClock(),
+            stopwatch=lambda: 0.0,
+            new_id=lambda _: ids(),
+        )
+
+    store = Signalling()
+    return asyncio.run(main())
+
+
+async def observed(ctx: Context, *texts: str) -> None:
+    await record.observe(ctx, SCOPE, [EventDraft(text=text) for text in texts])
+
+
+async def vectors(ctx: Context) -> int:
+    return sum((await ctx.store.stats(READER)).vectors.values())
+
+
+def test_a_sweep_runs_to_the_end() -> None:
+    async def steps(ctx: Context, _: Signalling) -> tuple[IndexReport, int]:
+        await observed(ctx, *(f"text {n}" for n in range(150)))
+        return await Indexer(ctx, SCOPE).run(), await vectors(ctx)
+
+    assert run(steps) == (IndexReport(indexed=150, deferred=0), 150)
+
+
+def test_a_sweep_says_how_far_it_is() -> None:
+    told: list[int] = []
+
+    async def steps(ctx: Context, _: Signalling) -> None:
+        await observed(ctx, *(f"text {n}" for n in range(150)))
+        await Indexer(ctx, SCOPE).run(told.append)
+
+    run(steps)
+    assert told == [64, 128, 150]
+
+
+def test_a_sweep_with_nothing_to_do_says_so() -> None:
+    async def steps(ctx: Context, _: Signalling) -> IndexReport:
+        return await Indexer(ctx, SCOPE).run()
+
+    assert run(steps) == IndexReport(indexed=0, deferred=0, reason="nothing waits")
+
+
+def test_a_sweep_says_what_failed_and_why() -> None:
+    async def steps(ctx: Context, _: Signalling) -> tuple[IndexReport, int]:
+        await observed(ctx, *(f"text {n}" for n in range(70)), "poison")
+        return await Indexer(ctx, SCOPE).run(), await vectors(ctx)
+
+    assert run(steps, Picky()) == (IndexReport(indexed=70, deferred=1, reason="cannot read this"), 70)
+
+
+def test_a_sweep_ends_though_all_fails() -> None:
+    async def steps(ctx: Context, _: Signalling) -> IndexReport:
+        await observed(ctx, *(f"text {n}" for n in range(70)))
+        return await Indexer(ctx, SCOPE).run()
+
+    assert run(steps, FailingEmbedder()) == IndexReport(indexed=0, deferred=70, reason="the model does not answer")
+
+
+def test_two_sweeps_of_one_indexer_at_once_do_the_work_once() -> None:
+    async def steps(ctx: Context, _: Signalling) -> list[int]:
+        await observed(ctx, *(f"text {n}" for n in range(150)))
+        indexer = Indexer(ctx, SCOPE)
+        return sorted(report.indexed for report in await asyncio.gather(indexer.run(), indexer.run()))
+
+    assert run(steps) == [0, 150]
+
+
+def test_two_indexers_on_one_store_leave_each_text_one_vector(tmp_path: Path) -> None:
+    settings = Settings(db=str(tmp_path / "a.db"), background_index=False)
+
+    async def steps() -> tuple[dict[str, int], int]:
+        async with (
+            await AsyncRemembrancer.open(settings=settings, embedder=HashEmbedder()) as one,
+            await AsyncRemembrancer.open(settings=settings, embedder=HashEmbedder()) as other,
+        ):
+            await one.observe_many({"text": f"text {n}"} for n in range(300))
+            await asyncio.gather(one.index_now(), other.index_now())
+            answer = await other.recall("text 7", limit=200)
+            return dict((await one.stats()).vectors), len({hit.id for hit in answer})
+
+    assert asyncio.run(steps()) == ({"hash-256": 300}, 200)
+
+
+def test_the_background_task_finds_what_was_already_waiting() -> None:
+    async def steps(ctx: Context, store: Signalling) -> int:
+        await observed(ctx, "one")
+        indexer = Indexer(ctx, SCOPE)
+        indexer.start()
+        await store.written.acquire()
+        await indexer.stop()
+        return await vectors(ctx)
+
+    assert run(steps) == 1
+
+
+def test_the_background_task_wakes_on_new_work() -> None:
+    async def steps(ctx: Context, store: Signalling) -> int:
+        indexer = Indexer(ctx, SCOPE)
+        indexer.start()
+        await store.asked.acquire()
+        for text in ("one", "two"):
+            await observed(ctx, text)
+            indexer.wake()
+            await store.written.acquire()
+        await indexer.stop()
+        return await vectors(ctx)
+
+    assert run(steps) == 2
+
+
+def test_work_that_comes_during_a_sweep_is_not_forgotten() -> None:
+    class Interrupted(HashEmbedder):
+        begun, go_on = asyncio.Event(), asyncio.Event()
+
+        async def embed_documents(self, texts: Sequence[str]) -> Embedded:
+            self.begun.set()
+            await self.go_on.wait()
+            return await super().embed_documents(texts)
+
+    embedder = Interrupted()
+
+    async def steps(ctx: Context, store: Signalling) -> int:
+        await observed(ctx, "one")
+        indexer = Indexer(ctx, SCOPE)
+        indexer.start()
+        await embedder.begun.wait()
+        await observed(ctx, "two")
+        indexer.wake()
+        embedder.go_on.set()
+        await store.written.acquire()
+        await store.written.acquire()
+        await indexer.stop()
+        return await vectors(ctx)
+
+    assert run(steps, embedder) == 2
+
+
+def test_stopping_in_the_middle_of_a_batch_leaves_it_to_the_next_sweep() -> None:
+    embedder = Slow()
+
+    async def steps(ctx: Context, store: Signalling) -> list[int]:
+        await observed(ctx, "one", "two")
+        indexer = Indexer(ctx, SCOPE)
+        indexer.start()
+        await embedder.begun.wait()
+        await indexer.stop()
+        left = await vectors(ctx)
+        waiting = await store.pending(SCOPE, "hash-256", limit=10, now=ctx.clock())
+        return [left, len(waiting)]
+
+    assert run(steps, embedder) == [0, 2]
+
+
+def test_stopping_twice_or_before_the_start_is_harmless() -> None:
+    async def steps(ctx: Context, _: Signalling) -> bool:
+        indexer = Indexer(ctx, SCOPE)
+        await indexer.stop()
+        indexer.start()
+        await indexer.stop()
+        await indexer.stop()
+        return True
+
+    assert run(steps)
+
+
+def test_starting_twice_starts_one_task() -> None:
+    async def steps(ctx: Context, _: Signalling) -> int:
+        indexer = Indexer(ctx, SCOPE)
+        indexer.start()
+        indexer.start()
+        names = [task.get_name() for task in asyncio.all_tasks()]
+        await indexer.stop()
+        return names.count("remembrancer-indexer")
+
+    assert run(steps) == 1
+
+
+@pytest.mark.parametrize("error", [StoreUnavailable("locked"), RuntimeError("a fault of ours"), OSError("disk")])
+def test_an_error_of_the_store_does_not_end_the_background_task(error: Exception) -> None:
+    async def steps(ctx: Context, store: Signalling) -> tuple[str, int, str]:
+        store.errors = [error]
+        await observed(ctx, "one")
+        indexer = Indexer(ctx, SCOPE)
+        indexer.start()
+        while not indexer.last_error:
+            await asyncio.sleep(0)
+        said = indexer.last_error
+        indexer.wake()
+        await store.written.acquire()
+        while indexer.last_error:
+            await asyncio.sleep(0)
+        await indexer.stop()
+        return said, await vectors(ctx), indexer.last_error
+
+    assert run(steps) == (str(error), 1, "")
+
+
+def test_an_error_of_the_store_is_told_to_who_asked_for_the_sweep() -> None:
+    async def steps(ctx: Context, store: Signalling) -> None:
+        store.errors = [StoreUnavailable("locked")]
+        await Indexer(ctx, SCOPE).run()
+
+    with pytest.raises(StoreUnavailable, match="locked"):
+        run(steps)
+
+
+class Broken(HashEmbedder):
+    """Fails as no embedder should."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = asyncio.Event()
+
+    async def embed_documents(self, texts: Sequence[str]) -> Embedded:
+        self.asked.set()
+        raise ZeroDivisionError
+
+
+def test_a_memory_whose_embedder_is_broken_closes_all_the_same() -> None:
+    async def steps() -> bool:
+        embedder = Broken()
+        rem = await AsyncRemembrancer.open(settings=Settings(db=":memory:"), embedder=embedder)
+        await rem.observe("one")
+        await asyncio.wait_for(embedder.asked.wait(), PATIENCE)
+        await rem.close()
+        with pytest.raises(StoreUnavailable):
+            await rem.stats()
+        return True
+
+    assert asyncio.run(steps())
+
+
+def test_without_an_embedder_no_task_is_started() -> None:
+    async def steps() -> list[str]:
+        async with await AsyncRemembrancer.open(settings=Settings(db=":memory:"), embedder="none") as rem:
+            await rem.observe("one")
+            return [task.get_name() for task in asyncio.all_tasks()]
+
+    assert "remembrancer-indexer" not in asyncio.run(steps())
+
+
+def test_without_an_embedder_a_sweep_says_so() -> None:
+    async def steps() -> IndexReport:
+        async with await AsyncRemembrancer.open(settings=Settings(db=":memory:"), embedder="none") as rem:
+            return await rem.index_now()
+
+    expected = IndexReport(indexed=0, deferred=0, reason="no embedder: lexical recall only, as asked for")
+    assert asyncio.run(steps()) == expected
