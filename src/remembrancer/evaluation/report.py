@@ -269,10 +269,11 @@ def _every_metric_table(title: str, report: Report, *, session: bool) -> Table:
         ("adversarial", result.adversarial),
     ]
     means = [levels.session if session else levels.turn for _, levels in asked]
-    table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
+    table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column("", no_wrap=True)
     for (label, _), mean in zip(asked, means, strict=True):
-        table.add_column(f"{label}\nn={mean.questions}", justify="right", no_wrap=True)
+        heading = label.replace("-", "-\n") if "-" in label else f"\n{label}"
+        table.add_column(f"{heading}\nn={mean.questions}", justify="right", no_wrap=True)
     for metric in _EVERY_METRIC:
         table.add_row(metric, *(f"{mean.values[metric]:.3f}" if mean.questions else "-" for mean in means))
     return table
