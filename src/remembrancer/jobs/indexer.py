@@ -79,5 +79,7 @@ class Indexer:
                 self.last_error = report.reason if report.deferred else ""
             except Exception as error:  # noqa: BLE001  the worker's outer edge: the next sweep finds the same work
                 self.last_error = str(error) or type(error).__name__
+            # Not wait_for: before Python 3.12 it loses a cancellation that comes as the event is set, and stop() hangs.
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), SWEEP_SECONDS)
+                async with asyncio.timeout(SWEEP_SECONDS):
+                    await self._wake.wait()

@@ -55,3 +55,8 @@ def test_a_context_without_an_embedder_has_no_model() -> None:
 
 def test_the_model_of_a_context_is_its_embedders() -> None:
     assert a_context().model == "hash-256"
+
+
+def test_a_role_the_preset_does_not_know_is_refused_rather_than_let_see_all() -> None:
+    with pytest.raises(InvalidInput, match=r"^role: 'agent' .*one of AGENT, LEAD"):
+        reader_of(a_context(), Caller(scope=SCOPE, role="agent"))

@@ -232,6 +232,19 @@ def test_stopping_in_the_middle_of_a_batch_leaves_it_to_the_next_sweep() -> None
     assert run(steps, embedder) == [0, 2]
 
 
+def test_stopping_as_work_comes_is_not_lost() -> None:
+    async def steps(ctx: Context, store: Signalling) -> bool:
+        indexer = Indexer(ctx, SCOPE)
+        for _ in range(20):
+            indexer.start()
+            await store.asked.acquire()
+            indexer.wake()
+            await indexer.stop()
+        return True
+
+    assert run(steps)
+
+
 def test_stopping_twice_or_before_the_start_is_harmless() -> None:
     async def steps(ctx: Context, _: Signalling) -> bool:
         indexer = Indexer(ctx, SCOPE)
@@ -263,13 +276,10 @@ def test_an_error_of_the_store_does_not_end_the_background_task(error: Exception
         await observed(ctx, "one")
         indexer = Indexer(ctx, SCOPE)
         indexer.start()
-        while not indexer.last_error:
-            await asyncio.sleep(0)
+        await store.asked.acquire()
         said = indexer.last_error
         indexer.wake()
         await store.written.acquire()
-        while indexer.last_error:
-            await asyncio.sleep(0)
         await indexer.stop()
         return said, await vectors(ctx), indexer.last_error
 

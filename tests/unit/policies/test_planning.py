@@ -73,3 +73,32 @@ def test_both_legs_look_for_the_same_part() -> None:
 
 def test_a_question_without_any_word_has_an_empty_query() -> None:
     assert plan("???").lexical.is_empty
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("When did Ana go to Rome?", "When did go to Rome?"),
+        ("What is Ana's port?", "What is port?"),
+        ("What is Ana’s port?", "What is port?"),
+        ("Did Ana Silva call Bob?", "Did call ?"),
+        ("Is Anabel there?", "Is Anabel there?"),
+        ("Is ana there?", "Is ana there?"),
+    ],
+)
+def test_names_of_those_who_speak_are_left_out_of_what_is_compared_by_meaning(question: str, expected: str) -> None:
+    assert plan(question, {"Ana Silva", "Bob"}).embedded == expected
+
+
+def test_names_of_those_who_speak_are_searched_by_words() -> None:
+    assert plan("When did Ana go to Rome?", {"Ana"}).lexical == lexical_query("When did Ana go to Rome?")
+
+
+@pytest.mark.parametrize("question", ["Ana", "Who is Ana?", "Ana and Bob"])
+def test_a_question_of_nothing_but_names_is_compared_as_it_is(question: str) -> None:
+    assert plan(question, {"Ana", "Bob"}).embedded == question
+
+
+@pytest.mark.parametrize("name", ["(Ana", "A.*", "C++", "a|b", "\\"])
+def test_a_name_is_not_taken_for_a_pattern(name: str) -> None:
+    assert plan("Which port did Ana open?", {name}).embedded == "Which port did Ana open?"

@@ -11,6 +11,7 @@ from remembrancer.adapters.sqlite import schema
 from remembrancer.adapters.sqlite.clauses import seen_by
 from remembrancer.adapters.sqlite.connection import Connection
 from remembrancer.adapters.sqlite.errors import UNREADABLE, unreadable
+from remembrancer.adapters.sqlite.rows import EVENT_COLUMNS, MEMORY_SELECT, event_of, memory_of
 from remembrancer.adapters.sqlite.times import optional_moment
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.ports.store import Finding, Stats
@@ -68,6 +69,7 @@ def check(connection: Connection, scope: Scope, model: str | None) -> tuple[Find
     looks: dict[str, Callable[[], Finding]] = {
         "sqlite": _library,
         "file": lambda: _integrity(connection),
+        "rows": lambda: _rows(connection, scope),
         "references": lambda: _references(connection),
         "full text": lambda: _full_text(connection),
         "cues": lambda: _cues(connection, scope),
@@ -99,6 +101,16 @@ def _integrity(connection: Connection) -> Finding:
     ok = faults == ["ok"]
     detail = "every page and index is sound" if ok else "; ".join(faults)
     return Finding("file", ok, detail, RESTORE)
+
+
+def _rows(connection: Connection, scope: Scope) -> Finding:
+    """Pages may be sound and what stands in them not."""
+    read = 0
+    for columns, table, value_of in ((EVENT_COLUMNS, "events e", event_of), (MEMORY_SELECT, "memories m", memory_of)):
+        for row in connection.execute(f"SELECT {columns} FROM {table} WHERE workspace = ?", (scope.workspace,)):
+            value_of(row)
+            read += 1
+    return Finding("rows", True, f"{read} events and memories can be read", RESTORE)
 
 
 def _references(connection: Connection) -> Finding:

@@ -104,7 +104,7 @@ class WorkspaceIndex:
     # ── loading ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _changed(self, connection: Connection) -> Iterator[list[Row]]:
-        """Rows of (memory, cue, terms, length, vector, actor, the memory's columns …); a memory's rows stand together."""
+        """Rows of (memory, cue, terms, length, vector, actor, memory columns …); a memory's rows stand together."""
         rows = connection.execute(
             "SELECT m.n, c.n, c.terms, c.length, v.vector,"
             f" iif(e.role IN ('user', 'assistant'), ifnull(e.actor, ''), ''), {SELECT} FROM memories m"

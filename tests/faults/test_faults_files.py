@@ -1,0 +1,350 @@
+"""Files that are damaged, missing, read-only or on a full disk: one clear error each, no hang, nothing half done."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from remembrancer import Remembrancer
+from remembrancer.adapters.reference import analysed
+from remembrancer.adapters.sqlite import database
+from remembrancer.adapters.sqlite.connection import Connection, connect
+from remembrancer.adapters.sqlite.database import Database
+from remembrancer.adapters.sqlite.store import SqliteStore
+from remembrancer.domain.event import Event
+from remembrancer.errors import InvalidInput, RemembrancerError, StoreUnavailable
+from remembrancer.policies.formation import memory_of_event
+from remembrancer.ports.store import Entry
+from remembrancer.testing.doubles import SCOPE, HashEmbedder, an_event
+
+ROWS = 200
+NOBODY = 65534
+
+
+def opened(path: Path | str, *, create: bool = True) -> Remembrancer:
+    return Remembrancer.open(
+        str(path),
+        workspace="acme",
+        agent="ana",
+        embedder=HashEmbedder(16),
+        settings={"background_index": False},
+        create=create,
+    )
+
+
+def refused(path: Path | str, *, create: bool = True) -> str:
+    """What is said when the file cannot be opened."""
+    with pytest.raises(StoreUnavailable, match=re.escape(str(path))) as caught:
+        opened(path, create=create).close()
+    return str(caught.value)
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The bytes of a file with 200 memories in it."""
+    path = tmp_path_factory.mktemp("sound") / "sound.db"
+    with opened(path) as rem:
+        rem.observe_many([{"text": f"note {n} about kestrel {n % 7}", "session": f"s{n % 5}"} for n in range(ROWS)])
+        rem.index_now()
+    return path.read_bytes()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "store.db"
+
+
+class TestAPathThatIsNoStore:
+    def test_a_file_of_something_else_is_damaged_or_not_ours(self, path: Path) -> None:
+        path.write_bytes(b"Dear diary, today I saw a kestrel. " * 400)
+        assert "damaged or not a Remembrancer database" in refused(path)
+
+    def test_a_file_of_something_else_is_left_as_it_is(self, path: Path) -> None:
+        path.write_bytes(b"Dear diary, today I saw a kestrel. " * 400)
+        refused(path)
+        assert path.read_bytes() == b"Dear diary, today I saw a kestrel. " * 400
+
+    def test_an_empty_file_becomes_a_store(self, path: Path) -> None:
+        path.touch()
+        with opened(path) as rem:
+            rem.observe("kept")
+            assert rem.stats().events == 1
+
+    def test_a_folder_is_refused(self, tmp_path: Path) -> None:
+        assert "is a folder" in refused(tmp_path)
+
+    def test_a_missing_folder_is_named(self, tmp_path: Path) -> None:
+        assert f"its folder {tmp_path / 'missing'} does not exist" in refused(tmp_path / "missing" / "store.db")
+
+    def test_a_file_taken_for_a_folder_is_named(self, tmp_path: Path) -> None:
+        (tmp_path / "file").touch()
+        assert "does not exist" in refused(tmp_path / "file" / "store.db")
+
+    def test_a_missing_file_is_not_made_unasked(self, path: Path) -> None:
+        assert "no such file" in refused(path, create=False)
+        assert not path.exists()
+
+    def test_a_name_too_long_for_a_file_is_refused(self, tmp_path: Path) -> None:
+        assert "cannot be opened" in refused(tmp_path / ("n" * 300))
+
+    def test_a_pipe_is_refused_at_once(self, path: Path) -> None:
+        os.mkfifo(path)
+        assert "not a file" in refused(path)
+
+    @pytest.mark.parametrize("name", ["", "nul\0byte", "half a pair \ud800"])
+    def test_what_is_no_path_is_invalid(self, name: str) -> None:
+        with pytest.raises(InvalidInput, match="url"):
+            Database(name)
+
+
+class TestADamagedFile:
+    def test_a_ruined_header_is_refused(self, path: Path, sound: bytes) -> None:
+        path.write_bytes(bytes(100) + sound[100:])
+        assert "damaged" in refused(path)
+
+    @pytest.mark.parametrize("version", [-1, 0])
+    def test_a_version_that_never_was_is_damage(self, path: Path, sound: bytes, version: int) -> None:
+        path.write_bytes(sound[:60] + version.to_bytes(4, "big", signed=True) + sound[64:])
+        assert "damaged" in refused(path)
+
+    @pytest.mark.parametrize("share", [0.3, 0.6, 0.9])
+    def test_a_file_cut_short_is_refused(self, path: Path, sound: bytes, share: float) -> None:
+        path.write_bytes(sound[: int(len(sound) * share)])
+        with pytest.raises(StoreUnavailable, match=re.escape(str(path))):
+            use(path)
+
+    def test_flipped_bits_never_surface_as_anything_but_our_errors(self, path: Path, sound: bytes) -> None:
+        failures: list[RemembrancerError] = []
+        for seed in range(12):
+            path.write_bytes(flipped(sound, seed))
+            failures += failures_of(path)
+        assert {type(failure) for failure in failures} == {StoreUnavailable}
+        assert [failure for failure in failures if str(path) not in str(failure)] == []
+
+    def test_the_doctor_says_what_is_wrong_with_a_damaged_file(self, path: Path, sound: bytes) -> None:
+        middle = len(sound) // 2 // 4096 * 4096
+        path.write_bytes(sound[:middle] + random.Random(1).randbytes(4096 * 8) + sound[middle + 4096 * 8 :])
+        with opened(path) as rem:
+            assert "file" in {finding.check for finding in rem.doctor() if not finding.ok}
+
+    def test_the_doctor_finds_a_row_that_cannot_be_read(self, path: Path, sound: bytes) -> None:
+        path.write_bytes(
+            sound.replace(b"messageepisodic", b"messageepisodix").replace(b"episodicmessage", b"episodixmessage")
+        )
+        with opened(path) as rem:
+            assert [finding.check for finding in rem.doctor() if not finding.ok] == ["rows"]
+
+
+def flipped(sound: bytes, seed: int) -> bytes:
+    """The file with forty bits turned over, anywhere but in its first page."""
+    chance = random.Random(seed)
+    data = bytearray(sound)
+    for _ in range(40):
+        data[chance.randrange(4096, len(data))] ^= 1 << chance.randrange(8)
+    return bytes(data)
+
+
+def use(path: Path) -> None:
+    """Read all there is."""
+    with opened(path) as rem:
+        for call in reads(rem):
+            call()
+
+
+def reads(rem: Remembrancer) -> list[Callable[[], object]]:
+    return [
+        lambda: rem.recall("which kestrel was it?"),
+        lambda: rem.recent(limit=1000),
+        lambda: rem.events(limit=1000),
+        rem.stats,
+        rem.doctor,
+    ]
+
+
+def failures_of(path: Path) -> list[RemembrancerError]:
+    """What goes wrong when every call is tried."""
+    failed: list[RemembrancerError] = []
+    try:
+        rem = opened(path)
+    except RemembrancerError as error:
+        return [error]
+    with rem:
+        for call in (*reads(rem), lambda: rem.observe("one more"), rem.index_now):
+            try:
+                call()
+            except RemembrancerError as error:
+                failed.append(error)
+    return failed
+
+
+# ── permissions: as nobody, because nothing is read-only to root ─────────────────────────────────────────────────────
+
+AS_NOBODY = f"""
+import os, sys
+from remembrancer import Remembrancer, RemembrancerError
+Remembrancer.open(":memory:", embedder="none").close()  # all is imported: nobody may not read the interpreter's folder
+if os.getuid() == 0:
+    os.setgroups([])
+    os.setgid({NOBODY})
+    os.setuid({NOBODY})
+try:
+    with Remembrancer.open(sys.argv[1], workspace="acme", embedder="none") as rem:
+        rem.observe("kept")
+except RemembrancerError as error:
+    print(type(error).__name__, error)
+"""
+
+
+def said_to_nobody(path: Path) -> str:
+    """What a process without rights is told when it opens the file and writes to it; empty when it may."""
+    done = subprocess.run([sys.executable, "-c", AS_NOBODY, str(path)], capture_output=True, text=True, check=False)
+    assert not done.stderr
+    return done.stdout
+
+
+@pytest.fixture
+def common() -> Iterator[Path]:
+    """A folder that everyone can reach and write to."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o777)
+        yield folder
+        folder.chmod(0o700)
+
+
+def test_a_read_only_file_is_refused(common: Path) -> None:
+    opened(common / "store.db").close()
+    (common / "store.db").chmod(0o444)
+    assert re.match(
+        r"StoreUnavailable .*store\.db: the file or its folder is read-only", said_to_nobody(common / "store.db")
+    )
+
+
+def test_a_file_in_a_read_only_folder_is_refused(common: Path) -> None:
+    opened(common / "store.db").close()
+    (common / "store.db").chmod(0o666)
+    common.chmod(0o555)
+    assert re.match(
+        r"StoreUnavailable .*store\.db: the file or its folder is read-only", said_to_nobody(common / "store.db")
+    )
+
+
+def test_no_file_is_made_in_a_read_only_folder(common: Path) -> None:
+    common.chmod(0o555)
+    assert re.match(
+        r"StoreUnavailable .*new\.db: cannot be made, its folder is read-only", said_to_nobody(common / "new.db")
+    )
+
+
+def test_a_file_that_may_not_be_read_is_refused(common: Path) -> None:
+    opened(common / "store.db").close()
+    (common / "store.db").chmod(0o200)
+    assert re.match(r"StoreUnavailable .*store\.db: no permission to read it", said_to_nobody(common / "store.db"))
+
+
+def test_a_folder_that_may_not_be_entered_is_refused(common: Path) -> None:
+    (common / "closed").mkdir(mode=0o700 if os.getuid() == 0 else 0o000)
+    assert re.match(
+        r"StoreUnavailable .*store\.db: cannot be opened \(Permission denied\)",
+        said_to_nobody(common / "closed" / "store.db"),
+    )
+
+
+# ── no more room ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+WITHIN_A_LIMIT = textwrap.dedent("""
+    import resource, signal, sys
+    from remembrancer import Remembrancer, RemembrancerError
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    with Remembrancer.open(sys.argv[1], workspace="acme", embedder="none") as rem:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, resource.RLIM_INFINITY))
+        for n in range(10_000):
+            try:
+                rem.observe(f"note {n} " + "kestrel " * 500)
+            except RemembrancerError as error:
+                print(type(error).__name__, error, file=sys.stderr)
+                break
+            print(n, flush=True)
+        try:
+            rem.observe("still no room" * 2000)
+        except RemembrancerError as error:
+            print(type(error).__name__, error, file=sys.stderr)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        rem.observe("room again")
+""")
+
+
+Filled = tuple[Path, subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory: pytest.TempPathFactory) -> Filled:
+    """A file, and what was said by a process that wrote to it until no file could grow, once more, and with room."""
+    path = tmp_path_factory.mktemp("full") / "full.db"
+    command = [sys.executable, "-c", WITHIN_A_LIMIT, str(path)]
+    return path, subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+
+def test_a_file_that_cannot_grow_is_told_by_our_error(full: Filled) -> None:
+    path, done = full
+    assert [line.split(" ", 2)[:2] for line in done.stderr.splitlines()] == [["StoreUnavailable", f"{path}:"]] * 2
+
+
+def test_a_file_that_cannot_grow_keeps_every_acknowledged_row(full: Filled) -> None:
+    path, done = full
+    with opened(path) as rem:
+        kept = [event.text.split()[1] for event in rem.events(limit=10_000, oldest_first=True)]
+    assert kept == [*done.stdout.split(), "again"]
+
+
+def test_a_file_that_could_not_grow_is_sound(full: Filled) -> None:
+    with opened(full[0]) as rem:
+        assert [finding for finding in rem.doctor() if not finding.ok] == []
+
+
+async def filled(path: Path) -> tuple[list[Event], RemembrancerError]:
+    """The acknowledged events of a store that may have a hundred pages, and what was said when they were full."""
+    store = SqliteStore(str(path), analyse=analysed)
+    acknowledged: list[Event] = []
+    try:
+        while True:
+            event = an_event(f"note {len(acknowledged)} " + "kestrel " * 500)
+            (appended,) = await store.append(SCOPE, [Entry(event, memory_of_event(event))])
+            acknowledged.append(appended.event)
+    except RemembrancerError as error:
+        return acknowledged, error
+    finally:
+        await store.close()
+
+
+@pytest.fixture
+def small_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    def small(path: str) -> Connection:
+        connection = connect(path)
+        connection.pragma("max_page_count", 100)
+        return connection
+
+    monkeypatch.setattr(database, "connect", small)
+
+
+@pytest.mark.usefixtures("small_files")
+def test_a_limit_of_pages_is_a_full_disk(path: Path) -> None:
+    _, error = asyncio.run(filled(path))
+    assert re.match(rf"{re.escape(str(path))}: the disk .* is full", str(error))
+
+
+@pytest.mark.usefixtures("small_files")
+def test_a_limit_of_pages_keeps_every_acknowledged_row(path: Path) -> None:
+    acknowledged, _ = asyncio.run(filled(path))
+    with Remembrancer.open(str(path), workspace=SCOPE.workspace, embedder="none") as rem:
+        assert list(rem.events(limit=10_000, oldest_first=True)) == acknowledged

@@ -1,0 +1,241 @@
+"""The n-th statement fails, for each n until one run meets no failure: all of a write, or none of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final, cast
+from uuid import UUID
+
+import apsw
+import pytest
+
+from remembrancer.adapters.reference import analysed
+from remembrancer.adapters.sqlite import database
+from remembrancer.adapters.sqlite.connection import Connection, connect
+from remembrancer.adapters.sqlite.store import SqliteStore
+from remembrancer.domain.memory import MemoryDraft, Status
+from remembrancer.engine import record
+from remembrancer.engine.context import Context
+from remembrancer.errors import StoreUnavailable
+from remembrancer.policies.formation import memory_of_event
+from remembrancer.ports.store import CueVector, Entry, ExportRow, Store
+from remembrancer.presets.default import DEFAULT
+from remembrancer.testing.contract.world import DEPLOY, OOM, TOPIC, TURNS, populate
+from remembrancer.testing.doubles import (
+    NOW,
+    READER,
+    SCOPE,
+    FixedClock,
+    a_memory,
+    a_vector,
+    an_event,
+    indexed,
+)
+
+MODEL: Final = "model-a"
+Write = Callable[[Store], Awaitable[object]]
+
+
+class Statements:
+    """Fails the statement at `at`, counted from when it is armed, and every later one if the fault is lasting."""
+
+    def __init__(self, error: Callable[[], apsw.Error], *, lasting: bool) -> None:
+        self._error = error
+        self._lasting = lasting
+        self._at = 0
+        self._count = 0
+
+    def arm(self, at: int) -> None:
+        self._at, self._count = at, 0
+
+    def disarm(self) -> bool:
+        """Whether the fault struck."""
+        struck = 0 < self._at <= self._count
+        self._at = 0
+        return struck
+
+    def trace(self, _cursor: object, _statement: str, _bindings: object) -> bool:
+        self._count += 1
+        if self._at and (self._count == self._at or (self._lasting and self._count > self._at)):
+            raise self._error()
+        return True
+
+
+async def _observe(store: Store) -> object:
+    events = [an_event("first", event_id=UUID(int=901)), an_event("second", event_id=UUID(int=902), key="k-902")]
+    return await store.append(SCOPE, [Entry(event, memory_of_event(event)) for event in events])
+
+
+async def _remember(store: Store) -> object:
+    memory = replace(a_memory("a new memory", memory_id=UUID(int=903)), topic_key="new", key="k-903")
+    return await store.insert(SCOPE, indexed(memory, "one", "two", event_ids=TURNS))
+
+
+async def _remember_a_topic_anew(store: Store) -> object:
+    ctx = Context(
+        store=store,
+        embedder=None,
+        without_embedder="",
+        preset=DEFAULT,
+        clock=FixedClock(),
+        stopwatch=lambda: 0.0,
+        new_id=lambda _: UUID(int=904),
+    )
+    return await record.remember(ctx, SCOPE, MemoryDraft(text="checkout needs four gigabytes", topic_key=TOPIC))
+
+
+async def _revise(store: Store) -> object:
+    write = indexed(a_memory("said anew", memory_id=DEPLOY), "three", "four", event_ids=TURNS)
+    return await store.revise(SCOPE, write, expected_revision=1, at=NOW)
+
+
+async def _put_vectors(store: Store) -> object:
+    pending = await store.pending(SCOPE, MODEL, limit=9, now=NOW)
+    return await store.put_vectors(SCOPE, MODEL, [CueVector(cue.ref, a_vector(1, 2, 3), False) for cue in pending])
+
+
+async def _defer_vectors(store: Store) -> object:
+    pending = await store.pending(SCOPE, MODEL, limit=9, now=NOW)
+    await store.defer_vectors(SCOPE, MODEL, [cue.ref for cue in pending], error="no answer", now=NOW)
+    return await store.pending(SCOPE, MODEL, limit=9, now=NOW)
+
+
+async def _adjust(store: Store) -> object:
+    return await store.adjust(READER, [DEPLOY, OOM], lambda strength: replace(strength, importance=1.0))
+
+
+async def _retire(store: Store) -> object:
+    return await store.set_status(READER, DEPLOY, Status.RETIRED, at=NOW)
+
+
+async def _import(store: Store) -> object:
+    source = SqliteStore(":memory:", analyse=analysed)
+    await populate(source, replace(SCOPE, workspace="rival"))
+    rows = [row async for row in source.export(replace(SCOPE, workspace="rival"))]
+    await source.close()
+    return await store.import_rows(replace(SCOPE, workspace="copied"), rows)
+
+
+WRITES: Final[dict[str, Write]] = {
+    "observe": _observe,
+    "remember": _remember,
+    "remember a topic anew": _remember_a_topic_anew,
+    "revise": _revise,
+    "put vectors": _put_vectors,
+    "defer vectors": _defer_vectors,
+    "adjust": _adjust,
+    "retire": _retire,
+    "import": _import,
+}
+
+
+@pytest.fixture(params=["one failure", "failing from then on"])
+def statements(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Statements:
+    """Watches every connection that the store makes."""
+    watched = Statements(lambda: apsw.IOError("injected"), lasting=request.param == "failing from then on")
+
+    def watching(path: str) -> Connection:
+        connection = connect(path)
+        if path != ":memory:":
+            cast("apsw.Connection", connection).exec_trace = watched.trace
+        return connection
+
+    monkeypatch.setattr(database, "connect", watching)
+    return watched
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_a_write_that_fails_at_any_statement_leaves_nothing_and_can_be_tried_again(
+    tmp_path: Path, statements: Statements, name: str
+) -> None:
+    expected = asyncio.run(_untouched(tmp_path / "clean.db", WRITES[name]))
+    for at in range(1, 10_000):
+        faulted = asyncio.run(_faulted(tmp_path / f"{at}.db", WRITES[name], statements, at))
+        if faulted is None:
+            assert at > 3  # the transaction's own statements, at least
+            return
+        assert faulted == (True, True, expected), f"statement {at}"
+
+
+async def _untouched(path: Path, write: Write) -> list[ExportRow]:
+    """The rows after a run without a fault."""
+    store = await _populated(path)
+    await write(store)
+    rows = await _rows(store)
+    await store.close()
+    return rows
+
+
+async def _faulted(
+    path: Path, write: Write, statements: Statements, at: int
+) -> tuple[bool, bool, list[ExportRow]] | None:
+    """Whether nothing was left by the failed write, whether the file is sound, and the rows after another try.
+
+    None when the write had fewer than `at` statements.
+    """
+    store = await _populated(path)
+    try:
+        before = await _rows(store)
+        statements.arm(at)
+        try:
+            await write(store)
+        except StoreUnavailable:
+            assert statements.disarm()
+        else:
+            assert not statements.disarm()
+            return None
+        unchanged = await _rows(store) == before
+        sound = all(finding.ok for finding in await store.check(SCOPE, None))
+        await write(store)
+        return unchanged, sound, await _rows(store)
+    finally:
+        await store.close()
+
+
+async def _populated(path: Path) -> SqliteStore:
+    store = SqliteStore(str(path), analyse=analysed)
+    await populate(store, SCOPE)
+    await store.search(READER, _question())
+    return store
+
+
+async def _rows(store: Store) -> list[ExportRow]:
+    copied = replace(SCOPE, workspace="copied")
+    return [row async for row in store.export(SCOPE)] + [row async for row in store.export(copied)]
+
+
+def _question() -> Any:
+    from remembrancer.testing.contract.base import request
+
+    return request("deploy")
+
+
+class TestOpening:
+    """A file is made, or not, and can be opened afterwards."""
+
+    def test_a_new_file_whose_making_fails_at_any_statement_can_be_made_again(
+        self, tmp_path: Path, statements: Statements
+    ) -> None:
+        for at, path in self._files(tmp_path):
+            statements.arm(at)
+            try:
+                SqliteStore(str(path), analyse=analysed)
+            except StoreUnavailable as error:
+                assert str(path) in str(error)
+            struck = statements.disarm()
+            asyncio.run(self._sound(path))
+            if not struck:
+                return
+
+    @staticmethod
+    def _files(folder: Path) -> Iterator[tuple[int, Path]]:
+        return ((at, folder / f"{at}.db") for at in range(1, 1000))
+
+    @staticmethod
+    async def _sound(path: Path) -> None:
+        store = SqliteStore(str(path), analyse=analysed)
+        assert all(finding.ok for finding in await store.check(SCOPE, None))
+        await store.close()

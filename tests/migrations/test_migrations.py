@@ -1,0 +1,291 @@
+"""From any older file to this version's tables, without losing a row, and never a step too far."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import cast
+
+import apsw
+import pytest
+
+from remembrancer import Remembrancer
+from remembrancer.adapters.reference import analysed
+from remembrancer.adapters.sqlite import schema
+from remembrancer.adapters.sqlite.connection import Connection, connect
+from remembrancer.adapters.sqlite.schema import APPLICATION_ID, Migration, current_version, migrations, schema_sql
+from remembrancer.errors import StoreUnavailable, Unsupported
+
+FIRST_TEXTS = ["The deploy failed", "Rolled it back"]
+
+
+def tables(connection: Connection) -> set[tuple[str, str, str]]:
+    """What stands in a database's schema, whatever the blanks and comments between its words."""
+    rows = connection.execute("SELECT type, name, ifnull(sql, '') FROM sqlite_schema")
+    return {(kind, name, " ".join(re.sub(r"--[^\n]*", "", sql).split())) for kind, name, sql in rows}
+
+
+def in_memory(*scripts: str) -> Connection:
+    connection = connect(":memory:")
+    for script in scripts:
+        connection.execute(script)
+    return connection
+
+
+def of_version(path: Path, number: int) -> Connection:
+    """A file as the release with that version made it, with nothing in it."""
+    connection = connect(str(path))
+    connection.pragma("journal_mode", "wal")
+    for step in migrations()[:number]:
+        connection.execute(step.sql)
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {number}")
+    return connection
+
+
+@pytest.fixture
+def first_file(tmp_path: Path) -> Path:
+    """A file of version 1 that holds two memories, one of them with a vector."""
+    path = tmp_path / "first.db"
+    connection = of_version(path, 1)
+    for n, text in enumerate(FIRST_TEXTS, start=1):
+        terms = " ".join(analysed(text)[0])
+        connection.execute(
+            "INSERT INTO memories (n, workspace, id, project, crew, agent, session, visibility, tier, kind, text,"
+            " origin, occurred_from, occurred_to, recorded_at, revision, tags, metadata, status, importance, priority,"
+            " confidence, surprise, retrieved, shown, used, helped, harmed, change)"
+            " VALUES (?, 'acme', ?, '', '', '', '', 'workspace', 'episodic', 'note', ?, 'user', 0, 0, 0, 1, '[]', '{}',"
+            " 'active', 0.5, 5, 0.5, 0, 0, 0, 0, 0, 0, ?)",
+            (n, n.to_bytes(16, "big"), text, n),
+        )
+        connection.execute(
+            "INSERT INTO cues (n, workspace, memory, ordinal, heading, text, terms, length)"
+            " VALUES (?, 'acme', ?, 0, '', ?, x'', 0)",
+            (n, n, text),
+        )
+        connection.execute("INSERT INTO cues_fts (rowid, words) VALUES (?, ?)", (n, terms))
+    connection.execute("UPDATE sequence SET change = 2")
+    connection.execute("INSERT INTO embeddings (cue, model, dim, truncated, vector) VALUES (1, 'm', 1, 0, x'0000803F')")
+    connection.close()
+    return path
+
+
+def opened(path: Path, *, workspace: str = "acme") -> Remembrancer:
+    return Remembrancer.open(str(path), workspace=workspace, embedder="none")
+
+
+def digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_the_schema_is_the_sum_of_the_migrations() -> None:
+    assert tables(in_memory(schema_sql())) == tables(in_memory(*(step.sql for step in migrations())))
+
+
+def test_migrations_are_numbered_from_one_without_a_gap() -> None:
+    assert [step.number for step in migrations()] == list(range(1, current_version() + 1))
+
+
+def test_a_new_file_is_of_the_current_version(tmp_path: Path) -> None:
+    opened(tmp_path / "new.db").close()
+    connection = connect(str(tmp_path / "new.db"))
+    assert (connection.pragma("application_id"), connection.pragma("user_version")) == (
+        APPLICATION_ID,
+        current_version(),
+    )
+    connection.close()
+
+
+@pytest.mark.parametrize("number", range(1, current_version()))
+def test_every_older_version_becomes_the_current_one(tmp_path: Path, number: int) -> None:
+    of_version(tmp_path / "old.db", number).close()
+    opened(tmp_path / "old.db").close()
+    connection = connect(str(tmp_path / "old.db"))
+    assert tables(connection) == tables(in_memory(schema_sql()))
+    connection.close()
+
+
+def test_a_file_of_the_first_version_keeps_its_rows(first_file: Path) -> None:
+    with opened(first_file) as rem:
+        assert {memory.text for memory in rem.recent()} == set(FIRST_TEXTS)
+
+
+def test_a_migrated_file_is_sound(first_file: Path) -> None:
+    with opened(first_file) as rem:
+        assert [finding for finding in rem.doctor() if not finding.ok] == []
+
+
+def test_a_migrated_file_knows_how_long_its_vectors_are(first_file: Path) -> None:
+    opened(first_file).close()
+    connection = connect(str(first_file))
+    assert list(connection.execute("SELECT workspace, model, dim FROM vector_models")) == [("acme", "m", 1)]
+    connection.close()
+
+
+def test_a_migration_leaves_a_sound_file_of_the_old_version_beside_it(first_file: Path) -> None:
+    opened(first_file).close()
+    backup = connect(f"{first_file}.v1.backup")
+    texts = [text for (text,) in backup.execute("SELECT text FROM memories ORDER BY n")]
+    checked = backup.execute("PRAGMA integrity_check").get
+    assert (backup.pragma("user_version"), texts, checked) == (1, FIRST_TEXTS, "ok")
+    backup.close()
+
+
+def test_the_file_left_beside_a_migrated_one_can_take_its_place(first_file: Path) -> None:
+    opened(first_file).close()
+    Path(f"{first_file}.v1.backup").rename(first_file)
+    with opened(first_file) as rem:
+        assert {memory.text for memory in rem.recent()} == set(FIRST_TEXTS)
+
+
+def test_no_half_written_backup_is_left(first_file: Path) -> None:
+    opened(first_file).close()
+    assert sorted(path.name for path in first_file.parent.iterdir()) == ["first.db", "first.db.v1.backup"]
+
+
+def test_opening_a_current_file_makes_no_backup(tmp_path: Path) -> None:
+    for _ in range(2):
+        opened(tmp_path / "new.db").close()
+    assert [path.name for path in tmp_path.iterdir()] == ["new.db"]
+
+
+class TestAMigrationThatFails:
+    @pytest.fixture(autouse=True)
+    def broken(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The last step works for a while, then fails."""
+        steps = (
+            *migrations()[:-1],
+            Migration(current_version(), "CREATE TABLE half (n); INSERT INTO missing VALUES (1)"),
+        )
+        monkeypatch.setattr(schema, "migrations", lambda: steps)
+
+    def test_says_so(self, first_file: Path) -> None:
+        with pytest.raises(StoreUnavailable, match=re.escape(str(first_file))):
+            opened(first_file)
+
+    def test_leaves_the_file_as_it_was(self, first_file: Path) -> None:
+        connection = connect(str(first_file))
+        before = tables(connection), list(connection.execute("SELECT * FROM memories"))
+        with pytest.raises(StoreUnavailable):
+            opened(first_file)
+        assert (tables(connection), list(connection.execute("SELECT * FROM memories"))) == before
+        assert connection.pragma("user_version") == 1
+        connection.close()
+
+
+def test_a_backup_that_cannot_be_written_stops_the_migration(first_file: Path) -> None:
+    Path(f"{first_file}.v1.backup").mkdir()  # nothing can take its place
+    with pytest.raises(StoreUnavailable, match="backup"):
+        opened(first_file)
+    connection = connect(str(first_file))
+    assert connection.pragma("user_version") == 1
+    connection.close()
+
+
+class TestANewerFile:
+    @pytest.fixture
+    def newer(self, tmp_path: Path) -> Path:
+        path = tmp_path / "newer.db"
+        connection = connect(str(path))
+        connection.execute(
+            f"CREATE TABLE later (n); PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = 99"
+        )
+        connection.close()
+        return path
+
+    def test_is_refused_by_both_versions_names(self, newer: Path) -> None:
+        with pytest.raises(Unsupported, match=rf"newer\.db.* version 99.* up to {current_version()}\b"):
+            opened(newer)
+
+    def test_is_not_touched(self, newer: Path) -> None:
+        before = digest(newer)
+        with pytest.raises(Unsupported):
+            opened(newer)
+        assert digest(newer) == before
+
+
+class TestAnotherProgramsFile:
+    @pytest.fixture(params=["PRAGMA user_version = 0", "PRAGMA user_version = 3", "PRAGMA application_id = 77"])
+    def foreign(self, tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+        path = tmp_path / "theirs.db"
+        connection = connect(str(path))
+        connection.execute("CREATE TABLE theirs (n); " + str(request.param))
+        connection.close()
+        return path
+
+    def test_is_refused(self, foreign: Path) -> None:
+        with pytest.raises(StoreUnavailable, match=r"theirs\.db: another program's"):
+            opened(foreign)
+
+    def test_is_not_touched(self, foreign: Path) -> None:
+        before = digest(foreign)
+        with pytest.raises(StoreUnavailable):
+            opened(foreign)
+        assert digest(foreign) == before
+
+
+OPENING = """
+import sys
+from remembrancer import Remembrancer
+print(flush=True)
+sys.stdin.readline()
+with Remembrancer.open(sys.argv[1], workspace="acme", embedder="none") as rem:
+    rem.observe("kept")
+"""
+
+
+def open_at_once(path: Path, count: int) -> list[str]:
+    """What processes that open the file at the same moment, and write to it, say on their error stream."""
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", OPENING, str(path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(count)
+    ]
+    for process in started:
+        assert process.stdout is not None
+        process.stdout.readline()  # it has imported all it needs
+    for process in started:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    return [process.communicate(timeout=60)[1] for process in started]
+
+
+def test_processes_that_make_a_file_at_the_same_moment_all_succeed(tmp_path: Path) -> None:
+    assert open_at_once(tmp_path / "new.db", 4) == [""] * 4
+    with opened(tmp_path / "new.db") as rem:
+        assert rem.stats().events == 4
+
+
+def test_processes_that_migrate_a_file_at_the_same_moment_all_succeed(first_file: Path) -> None:
+    assert open_at_once(first_file, 4) == [""] * 4
+    backup = connect(f"{first_file}.v1.backup")
+    assert (backup.pragma("user_version"), backup.execute("SELECT count(*) FROM memories").get) == (1, 2)
+    backup.close()
+
+
+def test_tables_made_between_two_looks_are_not_another_programs(tmp_path: Path) -> None:
+    path = str(tmp_path / "new.db")
+    looking, making = connect(path), connect(path)
+    made: list[str] = []
+
+    def make(_cursor: object, statement: str, _bindings: object) -> bool:
+        if "user_version" in statement:
+            with suppress(apsw.BusyError):  # the look may hold the file
+                schema.prepare(making, path)
+            made.append(statement)
+        return True
+
+    cast("apsw.Connection", looking).exec_trace = make
+    schema.refuse_others(looking, path)
+    looking.close()
+    making.close()
+    assert made

@@ -1,0 +1,330 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+import remembrancer
+from remembrancer import (
+    AsyncRemembrancer,
+    EventDraft,
+    InvalidInput,
+    Remembrancer,
+    Scope,
+    Settings,
+    StoreUnavailable,
+)
+from remembrancer.testing.doubles import NOW, FixedClock, HashEmbedder
+
+QUIET = Settings(db=":memory:", background_index=False, embedder="none")
+
+
+class Closing(HashEmbedder):
+    closed = 0
+
+    async def close(self) -> None:
+        self.closed += 1
+
+
+def opened(look: Callable[[AsyncRemembrancer], Awaitable[object]], **given: Any) -> Any:
+    async def steps() -> object:
+        given.setdefault("settings", QUIET)
+        async with await AsyncRemembrancer.open(**given) as rem:
+            return await look(rem)
+
+    return asyncio.run(steps())
+
+
+# ── the package ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_importing_the_package_loads_no_library_and_no_adapter() -> None:
+    code = "import json, sys, remembrancer; print(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    loaded: list[str] = json.loads(done.stdout)
+    unwanted = ("numpy", "apsw", "pydantic", "onnxruntime", "asyncio", "remembrancer.")
+    assert [name for name in loaded if name.startswith(unwanted)] == []
+
+
+def test_opening_a_memory_by_words_alone_loads_no_model() -> None:
+    code = (
+        "import sys; from remembrancer import Remembrancer\n"
+        "with Remembrancer.open(':memory:', embedder='none') as rem: rem.observe('one'); rem.recall('one')\n"
+        "print([name for name in sys.modules if name.startswith(('onnx', 'tokenizers', 'remembrancer.adapters.emb'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("name", remembrancer.__all__)
+def test_every_public_name_is_there(name: str) -> None:
+    assert getattr(remembrancer, name).__name__ == name
+
+
+def test_public_names_stand_in_order() -> None:
+    assert remembrancer.__all__ == sorted(set(remembrancer.__all__))
+
+
+@pytest.mark.parametrize("name", ["Rememberer", "_HOMES_", "Unsupported"])
+def test_a_name_that_is_not_public_is_no_attribute(name: str) -> None:
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}'"):
+        getattr(remembrancer, name)
+
+
+def test_the_readmes_first_words_hold() -> None:
+    with Remembrancer.open(":memory:", embedder="none") as rem:
+        rem.remember("Checkout needs 2 GiB in production")
+        assert rem.recall("how much memory does checkout need?")[0].memory.text == "Checkout needs 2 GiB in production"
+
+
+# ── opening ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def scope_of(rem: AsyncRemembrancer) -> Scope:
+    return rem.scope
+
+
+def test_a_memory_is_bound_to_the_scope_it_was_opened_with() -> None:
+    given = {"workspace": "acme", "project": "shop", "crew": "platform", "agent": "ana", "session": "monday"}
+    assert opened(scope_of, **given) == Scope(**given)
+
+
+def test_an_argument_goes_before_settings() -> None:
+    settings = QUIET.model_copy(update={"workspace": "set", "agent": "set"})
+    assert opened(scope_of, workspace="given", settings=settings) == Scope(workspace="given", agent="set")
+
+
+def test_settings_as_a_value_are_the_whole_truth(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REMEMBRANCER_AGENT", "exported")
+    assert opened(scope_of, settings=QUIET).agent is None
+
+
+def test_settings_as_a_mapping_stand_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REMEMBRANCER_AGENT", "exported")
+    monkeypatch.setenv("REMEMBRANCER_CREW", "exported")
+    settings = {"db": ":memory:", "embedder": "none", "agent": "mapped"}
+    assert opened(scope_of, settings=settings) == Scope(workspace="default", crew="exported", agent="mapped")
+
+
+def test_without_a_url_the_store_is_a_file_in_the_folder_at_hand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    opened(scope_of, settings={"embedder": "none"})
+    assert (tmp_path / "remembrancer.db").is_file()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"workspace": ""}, r"^workspace: "),
+        ({"agent": " ana"}, r"^agent: ' ana' "),
+        ({"role": "\n"}, r"^role: "),
+        ({"role": "BOSS"}, r"^role: 'BOSS' .*one of AGENT, LEAD"),
+        ({"preset": "nonsense"}, r"^preset: 'nonsense' .*default"),
+        ({"embedder": "nonsense"}, r"^embedder: 'nonsense' .*auto, none or local"),
+        ({"url": "postgresql://localhost/a"}, r"^db: "),
+        ({"settings": {"colour": "red"}}, r"^colour: 'red' .*one of the settings"),
+    ],
+)
+def test_what_cannot_be_opened_is_refused_by_name(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        opened(scope_of, **given)
+
+
+def test_a_file_that_is_not_there_is_not_made_where_it_must_not_be(tmp_path: Path) -> None:
+    file = tmp_path / "a.db"
+    with pytest.raises(StoreUnavailable, match=r"a\.db"):
+        opened(scope_of, url=str(file), create=False)
+    assert not file.exists()
+
+
+def test_what_one_process_wrote_the_next_one_reads(tmp_path: Path) -> None:
+    url = str(tmp_path / "a.db")
+    event = opened(lambda rem: rem.observe("The deploy failed"), url=url)
+    assert opened(lambda rem: rem.events(), url=url) == (event,)
+
+
+def test_a_store_in_memory_is_its_own() -> None:
+    opened(lambda rem: rem.observe("The deploy failed"))
+    assert opened(lambda rem: rem.events()) == ()
+
+
+def test_the_clock_given_is_the_one_that_is_read() -> None:
+    assert opened(lambda rem: rem.observe("one"), clock=FixedClock()).recorded_at == NOW
+
+
+# ── views ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_view_sees_what_its_scope_may() -> None:
+    async def steps(rem: AsyncRemembrancer) -> list[int]:
+        ana, bob = rem.scoped(crew="platform", agent="ana"), rem.scoped(crew="platform", agent="bob")
+        await ana.observe("The deploy failed")
+        lead = bob.scoped(role="LEAD")
+        return [len(await view.recall("deploy")) for view in (ana, bob, lead, rem)]
+
+    assert opened(steps) == [1, 0, 1, 1]
+
+
+def test_a_view_of_another_workspace_cannot_be_had() -> None:
+    async def steps(rem: AsyncRemembrancer) -> None:
+        rem.scoped(workspace="theirs")
+
+    with pytest.raises(InvalidInput, match=r"^workspace: 'theirs' .*one of project, crew, agent, session"):
+        opened(steps)
+
+
+def test_a_view_may_widen_a_scope() -> None:
+    async def steps(rem: AsyncRemembrancer) -> Scope:
+        return rem.scoped(agent=None, session=None).scope
+
+    assert opened(steps, workspace="acme", agent="ana", session="monday") == Scope(workspace="acme")
+
+
+def test_workspaces_of_one_file_do_not_see_each_other(tmp_path: Path) -> None:
+    url = str(tmp_path / "a.db")
+    memory = opened(lambda rem: rem.remember("The deploy failed"), url=url, workspace="theirs")
+
+    async def look(rem: AsyncRemembrancer) -> tuple[int, int, dict[str, int]]:
+        with pytest.raises(LookupError):
+            await rem.get(memory.id)
+        return len(await rem.recall("deploy")), len(await rem.recent()), dict((await rem.stats()).memories)
+
+    assert opened(look, url=url, workspace="ours") == (0, 0, {})
+
+
+# ── closing ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_an_embedder_that_was_lent_stays_open() -> None:
+    embedder = Closing()
+    opened(lambda rem: rem.index_now(), embedder=embedder)
+    assert embedder.closed == 0
+
+
+def test_closing_twice_is_harmless() -> None:
+    async def steps(rem: AsyncRemembrancer) -> None:
+        await rem.close()
+
+    assert opened(steps) is None
+
+
+def test_a_memory_is_closed_whatever_went_wrong_inside() -> None:
+    kept: list[AsyncRemembrancer] = []
+
+    async def steps(rem: AsyncRemembrancer) -> None:
+        kept.append(rem)
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        opened(steps)
+    with pytest.raises(StoreUnavailable, match="closed"):
+        asyncio.run(kept[0].stats())
+
+
+def used(path: Path) -> dict[str, Callable[[AsyncRemembrancer], Awaitable[object]]]:
+    one = uuid4()
+    return {
+        "observe": lambda rem: rem.observe("one"),
+        "observe_many": lambda rem: rem.observe_many([EventDraft(text="one")]),
+        "remember": lambda rem: rem.remember("one"),
+        "topic": lambda rem: rem.remember("one", topic_key="t"),
+        "feedback": lambda rem: rem.feedback(one, "helpful"),
+        "mark": lambda rem: rem.mark([one], "shown"),
+        "recall": lambda rem: rem.recall("one"),
+        "why_not": lambda rem: rem.why_not(one, "one"),
+        "get": lambda rem: rem.get(one),
+        "show": lambda rem: rem.show(one),
+        "recent": lambda rem: rem.recent(),
+        "timeline": lambda rem: rem.timeline(),
+        "events": lambda rem: rem.events(),
+        "stats": lambda rem: rem.stats(),
+        "forget": lambda rem: rem.forget(one),
+        "restore": lambda rem: rem.restore(one),
+        "index_now": lambda rem: rem.index_now(),
+        "maintain": lambda rem: rem.maintain(),
+        "doctor": lambda rem: rem.doctor(),
+        "export": lambda rem: rem.export(path / "a.jsonl"),
+    }
+
+
+@pytest.mark.parametrize("method", sorted(used(Path())))
+def test_a_closed_memory_is_unavailable(tmp_path: Path, method: str) -> None:
+    async def steps(rem: AsyncRemembrancer) -> None:
+        await rem.close()
+        await used(tmp_path)[method](rem)
+
+    with pytest.raises(StoreUnavailable, match="closed"):
+        opened(steps, embedder=HashEmbedder())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_view_is_closed_with_the_memory_it_looks_at() -> None:
+    async def steps(rem: AsyncRemembrancer) -> None:
+        view = rem.scoped(agent="ana")
+        await rem.close()
+        await view.observe("one")
+
+    with pytest.raises(StoreUnavailable, match="closed"):
+        opened(steps)
+
+
+def test_what_was_observed_is_indexed_beside_other_work(tmp_path: Path) -> None:
+    class Telling(HashEmbedder):
+        asked = asyncio.Event()
+
+        async def embed_documents(self, texts: Any) -> Any:
+            self.asked.set()
+            return await super().embed_documents(texts)
+
+    embedder = Telling()
+
+    async def steps(rem: AsyncRemembrancer) -> bool:
+        await rem.observe("one")
+        await asyncio.wait_for(embedder.asked.wait(), 20)
+        return True
+
+    assert opened(steps, settings=Settings(db=str(tmp_path / "a.db")), embedder=embedder)
+
+
+@pytest.mark.parametrize("attempt", range(10))
+def test_a_memory_closes_right_after_it_was_written_to(attempt: int) -> None:
+    async def steps(rem: AsyncRemembrancer) -> int:
+        for number in range(attempt):
+            await rem.observe(f"text {number}")
+            await asyncio.sleep(0)
+        return attempt
+
+    assert opened(steps, settings=Settings(db=":memory:"), embedder=HashEmbedder()) == attempt
+
+
+def test_maintenance_reports_each_job() -> None:
+    async def steps(rem: AsyncRemembrancer) -> dict[str, int]:
+        await rem.observe("one")
+        return {job: report.indexed for job, report in (await rem.maintain()).items()}
+
+    assert opened(steps, embedder=HashEmbedder()) == {"index": 1}
+
+
+def test_a_block_for_a_prompt_holds_the_hits() -> None:
+    async def steps(rem: AsyncRemembrancer) -> str:
+        await rem.observe("The deploy failed", actor="Ana")
+        return (await rem.recall("deploy")).render()
+
+    block = opened(steps, clock=FixedClock())
+    assert block.endswith("\n- [Ana, Wednesday 4 March 2026, just now] The deploy failed\n</recalled-memory>")
+
+
+def test_a_block_for_no_hits_is_empty() -> None:
+    async def steps(rem: AsyncRemembrancer) -> str:
+        return (await rem.recall("deploy")).render()
+
+    assert opened(steps) == ""

@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import asyncio
+import inspect
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from remembrancer import AsyncRemembrancer, Event, EventDraft, InvalidInput, Remembrancer, Settings, StoreUnavailable
+from remembrancer.ports.embedder import Embedded
+from remembrancer.testing.doubles import HashEmbedder
+
+PATIENCE = 20.0
+SETTINGS = Settings(db=":memory:", background_index=False)
+
+
+@pytest.fixture
+def rem() -> Iterator[Remembrancer]:
+    with Remembrancer.open(settings=SETTINGS, embedder=HashEmbedder()) as opened:
+        yield opened
+
+
+def public(facade: type) -> list[str]:
+    return [name for name in vars(facade) if not name.startswith("_")]
+
+
+def function(facade: type, name: str) -> Any:
+    member = getattr(facade, name)
+    return getattr(member, "fget", member)
+
+
+def test_both_facades_have_the_same_methods_in_the_same_order() -> None:
+    assert public(Remembrancer) == public(AsyncRemembrancer)
+
+
+@pytest.mark.parametrize("name", public(AsyncRemembrancer))
+def test_a_method_takes_and_gives_the_same_in_both_facades(name: str) -> None:
+    sync, awaited = function(Remembrancer, name), function(AsyncRemembrancer, name)
+    assert inspect.signature(sync) == inspect.signature(awaited)
+
+
+@pytest.mark.parametrize("name", sorted(set(public(AsyncRemembrancer)) - {"open", "close", "scope"}))
+def test_a_method_says_the_same_of_itself_in_both_facades(name: str) -> None:
+    assert function(Remembrancer, name).__doc__ == function(AsyncRemembrancer, name).__doc__
+
+
+@pytest.mark.parametrize("name", public(AsyncRemembrancer))
+def test_a_method_is_awaited_in_one_facade_alone_and_in_that_one_unless_it_waits_for_nothing(name: str) -> None:
+    awaited = inspect.iscoroutinefunction(function(AsyncRemembrancer, name))
+    assert awaited == (name not in {"scoped", "scope"})
+    assert not inspect.iscoroutinefunction(function(Remembrancer, name))
+
+
+def test_every_argument_reaches_the_memory(rem: Remembrancer, tmp_path: Path) -> None:
+    event = rem.observe("The deploy failed", actor="ana", session="monday", key="k")
+    assert rem.events(session="monday", types=["message"], limit=1, oldest_first=True) == (event,)
+    memory = rem.recent(limit=1, days=1)[0]
+    assert rem.timeline(limit=1, kinds=["message"], session="monday") == (memory,)
+    rem.mark([memory.id], "shown")
+    rem.feedback(memory.id, "helpful")
+    assert rem.show(memory.id).memory == rem.get(memory.id)
+    assert rem.why_not(memory.id, "deploy", limit=1, kinds=["message"], session="monday", reach="workspace").returned
+    assert len(rem.recall("deploy", limit=1, tiers=["episodic"], min_score=0.01)) == 1
+    assert rem.restore(rem.forget(memory.id).id).status == "active"
+    assert rem.maintain()["index"].indexed == 1
+    assert rem.index_now().indexed == 0
+    assert rem.export(tmp_path / "a.jsonl") == rem.import_(tmp_path / "a.jsonl", dry_run=False).rows
+    assert all(finding.ok for finding in rem.doctor())
+    assert rem.observe_many([EventDraft(text="two")])[0].seq == 1
+    assert rem.scoped(agent="ana", role="LEAD").scope.agent == "ana"
+
+
+def test_errors_are_raised_as_they_are(rem: Remembrancer) -> None:
+    with pytest.raises(InvalidInput, match=r"^text: "):
+        rem.observe(" ")
+
+
+def test_many_threads_may_use_one_memory(rem: Remembrancer) -> None:
+    def write(number: int) -> Event:
+        return rem.scoped(agent=f"agent-{number % 3}").observe(f"deploy {number}")
+
+    def read(_: int) -> int:
+        return len(rem.recall("deploy", limit=100))
+
+    with ThreadPoolExecutor(8) as pool:
+        events = list(pool.map(write, range(60)))
+        found = list(pool.map(read, range(60)))
+    assert (len({event.id for event in events}), set(found)) == (60, {60})
+
+
+def test_a_memory_may_be_used_where_a_loop_is_running(rem: Remembrancer) -> None:
+    async def steps() -> int:
+        rem.observe("The deploy failed")
+        return len(rem.recall("deploy"))
+
+    assert asyncio.run(steps()) == 1
+
+
+def test_closing_twice_is_harmless(rem: Remembrancer) -> None:
+    rem.close()
+    rem.close()
+
+
+def test_a_closed_memory_is_unavailable(rem: Remembrancer) -> None:
+    view = rem.scoped(agent="ana")
+    rem.close()
+    for each in (rem, view):
+        with pytest.raises(StoreUnavailable, match="closed"):
+            each.recall("deploy")
+
+
+def test_closing_ends_every_thread() -> None:
+    before = set(threading.enumerate())
+    with Remembrancer.open(settings=SETTINGS, embedder=HashEmbedder()) as rem:
+        rem.observe("one")
+        named = {thread.name for thread in set(threading.enumerate()) - before}
+    left = {thread.name for thread in set(threading.enumerate()) - before if "remembrancer" in thread.name}
+    assert ("remembrancer-loop" in named, left) == (True, set())
+
+
+def test_an_opening_that_fails_leaves_no_thread() -> None:
+    before = set(threading.enumerate())
+    with pytest.raises(InvalidInput):
+        Remembrancer.open(settings=SETTINGS, preset="nonsense")
+    assert {thread.name for thread in set(threading.enumerate()) - before if "remembrancer" in thread.name} == set()
+
+
+def test_a_memory_is_closed_whatever_went_wrong_inside() -> None:
+    with pytest.raises(ZeroDivisionError), Remembrancer.open(settings=SETTINGS, embedder="none") as rem:
+        raise ZeroDivisionError
+    with pytest.raises(StoreUnavailable):
+        rem.stats()
+
+
+class Endless(HashEmbedder):
+    """Is asked, and never answers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = threading.Event()
+
+    async def embed_query(self, text: str) -> Any:
+        self.asked.set()
+        await asyncio.Event().wait()
+        return await super().embed_query(text)
+
+
+def test_a_call_that_is_waiting_while_another_thread_closes_ends() -> None:
+    embedder = Endless()
+    rem = Remembrancer.open(settings=SETTINGS, embedder=embedder)
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(rem.recall, "deploy")
+        assert embedder.asked.wait(PATIENCE)
+        rem.close()
+        with pytest.raises(StoreUnavailable, match="closed meanwhile"):
+            asked.result(PATIENCE)
+
+
+def test_many_threads_may_close_at_once(rem: Remembrancer) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        for done in [pool.submit(rem.close) for _ in range(8)]:
+            done.result(PATIENCE)
+
+
+def test_a_call_from_inside_a_callback_is_an_error_and_does_not_wait_for_ever(
+    rem: Remembrancer, tmp_path: Path
+) -> None:
+    rem.observe("one")
+    with pytest.raises(RuntimeError, match="inside one of its own callbacks"):
+        rem.export(tmp_path / "a.jsonl", on_rows=lambda _: rem.close())
+    with pytest.raises(RuntimeError, match="inside one of its own callbacks"):
+        rem.index_now(on_indexed=lambda _: print(rem.stats()))  # noqa: T201
+    assert rem.stats().events == 1
+
+
+class Stuck(HashEmbedder):
+    """Begins to embed, and never ends."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun = threading.Event()
+        self.given_up = threading.Event()
+
+    async def embed_documents(self, texts: Sequence[str]) -> Embedded:
+        self.begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.given_up.set()
+        return await super().embed_documents(texts)
+
+
+def test_closing_gives_up_a_sweep_that_does_not_end() -> None:
+    embedder = Stuck()
+    with Remembrancer.open(settings=Settings(db=":memory:"), embedder=embedder) as rem:
+        rem.observe("one")
+        assert embedder.begun.wait(PATIENCE)
+    assert embedder.given_up.is_set()
