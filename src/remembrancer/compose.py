@@ -75,7 +75,7 @@ def _local(settings: Settings) -> Embedder:
     if missing:
         raise ModelUnavailable(f"the local embedder needs {', '.join(missing)}: pip install 'remembrancer[local]'")
     from remembrancer.adapters.embedders.deferred import DeferredEmbedder
-    from remembrancer.adapters.embedders.local import LocalEmbedder, local_model_id, weights
+    from remembrancer.adapters.embedders.local import LocalEmbedder, local_model_id, reads_latin, weights
     from remembrancer.adapters.embedders.local.graph import DIM
 
     reach = weights.locate(settings.weights)
@@ -85,7 +85,7 @@ def _local(settings: Settings) -> Embedder:
     cache = Path(settings.cache_dir) if settings.cache_dir else user_cache()
     precision = settings.precision or "int8"
     load = partial(LocalEmbedder.open, source=settings.weights, precision=precision, cache_dir=cache)
-    return DeferredEmbedder(model_id=local_model_id(precision), dim=DIM, load=load)
+    return DeferredEmbedder(model_id=local_model_id(precision), dim=DIM, reads=reads_latin, load=load)
 
 
 def _store(settings: Settings, *, create: bool) -> Store:

@@ -63,7 +63,7 @@ def load(
     given |= {
         name.removeprefix(PREFIX).lower(): _Given(value, name)
         for name, value in environment.items()
-        if name.startswith(PREFIX) and name != f"{PREFIX}CONFIG"
+        if name.startswith(PREFIX) and name != f"{PREFIX}CONFIG" and value  # set to nothing is not set
     }
     given |= {name: _Given(value, name) for name, value in (arguments or {}).items() if value is not None}
     try:

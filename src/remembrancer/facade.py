@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, cast
 from uuid import UUID
 
 from remembrancer.config import Settings, load
@@ -93,6 +93,8 @@ class AsyncRemembrancer:
         from remembrancer import compose
 
         instance = None if isinstance(embedder, str) else embedder
+        if instance is not None and not callable(getattr(instance, "embed_query", None)):
+            raise InvalidInput("embedder", embedder, "auto, none, local, or an object with an Embedder's methods")
         scope = Scope(
             workspace=chosen.workspace,
             project=chosen.project,
@@ -110,9 +112,11 @@ class AsyncRemembrancer:
     async def close(self) -> None:
         """Let go of the store. What still awaits its vector is found again by the next sweep."""
         await self._opened.indexer.stop()
-        await self._ctx.store.close()
-        if self._ctx.embedder is not None and not self._opened.lent_embedder:
-            await self._ctx.embedder.close()
+        try:
+            await self._ctx.store.close()
+        finally:
+            if self._ctx.embedder is not None and not self._opened.lent_embedder:
+                await self._ctx.embedder.close()
 
     async def __aenter__(self) -> Self:
         return self
@@ -163,15 +167,15 @@ class AsyncRemembrancer:
             actor=actor,
             occurred_at=occurred_at,
             session=session,
-            payload=payload or {},
-            refs=refs or {},
+            payload={} if payload is None else payload,
+            refs={} if refs is None else refs,
             key=key,
         )
         return (await self.observe_many([draft]))[0]
 
     async def observe_many(self, events: Iterable[EventDraft | Mapping[str, Any]]) -> tuple[Event, ...]:
         """Record events in order, all or none. A mapping holds the arguments of an EventDraft. At most 10,000."""
-        appended = await record.observe(self._ctx, self.scope, [_draft(event) for event in events])
+        appended = await record.observe(self._ctx, self.scope, _drafts(events))
         self._opened.indexer.wake()
         return tuple(item.event for item in appended)
 
@@ -208,7 +212,7 @@ class AsyncRemembrancer:
             priority=priority,
             confidence=confidence,
             tags=validation.tags("tags", tags),
-            metadata=metadata or {},
+            metadata={} if metadata is None else metadata,
             topic_key=topic_key,
             valid_from=valid_from,
             valid_until=valid_until,
@@ -229,7 +233,7 @@ class AsyncRemembrancer:
 
     async def mark(self, memory_ids: Iterable[Identifier], exposure: Exposure | str) -> None:
         """Count that memories were retrieved, shown or used. Raises NotFound, and counts none, when one is missing."""
-        ids = [validation.identifier("memory_ids", identifier) for identifier in memory_ids]
+        ids = [validation.identifier("memory_ids", one) for one in _several("memory_ids", memory_ids)]
         chosen = validation.choice("exposure", exposure, Exposure)
         await reinforce.mark(self._ctx, self._reader(), ids, chosen)
 
@@ -292,7 +296,7 @@ class AsyncRemembrancer:
         """One memory with its cues, the events it came from, its revisions and relations. Raises NotFound."""
         return await inspect.show(self._ctx, self._reader(), validation.identifier("memory_id", memory_id))
 
-    async def recent(self, *, limit: int = 10, days: float | None = None) -> tuple[Memory, ...]:
+    async def recent(self, limit: int = 10, days: float | None = None) -> tuple[Memory, ...]:
         """Current memories by when they happened, newest first, of the last `days` if given. `limit` 1 to 10,000."""
         within = None if days is None else timedelta(days=validation.number("days", days, 0, 36_500))
         validation.whole("limit", limit, 1, MAX_LISTED)
@@ -323,11 +327,9 @@ class AsyncRemembrancer:
         oldest_first: bool = False,
     ) -> tuple[Event, ...]:
         """Entries of the journal, remembered or not, newest first unless asked. `limit` 1 to 10,000."""
+        start, end = validation.span(since, until)
         where = EventFilter(
-            session=validation.optional_name("session", session),
-            types=_slugs("types", types),
-            since=validation.optional_moment("since", since),
-            until=validation.optional_moment("until", until),
+            session=validation.optional_name("session", session), types=_slugs("types", types), since=start, until=end
         )
         validation.whole("limit", limit, 1, MAX_LISTED)
         return await inspect.events(self._ctx, self._reader(), where, limit=limit, oldest_first=oldest_first)
@@ -356,10 +358,12 @@ class AsyncRemembrancer:
 
     async def doctor(self) -> tuple[Finding, ...]:
         """What was looked at, and what is wrong with it."""
-        return await inspect.doctor(self._ctx, self._reader())
+        findings = await inspect.doctor(self._ctx, self._reader())
+        failing = self._opened.indexer.last_error
+        return (*findings, Finding("index sweep", ok=False, detail=failing)) if failing else findings
 
     async def export(self, path: str | Path, *, on_rows: OnRows | None = None) -> int:
-        """Write the whole workspace to a new file. Returns how many rows it has."""
+        """Write the whole workspace to a new file, whatever its rows' visibility. Returns how many rows it has."""
         return await exchange.export(self._ctx, self.scope, Path(path), on_rows=on_rows)
 
     async def import_(self, path: str | Path, *, dry_run: bool = True, on_rows: OnRows | None = None) -> Imported:
@@ -388,36 +392,60 @@ class AsyncRemembrancer:
         until: datetime | None,
         as_of: datetime | None,
     ) -> Filter:
+        start, end = validation.span(since, until)
         return Filter(
             current_at=self._ctx.clock() if as_of is None else validation.moment("as_of", as_of),
             kinds=_slugs("kinds", kinds),
-            tiers=None if tiers is None else frozenset(validation.choice("tiers", tier, Tier) for tier in tiers),
+            tiers=None
+            if tiers is None
+            else frozenset(validation.choice("tiers", tier, Tier) for tier in _several("tiers", tiers)),
             tags=frozenset(validation.tags("tags", tags)),
             source=validation.optional_name("source", source),
             session=validation.optional_name("session", session),
-            since=validation.optional_moment("since", since),
-            until=validation.optional_moment("until", until),
+            since=start,
+            until=end,
         )
 
 
-def _settings(settings: Settings | Mapping[str, Any] | None, given: Mapping[str, Any]) -> Settings:
+def _settings(settings: object, given: Mapping[str, Any]) -> Settings:
+    arguments = {name: value for name, value in given.items() if value is not None}
     if isinstance(settings, Settings):
-        return load({**settings.model_dump(), **{k: v for k, v in given.items() if v is not None}}, environment={})
-    return load({**(settings or {}), **{k: v for k, v in given.items() if v is not None}})
+        return load({**settings.model_dump(), **arguments}, environment={})
+    if settings is None:
+        return load(arguments)
+    if not isinstance(settings, Mapping):
+        raise InvalidInput("settings", settings, "Settings, or a mapping of some of them")
+    return load({**cast("Mapping[str, Any]", settings), **arguments})
 
 
-def _draft(event: EventDraft | Mapping[str, Any]) -> EventDraft:
+def _drafts(events: object) -> list[EventDraft]:
+    return [_draft(place, event) for place, event in enumerate(_several("events", events))]
+
+
+def _several(argument: str, values: object) -> Iterable[Any]:
+    """A list, or whatever else can be gone through, of things: not one text or mapping taken for many."""
+    given = values
+    if not isinstance(values, Iterable) or isinstance(values, str | bytes | Mapping):
+        raise InvalidInput(argument, given, "a list")
+    return cast("Iterable[Any]", values)
+
+
+def _draft(place: int, event: object) -> EventDraft:
     if isinstance(event, EventDraft):
         return event
+    where = f"events[{place}]"
+    if not isinstance(event, Mapping):
+        raise InvalidInput(where, event, "an EventDraft, or a mapping of its arguments")
+    arguments = cast("Mapping[str, Any]", event)
     try:
-        return EventDraft(**event)
+        return EventDraft(**arguments)
     except TypeError as error:
-        raise InvalidInput("events", dict(event), f"the arguments of an EventDraft ({error})") from error
+        raise InvalidInput(where, arguments, f"the arguments of an EventDraft ({error})") from error
+    except InvalidInput as error:
+        raise InvalidInput(f"{where}.{error.argument}", error.value, error.allowed) from error
 
 
 def _slugs(argument: str, values: Iterable[str] | None) -> frozenset[str] | None:
     if values is None:
         return None
-    if isinstance(values, str):
-        raise InvalidInput(argument, values, "a list of names")
-    return frozenset(validation.slug(argument, value) for value in values)
+    return frozenset(validation.slug(argument, value) for value in _several(argument, values))

@@ -6,6 +6,7 @@ The loop lives in a thread of its own, so the methods may be called from any thr
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError
@@ -41,12 +42,16 @@ class _Loop:
         self._thread = threading.Thread(target=self._loop.run_forever, name="remembrancer-loop", daemon=True)
         self._door = threading.Lock()
         self._closed = False
+        self._process = os.getpid()
         self._thread.start()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         if self._is_here():
             work.close()
             raise RuntimeError("a memory cannot be used from inside one of its own callbacks")
+        if os.getpid() != self._process:  # a fork has no thread to do the work: it would wait for ever
+            work.close()
+            raise StoreUnavailable("this memory was opened before the process was forked; open it again here")
         with self._door:  # none comes in behind the last
             if self._closed:
                 work.close()
@@ -64,6 +69,8 @@ class _Loop:
         """Run `last`, then stop. What other threads still wait for is given up. Twice is harmless."""
         if self._is_here():
             raise RuntimeError("a memory cannot be closed from inside one of its own callbacks")
+        if os.getpid() != self._process:
+            return  # it is the parent's to close
         with self._door:
             if self._closed:
                 return
@@ -341,7 +348,7 @@ class Remembrancer:
         """One memory with its cues, the events it came from, its revisions and relations. Raises NotFound."""
         return self._run(self._inner.show(memory_id))
 
-    def recent(self, *, limit: int = 10, days: float | None = None) -> tuple[Memory, ...]:
+    def recent(self, limit: int = 10, days: float | None = None) -> tuple[Memory, ...]:
         """Current memories by when they happened, newest first, of the last `days` if given. `limit` 1 to 10,000."""
         return self._run(self._inner.recent(limit=limit, days=days))
 
@@ -401,7 +408,7 @@ class Remembrancer:
         return self._run(self._inner.doctor())
 
     def export(self, path: str | Path, *, on_rows: OnRows | None = None) -> int:
-        """Write the whole workspace to a new file. Returns how many rows it has."""
+        """Write the whole workspace to a new file, whatever its rows' visibility. Returns how many rows it has."""
         return self._run(self._inner.export(path, on_rows=on_rows))
 
     def import_(self, path: str | Path, *, dry_run: bool = True, on_rows: OnRows | None = None) -> Imported:

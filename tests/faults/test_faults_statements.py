@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Final, cast
 from uuid import UUID
 
 import apsw
 import pytest
 
-from remembrancer.adapters.reference import analysed
+from remembrancer.adapters.reference import ReferenceStore, analysed
 from remembrancer.adapters.sqlite import database
 from remembrancer.adapters.sqlite.connection import Connection, connect
 from remembrancer.adapters.sqlite.store import SqliteStore
 from remembrancer.domain.memory import MemoryDraft, Status
+from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.engine import record
 from remembrancer.engine.context import Context
 from remembrancer.errors import StoreUnavailable
 from remembrancer.policies.formation import memory_of_event
+from remembrancer.ports.exchange import relation_to_row
 from remembrancer.ports.store import CueVector, Entry, ExportRow, Store
 from remembrancer.presets.default import DEFAULT
+from remembrancer.testing.contract.base import MODEL, give_vectors, request
 from remembrancer.testing.contract.world import DEPLOY, OOM, TOPIC, TURNS, populate
 from remembrancer.testing.doubles import (
     NOW,
@@ -35,7 +39,7 @@ from remembrancer.testing.doubles import (
     indexed,
 )
 
-MODEL: Final = "model-a"
+COPIED: Final = replace(SCOPE, workspace="copied")
 Write = Callable[[Store], Awaitable[object]]
 
 
@@ -112,11 +116,15 @@ async def _retire(store: Store) -> object:
 
 
 async def _import(store: Store) -> object:
-    source = SqliteStore(":memory:", analyse=analysed)
-    await populate(source, replace(SCOPE, workspace="rival"))
-    rows = [row async for row in source.export(replace(SCOPE, workspace="rival"))]
-    await source.close()
-    return await store.import_rows(replace(SCOPE, workspace="copied"), rows)
+    """One row of each kind."""
+    source = ReferenceStore()
+    memory = a_memory("to be copied")
+    await source.append(SCOPE, [Entry(an_event("said"), indexed(memory, event_ids=[an_event("said").id]))])
+    await source.revise(SCOPE, indexed(replace(memory, text="copied")), expected_revision=1, at=NOW)
+    await give_vectors(source, {"copied": a_vector(1, 0)})
+    rows = [row async for row in source.export(SCOPE)]
+    rows.append(relation_to_row(Relation(memory.id, memory.id, RelationKind.SIMILAR, 1.0, NOW)))
+    return await store.import_rows(COPIED, rows)
 
 
 WRITES: Final[dict[str, Write]] = {
@@ -198,44 +206,29 @@ async def _faulted(
 async def _populated(path: Path) -> SqliteStore:
     store = SqliteStore(str(path), analyse=analysed)
     await populate(store, SCOPE)
-    await store.search(READER, _question())
+    await store.search(READER, request("deploy"))
     return store
 
 
 async def _rows(store: Store) -> list[ExportRow]:
-    copied = replace(SCOPE, workspace="copied")
-    return [row async for row in store.export(SCOPE)] + [row async for row in store.export(copied)]
+    return [row async for row in store.export(SCOPE)] + [row async for row in store.export(COPIED)]
 
 
-def _question() -> Any:
-    from remembrancer.testing.contract.base import request
+def test_a_file_whose_making_fails_at_any_statement_can_be_made_again(tmp_path: Path, statements: Statements) -> None:
+    for at in range(1, 10_000):
+        path = tmp_path / f"{at}.db"
+        statements.arm(at)
+        with suppress(StoreUnavailable):
+            asyncio.run(SqliteStore(str(path), analyse=analysed).close())
+        struck = statements.disarm()
+        assert asyncio.run(_sound(path)), f"statement {at}"
+        if not struck:
+            return
 
-    return request("deploy")
 
-
-class TestOpening:
-    """A file is made, or not, and can be opened afterwards."""
-
-    def test_a_new_file_whose_making_fails_at_any_statement_can_be_made_again(
-        self, tmp_path: Path, statements: Statements
-    ) -> None:
-        for at, path in self._files(tmp_path):
-            statements.arm(at)
-            try:
-                SqliteStore(str(path), analyse=analysed)
-            except StoreUnavailable as error:
-                assert str(path) in str(error)
-            struck = statements.disarm()
-            asyncio.run(self._sound(path))
-            if not struck:
-                return
-
-    @staticmethod
-    def _files(folder: Path) -> Iterator[tuple[int, Path]]:
-        return ((at, folder / f"{at}.db") for at in range(1, 1000))
-
-    @staticmethod
-    async def _sound(path: Path) -> None:
-        store = SqliteStore(str(path), analyse=analysed)
-        assert all(finding.ok for finding in await store.check(SCOPE, None))
+async def _sound(path: Path) -> bool:
+    store = SqliteStore(str(path), analyse=analysed)
+    try:
+        return all(finding.ok for finding in await store.check(SCOPE, None))
+    finally:
         await store.close()

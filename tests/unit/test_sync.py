@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import os
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -200,3 +201,19 @@ def test_closing_gives_up_a_sweep_that_does_not_end() -> None:
         rem.observe("one")
         assert embedder.begun.wait(PATIENCE)
     assert embedder.given_up.is_set()
+
+
+def test_a_fork_is_told_that_the_memory_was_opened_before_it() -> None:
+    with Remembrancer.open(":memory:", embedder="none") as rem:
+        receiving, sending = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                rem.stats()
+                said = "it answered"
+            except StoreUnavailable as error:
+                said = str(error)
+            os.write(sending, said.encode())
+            os._exit(0)
+        os.waitpid(child, 0)
+        assert "before the process was forked" in os.read(receiving, 1000).decode()

@@ -62,6 +62,7 @@ class Stage(StrEnum):
     LIMIT = "below the limit"
     DUPLICATE = "says the same as a better hit"
     FLOOR = "below the relevance floor"
+    MIN_SCORE = "below the least score asked for"
     ROW_MISSING = "its row has gone since"
 
 

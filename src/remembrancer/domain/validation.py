@@ -106,6 +106,14 @@ def parse_moment(argument: str, value: str) -> datetime:
     return moment(argument, parsed)
 
 
+def span(since: object, until: object) -> tuple[datetime | None, datetime | None]:
+    """The two ends of [since, until), either of them open, in UTC."""
+    start, end = optional_moment("since", since), optional_moment("until", until)
+    if start is not None and end is not None and end < start:
+        raise InvalidInput("until", end.isoformat(), f"a time that is not before since ({start.isoformat()})")
+    return start, end
+
+
 def fraction(argument: str, value: object) -> float:
     """A number in [0, 1]."""
     return number(argument, value, 0.0, 1.0)

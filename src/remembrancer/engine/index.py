@@ -12,6 +12,8 @@ from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.store import CueVector, PendingCue
 
 BATCH: Final = 64
+PLAIN_TEXT: Final = "Is anybody there?"
+"""What any embedder can embed that can embed at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,8 @@ class Swept:
 async def index_batch(ctx: Context, scope: Scope, *, batch: int = BATCH) -> Swept:
     """Embed up to `batch` waiting cues of the workspace. The work list is what has no vector: a crash loses nothing.
 
-    When the embedder fails on a batch, each cue is tried alone, so that one bad text waits and its neighbours do not.
+    When the embedder fails on a batch but answers otherwise, each cue is tried alone, so that one bad text waits and
+    its neighbours do not. Raises ModelUnavailable when it does not answer at all; then no cue is held to have failed.
     """
     embedder = ctx.embedder
     if embedder is None:
@@ -42,6 +45,7 @@ async def index_batch(ctx: Context, scope: Scope, *, batch: int = BATCH) -> Swep
     try:
         return Swept(await _embed(ctx, embedder, scope, waiting), 0)
     except ModelUnavailable as error:
+        await embedder.embed_documents([PLAIN_TEXT])
         if len(waiting) == 1:
             return await _defer(ctx, embedder, scope, waiting, str(error))
     indexed, deferred, reason = 0, 0, ""

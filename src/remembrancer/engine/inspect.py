@@ -135,6 +135,8 @@ def _in_words(fate: Fate, limit: int) -> str:
             return f"ranked {fate.rank}, and says word for word what {fate.detail} says, which ranks higher"
         case Stage.FLOOR:
             return f"ranked {fate.rank}, below the relevance floor"
+        case Stage.MIN_SCORE:
+            return f"ranked {fate.rank}, below the least score asked for"
         case Stage.ROW_MISSING:
             return "its row went away while the question was being answered"
 

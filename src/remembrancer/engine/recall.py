@@ -68,13 +68,16 @@ class _Timer:
 
 @dataclass(frozen=True, slots=True)
 class _Ranking:
-    """Candidates scored: `order` their indexes, best first; `passed` which are above the floor."""
+    """Candidates scored: `order` their indexes, best first; `relevant` which are above the floor; `passed` which are
+    also above the least score asked for.
+    """
 
     found: Candidates
     table: Mapping[str, Column]
     scored: Scored
     scores: Column
     order: NDArray[np.int64]
+    relevant: NDArray[np.bool_]
     passed: NDArray[np.bool_]
 
 
@@ -87,7 +90,7 @@ async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
     vector, degraded = await _embed(ctx, planned)
     timer.lap("embed")
     found = await ctx.store.search(reader, _request(ctx, question, planned, vector))
-    if found.without_vector:
+    if vector is not None and found.without_vector:
         degraded["dense"] = f"index catching up: {found.without_vector} of {found.visible} memories have no vector yet"
     timer.lap("search")
     ranking = _rank(ctx, found, question, now)
@@ -127,6 +130,8 @@ async def _embed(ctx: Context, planned: Plan) -> tuple[NDArray[np.float32] | Non
     """The question's vector; without one, why."""
     if ctx.embedder is None:
         return None, {"dense": ctx.without_embedder}
+    if not ctx.embedder.reads(planned.embedded):
+        return None, {"dense": f"{ctx.model} does not read the question's script: words only"}
     try:
         return await ctx.embedder.embed_query(planned.embedded), {}
     except ModelUnavailable as error:
@@ -139,7 +144,7 @@ def _request(ctx: Context, question: Question, planned: Plan, vector: NDArray[np
         depth=max(ctx.preset.depth, question.limit),
         lexical=None if planned.lexical.is_empty else planned.lexical,
         vector=vector,
-        model=None if vector is None else ctx.model,
+        model=ctx.model,
     )
 
 
@@ -147,12 +152,11 @@ def _rank(ctx: Context, found: Candidates, question: Question, now: datetime) ->
     table = signals.compute(found, signals.Moment(now, ctx.preset.recency_half_life))
     scored = evaluate(ctx.preset.score, table, len(found.ids))
     scores = np.nan_to_num(scored.values)
-    passed = scores >= question.min_score
-    if ctx.preset.floor is not None:
-        passed &= ctx.preset.floor.passes(table["similarity"], table["coverage"])
+    floor = ctx.preset.floor
+    relevant = scores >= 0 if floor is None else floor.passes(table["similarity"], table["coverage"])
     # Candidates come newest first, then by id: a stable sort leaves ties in that order.
     order = np.argsort(-scores, kind="stable")
-    return _Ranking(found, table, scored, scores, order, passed)
+    return _Ranking(found, table, scored, scores, order, relevant, relevant & (scores >= question.min_score))
 
 
 class _Chosen(NamedTuple):
@@ -190,11 +194,13 @@ async def _choose(ctx: Context, reader: Reader, ranking: _Ranking, limit: int) -
             several = cues.get(ids[index])
             if memory is None or several is None:
                 choice.missing.add(index)
-            elif (first := said.setdefault(same_words(memory.title, memory.text), index)) != index:
+                continue
+            # Revised since the search, it may have fewer cues than it had.
+            cue = several[min(int(ranking.found.cue[index]), len(several) - 1)]
+            first = said.setdefault(same_words(cue.heading, memory.title, memory.text), index)
+            if first != index:
                 choice.repeated[index] = first
             elif len(choice.chosen) < limit:
-                # Revised since the search, it may have fewer cues than it had.
-                cue = several[min(int(ranking.found.cue[index]), len(several) - 1)]
                 choice.chosen.append(_Chosen(index, memory, cue))
         if len(choice.chosen) == limit:
             break
@@ -217,6 +223,11 @@ class _Fates(Mapping[UUID, Fate]):
     def __len__(self) -> int:
         return len(self._ranking.found.ids)
 
+    def _left_out(self, index: int) -> Stage:
+        if not self._ranking.relevant[index]:
+            return Stage.FLOOR
+        return Stage.LIMIT if self._ranking.passed[index] else Stage.MIN_SCORE
+
     @cached_property
     def _fates(self) -> dict[UUID, Fate]:
         """Best first."""
@@ -233,7 +244,7 @@ class _Fates(Mapping[UUID, Fate]):
             elif index in choice.repeated:
                 stage, detail = Stage.DUPLICATE, str(ids[choice.repeated[index]])
             else:
-                stage = Stage.LIMIT if ranking.passed[index] else Stage.FLOOR
+                stage = self._left_out(index)
             fates[ids[index]] = Fate(stage, float(ranking.scores[index]), rank, detail)
         return fates
 

@@ -11,11 +11,11 @@ from remembrancer.domain.memory import Memory, MemoryDraft, MemoryWrite
 from remembrancer.domain.scope import Scope
 from remembrancer.engine.context import Context
 from remembrancer.errors import Conflict, InvalidInput
-from remembrancer.policies.formation import memory_of_draft, memory_of_event, origin_of, revised
+from remembrancer.policies.formation import memory_of_draft, memory_of_event, origin_of, revised, says_the_same
 from remembrancer.ports.store import Appended, Entry
 
 MAX_BATCH: Final = 10_000
-TOPIC_ATTEMPTS: Final = 8
+TOPIC_ATTEMPTS: Final = 32
 """Writers that tell one topic anew at the same moment: each loses at most as often as there are others."""
 
 
@@ -47,10 +47,12 @@ async def remember(ctx: Context, scope: Scope, draft: MemoryDraft) -> tuple[Memo
         try:
             if known is None:
                 return await ctx.store.insert(scope, _new(ctx, scope, draft))
-            if (known.text, known.title) == (draft.text, draft.title):
+            if draft.key is not None and draft.key == known.key:
                 return known, False
             now = ctx.clock()
             write = revised(known, draft, now=now)
+            if says_the_same(write.memory, known):
+                return known, False
             return await ctx.store.revise(scope, write, expected_revision=known.revision, at=now), True
         except Conflict:
             if known is None and await ctx.store.by_topic(scope, draft.topic_key) is None:

@@ -11,6 +11,7 @@ from typing import Final
 from remembrancer.domain.scope import Scope
 from remembrancer.engine.context import Context
 from remembrancer.engine.index import index_batch
+from remembrancer.errors import ModelUnavailable
 
 SWEEP_SECONDS: Final = 30.0
 
@@ -20,11 +21,15 @@ OnIndexed = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexReport:
-    """What an index sweep did. `reason` says why nothing, or why some of it failed; empty otherwise."""
+    """What an index sweep did. `reason` says why nothing, or why some of it failed; empty otherwise.
+
+    `down`: the embedder did not answer, and what is left waits for the next sweep.
+    """
 
     indexed: int
     deferred: int
     reason: str = ""
+    down: bool = False
 
 
 class Indexer:
@@ -55,14 +60,17 @@ class Indexer:
             await asyncio.wait([task])
 
     async def run(self, on_indexed: OnIndexed | None = None) -> IndexReport:
-        """Sweep until nothing waits, or all that waits has failed."""
+        """Sweep until nothing waits, all that waits has failed, or the embedder does not answer."""
         if self._ctx.embedder is None:
             return IndexReport(indexed=0, deferred=0, reason=self._ctx.without_embedder)
         indexed = deferred = 0
         reason = ""
         async with self._one_at_a_time:
             while True:
-                swept = await index_batch(self._ctx, self._scope)
+                try:
+                    swept = await index_batch(self._ctx, self._scope)
+                except ModelUnavailable as error:
+                    return IndexReport(indexed=indexed, deferred=deferred, reason=str(error), down=True)
                 if swept.idle:
                     break
                 indexed, deferred = indexed + swept.indexed, deferred + swept.deferred
@@ -76,7 +84,7 @@ class Indexer:
             self._wake.clear()
             try:
                 report = await self.run()
-                self.last_error = report.reason if report.deferred else ""
+                self.last_error = report.reason if report.deferred or report.down else ""
             except Exception as error:  # noqa: BLE001  the worker's outer edge: the next sweep finds the same work
                 self.last_error = str(error) or type(error).__name__
             # Not wait_for: before Python 3.12 it loses a cancellation that comes as the event is set, and stop() hangs.

@@ -112,6 +112,12 @@ def revised(memory: Memory, draft: MemoryDraft, *, now: datetime) -> MemoryWrite
     return MemoryWrite(later, (own_cue(later),))
 
 
+def says_the_same(later: Memory, earlier: Memory) -> bool:
+    """Whether a revision would change nothing but its number and when it was told."""
+    told = {"revision": 0, "occurred_from": earlier.occurred_from, "occurred_to": earlier.occurred_to}
+    return replace(later, **told) == replace(earlier, **told)
+
+
 def own_cue(memory: Memory) -> IndexedCue:
     """The cue of a memory's own words: its title and text, and when it happened."""
     text = memory.text if memory.title is None else f"{memory.title}\n{memory.text}"
@@ -125,11 +131,11 @@ def indexed(cue: Cue) -> IndexedCue:
 
 def spoken_date(moment: datetime) -> str:
     """As people would ask for it, in UTC and English whatever the locale: "Wednesday 4 March 2026"."""
-    return f"{_WEEKDAYS[moment.weekday()]} {moment.day} {_MONTHS[moment.month - 1]} {moment.year}"
+    return f"{_WEEKDAYS[moment.weekday()]} {moment.day} {MONTHS[moment.month - 1]} {moment.year}"
 
 
 _WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_MONTHS: Final = (
+MONTHS: Final = (
     "January",
     "February",
     "March",

@@ -22,6 +22,8 @@ MAX_QUERY_TERMS: Final = 64
 
 MAX_TERM_CHARS: Final = 64
 
+MIN_PHRASE_WORDS: Final = 3
+
 # Scripts written without spaces between words: Han, kana, Hangul (agglutinative), Thai, Lao, Khmer, Myanmar.
 _UNSPACED: Final = (
     "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
@@ -82,8 +84,8 @@ def analyse(text: str) -> Analysis:
 def lexical_query(question: str) -> LexicalQuery:
     """A question as a safe query: its distinct terms, any of which may match.
 
-    A question of stop words alone asks for them as a phrase, so that it does not match everything; one without any
-    word at all ("???") is an empty query.
+    A question of three or more stop words and nothing else ("to be or not to be") asks for them as a phrase; of one or
+    two, which stand in almost every text, it is an empty query, as is one without any word ("???").
     """
     analysis = analyse(question)
     if analysis.terms:
@@ -92,7 +94,7 @@ def lexical_query(question: str) -> LexicalQuery:
         # would only bring noise.
         telling = tuple(term for term in distinct if not (len(term) == 1 and _RUN.fullmatch(term)))
         return LexicalQuery(terms=(telling or distinct)[:MAX_QUERY_TERMS])
-    return LexicalQuery(phrase=analysis.tokens[:MAX_QUERY_TERMS])
+    return LexicalQuery(phrase=analysis.tokens[:MAX_QUERY_TERMS] if len(analysis.tokens) >= MIN_PHRASE_WORDS else ())
 
 
 @lru_cache(maxsize=65_536)
@@ -133,7 +135,8 @@ def _grams(run: str) -> list[str]:
 
 def _add_spaced(text: str, tokens: list[str], terms: list[str]) -> None:
     for joined in _JOINED.findall(text):
-        analysed = _analysed(joined)
+        # A long one (a data URL, minified code) is not seen twice: it must not fill the cache.
+        analysed = _analysed(joined) if len(joined) <= 2 * MAX_TERM_CHARS else _analysed.__wrapped__(joined)
         tokens += analysed.tokens
         terms += analysed.terms
 
@@ -158,7 +161,7 @@ def _analysed(joined: str) -> Analysis:
 
 
 def _of_words(words: list[str]) -> Analysis:
-    folded = [word for word in map(fold, words) if word]
+    folded = [word for word in (fold(word[:MAX_TERM_CHARS]) for word in words) if word]
     return Analysis(
         tuple(stem(word) for word in folded), tuple(stem(word) for word in folded if word not in STOP_WORDS)
     )

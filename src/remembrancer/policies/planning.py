@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from remembrancer.domain.query import LexicalQuery
+from remembrancer.policies.formation import MONTHS
 from remembrancer.policies.lexical import analyse, lexical_query
+from remembrancer.policies.stop_words import STOP_WORDS
 
 LONG_QUESTION_WORDS: Final = 80
 """Longer than people ask: a pasted prompt with the question at its end."""
@@ -43,12 +45,17 @@ def without_names(question: str, participants: Collection[str]) -> str:
     person. Who spoke is in the cues' headings, where the words of the question meet it. A name is left out as it is
     spelled, with its possessive; a question that is nothing but names and stop words stays as it is.
     """
-    parts = {part for name in participants for part in (name, *name.split()) if len(part) > 1}
+    parts = {part for name in participants for part in (name, *name.split()) if len(part) > 1 and not _is_a_word(part)}
     if not parts:
         return question
     longest_first = "|".join(re.escape(part) for part in sorted(parts, key=lambda part: (-len(part), part)))
     left = " ".join(re.sub(rf"(?<!\w)(?:{longest_first})(?:['’]s)?(?!\w)", " ", question).split())
     return left if analyse(left).terms else question
+
+
+def _is_a_word(name: str) -> bool:
+    """Will, May, April: names that more often are not."""
+    return name.casefold() in STOP_WORDS or name in MONTHS
 
 
 def salient_part(question: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import dataclass
 from datetime import timedelta
@@ -11,6 +12,9 @@ from remembrancer.domain.recall import Hit, Recall
 from remembrancer.domain.validation import whole
 
 MAX_BLOCK_CHARS: Final = 1_000_000
+
+# Variation selectors carry bytes that nobody sees; the two that choose how an emoji is drawn are kept.
+_VARIATION: Final = re.compile("[\ufe00-\ufe0d\U000e0100-\U000e01ef]")
 
 _KEPT_CONTROLS: Final = frozenset("\n\t")
 _OTHER_LINE_BREAKS: Final = str.maketrans(dict.fromkeys("\x85\u2028\u2029", "\n"))
@@ -56,7 +60,8 @@ def safe(text: str) -> str:
     kept = "".join(
         character
         for character in text.translate(_OTHER_LINE_BREAKS)
-        if character in _KEPT_CONTROLS or unicodedata.category(character) not in {"Cc", "Cf", "Co", "Cs"}
+        if character in _KEPT_CONTROLS
+        or (unicodedata.category(character) not in {"Cc", "Cf", "Co", "Cs"} and not _VARIATION.match(character))
     )
     return kept.replace("<", "&lt;").strip()
 

@@ -32,9 +32,13 @@ class Signal:
 
 @dataclass(frozen=True, slots=True)
 class Const:
-    """The same number for every candidate."""
+    """The same number, in [0, 1], for every candidate."""
 
     value: float
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.value <= 1:
+            raise InvalidInput("Const", self.value, "a number from 0 to 1")
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,10 @@ class Embedder(Protocol):
     @property
     def dim(self) -> int: ...
 
+    def reads(self, text: str) -> bool:
+        """Whether the model was made for such a text. Where it was not, its vectors say nothing of what is meant."""
+        ...
+
     async def embed_documents(self, texts: Sequence[str]) -> Embedded:
         """Raises ModelUnavailable when the model does not answer."""
         ...

@@ -82,6 +82,10 @@ class HashEmbedder:
     def dim(self) -> int:
         return self._dim
 
+    def reads(self, text: str) -> bool:
+        """Any text: a hash knows no script."""
+        return True
+
     async def embed_documents(self, texts: Sequence[str]) -> Embedded:
         vectors = np.zeros((len(texts), self._dim), dtype=np.float32)
         truncated = np.zeros(len(texts), dtype=np.bool_)

@@ -13,7 +13,7 @@ from remembrancer.domain.event import EventDraft
 from remembrancer.domain.memory import Cue, MemoryWrite
 from remembrancer.engine import record
 from remembrancer.engine.context import Context
-from remembrancer.engine.index import Swept, index_batch
+from remembrancer.engine.index import PLAIN_TEXT, Swept, index_batch
 from remembrancer.errors import ModelUnavailable
 from remembrancer.ports.embedder import Embedded, Embedder
 from remembrancer.presets.default import DEFAULT
@@ -106,7 +106,7 @@ def test_a_failing_text_alone_is_tried_once() -> None:
         return await index_batch(ctx, SCOPE)
 
     assert run(embedder, steps) == Swept(0, 1, "cannot read this")
-    assert len(embedder.given) == 1
+    assert embedder.given == [["poison"], [PLAIN_TEXT]]
 
 
 def test_a_failing_text_is_tried_again_when_it_has_waited() -> None:
@@ -133,12 +133,14 @@ def test_a_failing_text_does_not_block_newer_ones() -> None:
     assert run(Picky(), steps) == Swept(1, 0)
 
 
-def test_with_an_embedder_that_is_down_all_wait() -> None:
-    async def steps(ctx: Context, _: FixedClock) -> tuple[Swept, int]:
+def test_an_embedder_that_is_down_is_not_held_against_the_texts() -> None:
+    async def steps(ctx: Context, clock: FixedClock) -> int:
         await observed(ctx, "one", "two")
-        return await index_batch(ctx, SCOPE), await vectors(ctx)
+        with pytest.raises(ModelUnavailable, match="the model does not answer"):
+            await index_batch(ctx, SCOPE)
+        return len(await ctx.store.pending(SCOPE, FailingEmbedder().model_id, limit=10, now=clock()))
 
-    assert run(FailingEmbedder(), steps) == (Swept(0, 2, "the model does not answer"), 0)
+    assert run(FailingEmbedder(), steps) == 2
 
 
 @pytest.mark.parametrize(

@@ -220,7 +220,6 @@ ALL = {
         ({"since": NOW - 5 * DAY}, {"deploy sourced", "deploy in session"}),
         ({"until": NOW - 9 * DAY}, {"deploy plain"}),
         ({"since": NOW - 9 * DAY, "until": NOW - 7 * DAY}, {"deploy decided", "deploy working"}),
-        ({"since": NOW, "until": NOW - DAY}, set[str]()),
         ({"tags": ["a"], "since": NOW - 6 * DAY}, {"deploy half tagged"}),
     ],
 )
@@ -314,6 +313,9 @@ def test_a_query_that_is_not_allowed_is_refused(rem: Remembrancer, query: str, s
         ({"reach": "session"}, r"^reach: 'session' .*session set"),
         ({"since": NAIVE}, r"^since: .*UTC offset"),
         ({"until": NAIVE}, r"^until: .*UTC offset"),
+        ({"since": NOW, "until": NOW - DAY}, r"^until: .*not before since"),
+        ({"kinds": "note"}, r"^kinds: .*a list"),
+        ({"tiers": 5}, r"^tiers: .*a list"),
         ({"as_of": NAIVE}, r"^as_of: .*UTC offset"),
     ],
 )
@@ -590,3 +592,39 @@ def test_a_memory_told_anew_meanwhile_is_returned_as_it_is_now() -> None:
         return [hit.cue.text for hit in await recall(ctx, READER, question("deploy"))]
 
     assert asyncio.run(steps()) == ["deploy two"]
+
+
+class Reading(HashEmbedder):
+    """Reads Latin letters only, as a model trained on English does."""
+
+    def reads(self, text: str) -> bool:
+        return text.isascii()
+
+
+def test_a_question_in_a_script_the_model_does_not_read_is_searched_by_words_only(clock: FixedClock) -> None:
+    with Remembrancer.open(":memory:", embedder=Reading(), clock=clock, settings={"background_index": False}) as rem:
+        rem.remember("今日は天気がいい")
+        rem.remember("Мы решили развернуть в пятницу")
+        rem.index_now()
+        found = rem.recall("天気")
+        assert [hit.memory.text for hit in found] == ["今日は天気がいい"]
+        assert found.degraded == {"dense": "hash-256 does not read the question's script: words only"}
+        assert list(rem.recall("项目什么时候上线")) == []
+
+
+@pytest.mark.parametrize("question", ["the", "and", "it was"])
+def test_one_or_two_stop_words_do_not_match_what_holds_them(rem: Remembrancer, question: str) -> None:
+    for n in range(5):
+        rem.remember(f"and it was the {n}th of the days")
+    assert list(rem.recall(question)) == []
+
+
+def test_the_same_words_of_two_people_both_come_back(rem: Remembrancer) -> None:
+    rem.observe("I am allergic to peanuts", actor="Ana")
+    rem.observe("I am allergic to peanuts", actor="Marek")
+    assert {hit.cue.heading.split(",")[0] for hit in rem.recall("who is allergic to peanuts?")} == {"Ana", "Marek"}
+
+
+def test_a_person_s_name_stays_out_of_what_is_compared_by_meaning(rem: Remembrancer) -> None:
+    rem.observe("We ship on Friday", actor="Ana")
+    assert rem.recall("When does Ana's team ship?").trace.embedded == "When does team ship?"

@@ -217,7 +217,7 @@ def test_an_event_that_is_not_allowed_is_refused_by_argument_value_and_what_is(
 
 
 def test_an_argument_no_event_has_is_refused(rem: Remembrancer) -> None:
-    with pytest.raises(InvalidInput, match=r"^events: .*the arguments of an EventDraft .*colour"):
+    with pytest.raises(InvalidInput, match=r"^events\[0\]: .*the arguments of an EventDraft .*colour"):
         rem.observe_many([{"text": "a", "colour": "red"}])
 
 

@@ -123,10 +123,10 @@ def test_a_memory_below_the_relevance_floor_is_told_so(rem: Remembrancer) -> Non
     assert told.reason == "ranked 1, below the relevance floor"
 
 
-def test_a_memory_below_the_score_asked_for_is_below_the_floor(rem: Remembrancer) -> None:
+def test_a_memory_below_the_score_asked_for_is_told_so(rem: Remembrancer) -> None:
     memory = rem.remember("The deploy failed")
     told = rem.why_not(memory.id, "deploy", min_score=1.0)
-    assert (told.stage, told.score is not None and told.score < 1.0) == (Stage.FLOOR, True)
+    assert (told.stage, told.score is not None and told.score < 1.0) == (Stage.MIN_SCORE, True)
 
 
 def test_a_memory_below_the_limit_is_told_its_rank(rem: Remembrancer) -> None:
@@ -138,7 +138,7 @@ def test_a_memory_below_the_limit_is_told_its_rank(rem: Remembrancer) -> None:
 
 
 def test_a_repeat_is_told_of_which(rem: Remembrancer) -> None:
-    older = rem.remember("The deploy failed", occurred_at=NOW - DAY)
+    older = rem.remember("The deploy failed", occurred_at=NOW - timedelta(minutes=5))
     newer = rem.remember("the deploy FAILED")
     told = rem.why_not(older.id, "deploy failed")
     assert (told.returned, told.stage) == (False, Stage.DUPLICATE)

@@ -129,12 +129,13 @@ def test_a_sweep_says_what_failed_and_why() -> None:
     assert run(steps, Picky()) == (IndexReport(indexed=70, deferred=1, reason="cannot read this"), 70)
 
 
-def test_a_sweep_ends_though_all_fails() -> None:
+def test_a_sweep_ends_when_the_embedder_is_down() -> None:
     async def steps(ctx: Context, _: Signalling) -> IndexReport:
         await observed(ctx, *(f"text {n}" for n in range(70)))
         return await Indexer(ctx, SCOPE).run()
 
-    assert run(steps, FailingEmbedder()) == IndexReport(indexed=0, deferred=70, reason="the model does not answer")
+    expected = IndexReport(indexed=0, deferred=0, reason="the model does not answer", down=True)
+    assert run(steps, FailingEmbedder()) == expected
 
 
 def test_two_sweeps_of_one_indexer_at_once_do_the_work_once() -> None:

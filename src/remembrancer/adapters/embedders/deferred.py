@@ -12,11 +12,12 @@ from remembrancer.ports.embedder import Embedded, Embedder
 
 
 class DeferredEmbedder:
-    """Knows its model's name and size beforehand; `load` runs once, off the event loop, at the first text."""
+    """Knows its model's name, size and script beforehand; `load` runs once, off the event loop, at the first text."""
 
-    def __init__(self, *, model_id: str, dim: int, load: Callable[[], Embedder]) -> None:
+    def __init__(self, *, model_id: str, dim: int, reads: Callable[[str], bool], load: Callable[[], Embedder]) -> None:
         self._model_id = model_id
         self._dim = dim
+        self._reads = reads
         self._load = load
         self._loaded: Embedder | None = None
         self._loading = asyncio.Lock()
@@ -28,6 +29,9 @@ class DeferredEmbedder:
     @property
     def dim(self) -> int:
         return self._dim
+
+    def reads(self, text: str) -> bool:
+        return self._reads(text)
 
     async def embed_documents(self, texts: Sequence[str]) -> Embedded:
         """Raises ModelUnavailable when it cannot be loaded or does not answer."""

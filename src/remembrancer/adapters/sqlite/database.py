@@ -205,6 +205,7 @@ class Database:
                 connection = self._local.connection = self._connect()
                 connection.pragma("query_only", True)
                 self._reading.append(connection)
+            _roll_back(connection)  # what failed to be, the last time: its view of the file is an old one
             connection.execute("BEGIN")
             try:
                 return work(connection)
@@ -231,7 +232,7 @@ class Database:
         outcomes: list[tuple[_Write, Any, BaseException | None]] = []
         try:
             with translated(self.path):
-                _roll_back(self._writing)  # one that failed to, the last time
+                _roll_back(self._writing)  # what failed to be, the last time
                 self._writing.execute("BEGIN IMMEDIATE")
                 outcomes.extend(self._apply(write) for write in writes)
                 self._writing.execute("COMMIT")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 import numpy as np
@@ -20,28 +20,31 @@ FIRST_RETRY: Final = timedelta(seconds=30)
 LAST_RETRY: Final = timedelta(days=1)
 
 
-def pending(
-    connection: Connection, scope: Scope, model: str, limit: int, now: datetime, *, after: int
-) -> tuple[PendingCue, ...]:
-    """Those whose number is greater than `after`, by number."""
+def untried(connection: Connection, scope: Scope, model: str, limit: int, *, after: int) -> tuple[PendingCue, ...]:
+    """Cues that have no vector and never failed, whose number is greater than `after`, by number."""
     rows = connection.execute(
         "SELECT c.n, m.id, c.text, c.heading FROM cues c JOIN memories m ON m.n = c.memory"
         " LEFT JOIN embeddings v ON v.cue = c.n AND v.model = ?"
         " LEFT JOIN vector_retries r ON r.cue = c.n AND r.model = ?"
-        " WHERE c.n > ? AND c.workspace = ? AND v.n IS NULL AND (r.retry_at IS NULL OR r.retry_at <= ?)"
-        " ORDER BY c.n LIMIT ?",
-        (model, model, after, scope.workspace, micros(now), limit),
+        " WHERE c.workspace = ? AND c.n > ? AND v.n IS NULL AND r.cue IS NULL ORDER BY c.n LIMIT ?",
+        (model, model, scope.workspace, after, limit),
     )
+    return _pending(rows)
+
+
+def due_again(connection: Connection, scope: Scope, model: str, limit: int, now: datetime) -> tuple[PendingCue, ...]:
+    """Cues that failed and have waited long enough, those that failed least first."""
+    rows = connection.execute(
+        "SELECT c.n, m.id, c.text, c.heading FROM vector_retries r JOIN cues c ON c.n = r.cue"
+        " JOIN memories m ON m.n = c.memory WHERE r.model = ? AND r.retry_at <= ? AND c.workspace = ?"
+        " ORDER BY r.attempts, c.n LIMIT ?",
+        (model, micros(now), scope.workspace, limit),
+    )
+    return _pending(rows)
+
+
+def _pending(rows: Iterable[tuple[Any, ...]]) -> tuple[PendingCue, ...]:
     return tuple(PendingCue(number, UUID(bytes=memory), text, heading) for number, memory, text, heading in rows)
-
-
-def first_without(connection: Connection, scope: Scope, model: str, *, after: int) -> int | None:
-    """The least number, greater than `after`, of a cue without a vector, waiting or not; None when there is none."""
-    return connection.execute(
-        "SELECT c.n FROM cues c LEFT JOIN embeddings v ON v.cue = c.n AND v.model = ?"
-        " WHERE c.n > ? AND c.workspace = ? AND v.n IS NULL ORDER BY c.n LIMIT 1",
-        (model, after, scope.workspace),
-    ).get
 
 
 def last_cue(connection: Connection) -> int:

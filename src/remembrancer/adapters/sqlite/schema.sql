@@ -68,7 +68,7 @@ CREATE TABLE cues (
   heading TEXT NOT NULL, text TEXT NOT NULL, terms BLOB NOT NULL, length INTEGER NOT NULL,
   UNIQUE (memory, ordinal)
 );
-CREATE INDEX cues_by_workspace ON cues (workspace, memory);
+CREATE INDEX cues_by_workspace ON cues (workspace);
 
 -- The words come analysed, parted by blanks: everything but blanks belongs to a word.
 CREATE VIRTUAL TABLE cues_fts USING fts5 (

@@ -56,7 +56,7 @@ class SqliteStore:
         self._indexes = ResidentIndexes(options.index_bytes)
         self._analyse = analyse
         self._swept: dict[tuple[str, str], int] = {}
-        """By workspace and model: every cue up to this number has its vector."""
+        """By workspace and model: every cue up to this number has its vector, or has failed and waits."""
 
     async def append(self, scope: Scope, entries: Sequence[Entry]) -> tuple[Appended, ...]:
         return await self._database.write(lambda c: journal.append(c, scope, entries))
@@ -117,12 +117,9 @@ class SqliteStore:
         def work(connection: Connection) -> tuple[PendingCue, ...]:
             # Without this mark a sweep over a large file would walk past every indexed cue at each batch.
             mark = self._swept.get((scope.workspace, model), 0)
-            first = embeddings.first_without(connection, scope, model, after=mark)
-            if first is None:
-                self._swept[scope.workspace, model] = embeddings.last_cue(connection)
-                return ()
-            self._swept[scope.workspace, model] = first - 1
-            return embeddings.pending(connection, scope, model, limit, now, after=first - 1)
+            fresh = embeddings.untried(connection, scope, model, limit, after=mark)
+            self._swept[scope.workspace, model] = fresh[0].ref - 1 if fresh else embeddings.last_cue(connection)
+            return fresh + embeddings.due_again(connection, scope, model, limit - len(fresh), now)
 
         return await self._database.read(work)
 

@@ -36,7 +36,7 @@ class Closing(HashEmbedder):
 
 
 def deferred(loader: Loader) -> DeferredEmbedder:
-    return DeferredEmbedder(model_id="hash-256", dim=256, load=loader)
+    return DeferredEmbedder(model_id="hash-256", dim=256, reads=str.isascii, load=loader)
 
 
 def test_nothing_is_loaded_to_tell_the_name_and_the_size() -> None:

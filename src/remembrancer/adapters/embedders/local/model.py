@@ -21,6 +21,10 @@ _Result = TypeVar("_Result")
 
 _MODEL = "all-MiniLM-L6-v2"
 
+# Basic Latin to Latin Extended-B, and Latin Extended Additional (Vietnamese).
+_AFTER_LATIN = "\u0250"
+_LATIN_ADDITIONAL = ("\u1e00", "\u1eff")
+
 # One run's padded pieces. On one thread a larger batch is not faster, and attention's memory grows with it.
 _BATCH_PIECES = 1024
 
@@ -32,6 +36,18 @@ _CHARACTERS_READ = (2_048, 16_384, 131_072)
 def local_model_id(precision: Precision) -> str:
     """The name stored beside each vector: model and arithmetic."""
     return _MODEL if precision == "fp32" else f"{_MODEL}/{precision}"
+
+
+def reads_latin(text: str) -> bool:
+    """Whether at least half of the letters and digits are Latin: the model was trained on English.
+
+    It takes other scripts letter by letter, or not at all, and finds any two texts of one script alike.
+    """
+    telling = [character for character in text if character.isalnum()]
+    latin = sum(
+        character < _AFTER_LATIN or _LATIN_ADDITIONAL[0] <= character <= _LATIN_ADDITIONAL[1] for character in telling
+    )
+    return 2 * latin >= len(telling) > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +125,9 @@ class LocalEmbedder:
     @property
     def dim(self) -> int:
         return DIM
+
+    def reads(self, text: str) -> bool:
+        return reads_latin(text)
 
     async def embed_documents(self, texts: Sequence[str]) -> Embedded:
         """Vectors float32 (n, 384) and truncated bool (n,), in the order of `texts`; "" has a vector too.

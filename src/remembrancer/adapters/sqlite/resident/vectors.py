@@ -1,4 +1,4 @@
-"""Unit vectors as 8-bit integers with one scale a row: a quarter of the memory, cosine within 0.002."""
+"""Unit vectors as 8-bit integers with one scale a row: a quarter of the memory, cosine within 0.003."""
 
 from __future__ import annotations
 

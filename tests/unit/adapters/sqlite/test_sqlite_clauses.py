@@ -1,0 +1,213 @@
+"""`policies.selection` as SQL and as arrays: both keep what the policy keeps, for any memory, reader and filter."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from uuid import UUID
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from remembrancer.adapters.sqlite import memories, schema
+from remembrancer.adapters.sqlite.clauses import events_kept_by, kept_by, seen_by
+from remembrancer.adapters.sqlite.connection import Connection, connect
+from remembrancer.adapters.sqlite.journal import add_event
+from remembrancer.adapters.sqlite.resident.columns import SELECT, MemoryColumns, MemoryRow
+from remembrancer.domain.event import Event
+from remembrancer.domain.memory import Memory, Status, Tier
+from remembrancer.domain.query import Filter
+from remembrancer.domain.scope import Reach, Reader, Scope, Visibility
+from remembrancer.policies.selection import can_see, excluded_by
+from remembrancer.ports.store import EventFilter
+from remembrancer.testing.doubles import NOW, a_memory, an_event
+
+moments = st.integers(-3, 3).map(lambda hours: NOW + timedelta(hours=hours))
+maybe_moments = st.none() | moments
+scopes = st.builds(
+    Scope,
+    workspace=st.sampled_from(["acme", "rival"]),
+    project=st.sampled_from([None, "web", "ops"]),
+    crew=st.sampled_from([None, "platform", "sales"]),
+    agent=st.sampled_from([None, "ana", "bob"]),
+    session=st.sampled_from([None, "monday", "tuesday"]),
+)
+spans = st.tuples(maybe_moments, maybe_moments).filter(lambda ends: not (ends[0] and ends[1]) or ends[0] < ends[1])
+
+
+@st.composite
+def event_filters(draw: st.DrawFn) -> EventFilter:
+    since, until = draw(spans)
+    return EventFilter(
+        session=draw(st.sampled_from([None, "monday", "never"])),
+        types=draw(st.none() | st.frozensets(st.sampled_from(["message", "tool.call", "never"]), max_size=2)),
+        since=since,
+        until=until,
+    )
+
+
+@st.composite
+def filters(draw: st.DrawFn) -> Filter:
+    """Few conditions at a time: all together would leave nothing to keep."""
+    where = Filter(current_at=draw(moments))
+    for condition in draw(st.sets(st.sampled_from(["kinds", "tiers", "tags", "words", "times"]), max_size=2)):
+        match condition:
+            case "kinds":
+                where = replace(where, kinds=draw(st.frozensets(st.sampled_from(["note", "never"]))))
+            case "tiers":
+                where = replace(where, tiers=draw(st.frozensets(st.sampled_from(Tier))))
+            case "tags":
+                where = replace(where, tags=draw(st.frozensets(st.sampled_from(["deploy", "it's", "50%"]), max_size=2)))
+            case "words":
+                source, session = draw(st.sampled_from([(None, "monday"), ("mail", None), ("never", "never")]))
+                where = replace(where, source=source, session=session)
+            case _:
+                since, until = draw(spans)
+                where = replace(where, since=since, until=until)
+    return where
+
+
+@st.composite
+def readers(draw: st.DrawFn) -> Reader:
+    scope = draw(scopes)
+    parts = {Reach.SESSION: scope.session, Reach.OWN: scope.agent, Reach.CREW_SHARED: scope.crew}
+    return Reader(scope, draw(st.sampled_from([reach for reach in Reach if parts.get(reach, "") is not None])))
+
+
+@st.composite
+def some_memories(draw: st.DrawFn) -> list[Memory]:
+    return [draw(_memory(UUID(int=n))) for n in range(draw(st.integers(1, 12)))]
+
+
+@st.composite
+def _memory(draw: st.DrawFn, memory_id: UUID) -> Memory:
+    begin, end = sorted((draw(moments), draw(moments)))
+    return replace(
+        a_memory(memory_id=memory_id, scope=draw(scopes)),
+        visibility=draw(st.sampled_from(Visibility)),
+        tier=draw(st.sampled_from(Tier)),
+        kind=draw(st.sampled_from(["note", "decision"])),
+        source=draw(st.sampled_from([None, "mail"])),
+        tags=tuple(draw(st.lists(st.sampled_from(["deploy", "it's", "50%"]), unique=True))),
+        occurred_from=begin,
+        occurred_to=end,
+        recorded_at=draw(st.sampled_from([NOW - timedelta(hours=3), NOW])),
+        valid_from=draw(st.none() | maybe_moments),
+        valid_until=draw(st.none() | maybe_moments),
+        superseded_by=draw(st.sampled_from([None, None, UUID(int=99)])),
+        superseded_at=draw(maybe_moments),
+        status=draw(st.sampled_from([Status.ACTIVE, Status.ACTIVE, Status.RETIRED])),
+        retired_at=draw(maybe_moments),
+    )
+
+
+def kept(rows: Sequence[Memory], reader: Reader, where: Filter) -> set[UUID]:
+    """By the policy."""
+    return {
+        memory.id
+        for memory in rows
+        if can_see(reader, memory.scope, memory.visibility) and not excluded_by(memory, where)
+    }
+
+
+def holding(rows: Sequence[Memory]) -> Connection:
+    connection = connect(":memory:")
+    connection.execute(schema.schema_sql())
+    for memory in rows:
+        memories.insert_row(connection, memory)
+    return connection
+
+
+@settings(max_examples=150, deadline=None)
+@given(some_memories(), readers(), filters())
+def test_the_clauses_keep_what_the_policy_keeps(rows: list[Memory], reader: Reader, where: Filter) -> None:
+    conditions = kept_by(where, seen_by(reader, "m", visibility=True))
+    found = holding(rows).execute(f"SELECT m.id FROM memories m WHERE {conditions.sql}", conditions.bindings)
+    assert {UUID(bytes=identifier) for (identifier,) in found} == kept(rows, reader, where)
+
+
+@settings(max_examples=150, deadline=None)
+@given(some_memories(), readers(), filters())
+def test_the_columns_keep_what_the_policy_keeps(rows: list[Memory], reader: Reader, where: Filter) -> None:
+    mine = in_workspace_of(reader, rows)
+    assert kept_by_columns(loaded(mine), reader, where) == kept(mine, reader, where)
+
+
+@settings(max_examples=50, deadline=None)
+@given(some_memories(), readers(), filters(), st.data())
+def test_columns_that_were_brought_up_to_date_keep_what_the_policy_keeps(
+    rows: list[Memory], reader: Reader, where: Filter, data: st.DataObject
+) -> None:
+    mine = in_workspace_of(reader, rows)
+    columns = loaded(mine)
+    later = [
+        replace(memory, status=data.draw(st.sampled_from(Status)), retired_at=data.draw(maybe_moments))
+        for memory in mine
+    ]
+    for slot, row in enumerate(memory_rows(holding(later))):
+        columns.update(slot, row)
+    assert kept_by_columns(columns, reader, where) == kept(later, reader, where)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.tuples(scopes, moments, st.sampled_from(["message", "tool.call"])), max_size=12),
+    readers(),
+    event_filters(),
+)
+def test_the_clauses_keep_what_an_event_filter_says(
+    given_rows: list[tuple[Scope, object, str]], reader: Reader, where: EventFilter
+) -> None:
+    rows = [
+        replace(an_event(event_id=UUID(int=n), scope=scope), occurred_at=at, type=kind)  # type: ignore[arg-type]
+        for n, (scope, at, kind) in enumerate(given_rows)
+    ]
+    connection = connect(":memory:")
+    connection.execute(schema.schema_sql())
+    for seq, event in enumerate(rows):
+        add_event(connection, event, seq)
+    conditions = events_kept_by(where, seen_by(reader, "e", visibility=False))
+    found = connection.execute(f"SELECT e.id FROM events e WHERE {conditions.sql}", conditions.bindings)
+    assert {UUID(bytes=identifier) for (identifier,) in found} == {
+        event.id for event in rows if can_see(reader, event.scope, Visibility.WORKSPACE) and _keeps(where, event)
+    }
+
+
+def _keeps(where: EventFilter, event: Event) -> bool:
+    return (
+        where.session in (None, event.scope.session)
+        and (where.types is None or event.type in where.types)
+        and (where.since is None or where.since <= event.occurred_at)
+        and (where.until is None or event.occurred_at < where.until)
+    )
+
+
+def in_workspace_of(reader: Reader, rows: Sequence[Memory]) -> list[Memory]:
+    """The resident index is one workspace's: rows of another never reach it."""
+    return [replace(memory, scope=replace(memory.scope, workspace=reader.scope.workspace)) for memory in rows]
+
+
+def loaded(rows: Sequence[Memory]) -> MemoryColumns:
+    columns = MemoryColumns()
+    columns.append(memory_rows(holding(rows)))
+    return columns
+
+
+def memory_rows(connection: Connection) -> list[MemoryRow]:
+    return [MemoryRow(*row) for row in connection.execute(f"SELECT {SELECT} FROM memories m ORDER BY m.n")]
+
+
+def kept_by_columns(columns: MemoryColumns, reader: Reader, where: Filter) -> set[UUID]:
+    mask = columns.mask(reader, where)
+    return {identifier for identifier, keep in zip(columns.ids, mask.tolist(), strict=True) if keep}
+
+
+def test_tags_are_compared_whole() -> None:
+    memory = replace(a_memory(), tags=("deployment",))
+    conditions = kept_by(
+        Filter(current_at=NOW, tags=frozenset({"deploy"})), seen_by(Reader(memory.scope), "m", visibility=True)
+    )
+    rows = holding([memory]).execute(f"SELECT m.tags FROM memories m WHERE {conditions.sql}", conditions.bindings)
+    assert [json.loads(tags) for (tags,) in rows] == []
