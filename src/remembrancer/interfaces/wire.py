@@ -410,16 +410,17 @@ class StatsOut(Wire):
 
 
 class FindingOut(Wire):
-    """`repair` says what mends it; meant where `ok` is false."""
+    """`repair` says what mends it; null where nothing is wrong."""
 
     check: str
     ok: bool
     detail: str
-    repair: str
+    repair: str | None
 
     @classmethod
     def of(cls, finding: Finding) -> Self:
-        return cls(check=finding.check, ok=finding.ok, detail=finding.detail, repair=finding.repair)
+        repair = None if finding.ok else finding.repair or None
+        return cls(check=finding.check, ok=finding.ok, detail=finding.detail, repair=repair)
 
 
 class DoctorOut(Wire):

@@ -11,7 +11,7 @@ import apsw
 
 from remembrancer.errors import Conflict, RemembrancerError, StoreUnavailable, Unsupported
 
-DAMAGED: Final = "the file is damaged or not a Remembrancer database; restore a backup, or run `remembrancer doctor`"
+DAMAGED: Final = "the file is damaged or not a Remembrancer database; restore a backup or an export of it"
 
 MEANINGS: Final[dict[type[apsw.Error], tuple[type[RemembrancerError], str]]] = {
     apsw.BusyError: (StoreUnavailable, "another process held the write lock for too long; try again"),

@@ -20,6 +20,8 @@ def check_path(path: str, *, create: bool) -> None:
             raise StoreUnavailable(f"{path}: its folder {file.parent} does not exist")
         if file.exists():
             _check_file(file, path)
+            if not create and not file.stat().st_size:
+                raise StoreUnavailable(f"{path}: is empty; no memory was ever kept in it, or it was cut to nothing")
             return
     except OSError as error:
         raise StoreUnavailable(f"{path}: cannot be opened ({error.strerror})") from error

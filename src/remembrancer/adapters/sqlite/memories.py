@@ -154,6 +154,10 @@ def set_status(connection: Connection, reader: Reader, memory_id: UUID, status: 
         raise NotFound("memory", memory_id)
     if memory.status is status:
         return memory
+    if status is Status.ACTIVE and memory.topic_key is not None:
+        current = by_topic(connection, memory.scope, memory.topic_key)
+        if current is not None:
+            raise Conflict(f"topic key {memory.topic_key!r}: memory {current.id} has it now")
     retired = None if status is Status.ACTIVE else micros(at)
     connection.execute(
         "UPDATE memories SET status = ?, retired_at = ?, change = ? WHERE workspace = ? AND id = ?",

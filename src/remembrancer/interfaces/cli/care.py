@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from remembrancer.errors import StoreUnavailable
 from remembrancer.interfaces.cli import pages
 from remembrancer.interfaces.cli.invocation import Invocation
 
@@ -35,9 +36,16 @@ def doctor(call: Invocation) -> None:
     Example: remembrancer doctor
     """
     from remembrancer.interfaces.wire import DoctorOut
+    from remembrancer.ports.store import Finding
 
-    with call.opened(create=False) as memory:
-        found = DoctorOut.of(memory.doctor())
+    try:
+        with call.opened(create=False) as memory:
+            found = DoctorOut.of(memory.doctor())
+    except StoreUnavailable as error:
+        if not Path(call.settings.db).exists():
+            raise  # there is nothing to look at
+        cannot_open = Finding("file", ok=False, detail=str(error), repair="restore a backup or an export of it")
+        found = DoctorOut.of((cannot_open,))
     call.answer(found, pages.examined)
     if not found.ok:
         raise typer.Exit(1)

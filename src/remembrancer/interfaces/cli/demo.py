@@ -230,12 +230,12 @@ def _next(demo: DemoOut) -> tuple[str, str, str]:
     if demo.kept is None:
         return (
             "remembrancer demo --keep demo.db",
-            'remembrancer recall "who is allergic to what?" --db demo.db --explain',
+            'remembrancer recall "what does PX_3071 mean?" --db demo.db --explain',
             'remembrancer remember "Checkout needs 2 GiB in production" --kind decision',
         )
     db = f"--db {shlex.quote(demo.kept)}"
     return (
-        f'remembrancer recall "who is allergic to what?" {db} --explain',
+        f'remembrancer recall "what does PX_3071 mean?" {db} --explain',
         f"remembrancer timeline --since 2026-03-14 --until 2026-03-15 {db}",
         f"remembrancer stats {db}",
     )

@@ -120,6 +120,9 @@ def observe(
 
     if stdin == (text is not None):
         raise InvalidInput("TEXT", text, "either a text or --stdin")
+    said = (said_as, actor, kind, severity, priority, at, payload, refs, key)
+    if stdin and said != ("user", None, "message", "info", "normal", None, None, None, None):
+        raise InvalidInput("--stdin", "with options of one event", "no such options: each line says its own")
     occurred_at = optional_time("at", at, now=call.now)
     details, referred = _json("payload", payload), _json("refs", refs)
     left_out = LeftOut(call)
@@ -156,7 +159,7 @@ def feedback(
 ) -> None:
     """Say that a memory was helpful, unhelpful or harmful.
 
-    Its confidence and importance move accordingly, and with them its place in later answers. Prints its strength.
+    Its confidence moves accordingly, and with it its place in later answers. Prints its strength.
 
     Example: remembrancer feedback 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f helpful
     """
