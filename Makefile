@@ -20,7 +20,7 @@ test: $(VENV)/dev ## every test
 check: $(VENV)/dev docs ## style, types, import rules, docs
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/pyright
+	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 
 format: $(VENV)/dev ## let ruff put the style right
