@@ -20,9 +20,10 @@ from remembrancer.adapters.reference import analysed
 from remembrancer.adapters.sqlite.connection import connect
 from remembrancer.adapters.sqlite.resident.cache import ResidentIndexes
 from remembrancer.adapters.sqlite.store import SqliteOptions, SqliteStore
-from remembrancer.domain.memory import Status
+from remembrancer.domain.memory import Cue, Status
 from remembrancer.domain.scope import Reader
 from remembrancer.policies.formation import memory_of_event
+from remembrancer.ports.exchange import cue_to_row
 from remembrancer.ports.store import CueVector, Entry, ExportRow
 from remembrancer.testing.contract.base import (
     MODEL,
@@ -403,3 +404,35 @@ async def _one_memory_in_each(path: str, *workspaces: str) -> None:
         scope = replace(SCOPE, workspace=workspace)
         await store.insert(scope, indexed(a_memory("a kestrel", scope=scope)))
     await store.close()
+
+
+def test_telling_one_topic_again_and_again_does_not_make_the_index_grow(path: str) -> None:
+    connection = connect(path)
+    indexes = ResidentIndexes(1 << 30)
+    sizes: list[int] = []
+
+    async def work() -> None:
+        store = SqliteStore(path, analyse=analysed)
+        await store.insert(SCOPE, indexed(a_memory("a kestrel")))
+        for revision in range(1, 40):
+            told = replace(a_memory("a kestrel"), text=f"kestrel number {revision}")
+            await store.revise(SCOPE, indexed(told), expected_revision=revision, at=LATER)
+            indexes.search(connection, READER, request("kestrel"))
+            sizes.append(indexes.nbytes)
+        await store.close()
+
+    asyncio.run(work())
+    connection.close()
+    assert max(sizes[20:]) <= 2 * sizes[0]
+
+
+def test_a_cue_that_an_import_brings_to_a_known_memory_is_found(path: str) -> None:
+    async def work(one: SqliteStore, other: SqliteStore) -> tuple[set[str], set[str]]:
+        memory = a_memory("a kestrel")
+        await one.insert(SCOPE, indexed(memory))
+        before = await found(one, "harrier")
+        second = Cue(memory_id=memory.id, ordinal=1, text="a harrier beside it")
+        await other.import_rows(SCOPE, [cue_to_row(second, revision=1)])
+        return before, await found(one, "harrier")
+
+    assert with_two(path, work) == (set(), {"a kestrel"})

@@ -47,6 +47,9 @@ class ResidentIndexes:
                 index.catch_up(connection)
             except UNREADABLE as error:
                 raise unreadable(error) from error
+            if index.is_mostly_dead:
+                index = WorkspaceIndex(*key)
+                index.catch_up(connection)
             self._indexes[key] = index
             yield index
             while len(self._indexes) > 1 and self.nbytes > self._budget:

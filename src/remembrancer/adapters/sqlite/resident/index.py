@@ -52,6 +52,11 @@ class WorkspaceIndex:
         vectors = 0 if self._vectors is None else self._vectors.nbytes
         return self._columns.nbytes + self._postings.nbytes + vectors + 150 * len(self._memory_of_cue)
 
+    @property
+    def is_mostly_dead(self) -> bool:
+        """Whether more slots were left behind by revisions than are in use: time to load it anew."""
+        return len(self._columns) > 2 * len(self._slot_of_memory)
+
     def catch_up(self, connection: Connection) -> None:
         """Take over what was written since the last time, by whatever process."""
         latest = connection.execute("SELECT change FROM sequence").get
@@ -128,7 +133,9 @@ class WorkspaceIndex:
             cues = list(group)
             slot = self._slot_of_memory.get(number)
             memory = MemoryRow(*cues[0][_FIRST_COLUMN:])
-            if slot is not None and self._columns.revisions[slot] == memory.revision:
+            # An import may bring a memory a cue without a revision: then it is taken anew.
+            known = all(row[1] in self._cue_rows for row in cues)
+            if slot is not None and known and self._columns.revisions[slot] == memory.revision:
                 self._columns.update(slot, memory)
                 self._take_vectors(cues)
                 continue
