@@ -254,16 +254,16 @@ class AsyncRemembrancer:
         until: datetime | None = None,
         as_of: datetime | None = None,
         min_score: float = 0.0,
+        explain: bool = False,
     ) -> Recall:
         """The memories that answer, best first; none when nothing does. `limit` 1 to 200. Reads only.
 
         `tags` must all be there, of `kinds` and `tiers` any; what happened in [since, until); as believed at `as_of`.
-        Every hit carries its explanation.
+        Every hit carries the parts of its score; `explain` also names the question's terms that stand in it.
         """
         where = self._filter(kinds, tiers, tags, source, session, since, until, as_of)
-        return await recall(
-            self._ctx, self._reader(reach), Question(text=query, where=where, limit=limit, min_score=min_score)
-        )
+        question = Question(text=query, where=where, limit=limit, min_score=min_score, explain=explain)
+        return await recall(self._ctx, self._reader(reach), question)
 
     async def why_not(
         self,

@@ -281,11 +281,12 @@ class Remembrancer:
         until: datetime | None = None,
         as_of: datetime | None = None,
         min_score: float = 0.0,
+        explain: bool = False,
     ) -> Recall:
         """The memories that answer, best first; none when nothing does. `limit` 1 to 200. Reads only.
 
         `tags` must all be there, of `kinds` and `tiers` any; what happened in [since, until); as believed at `as_of`.
-        Every hit carries its explanation.
+        Every hit carries the parts of its score; `explain` also names the question's terms that stand in it.
         """
         return self._run(
             self._inner.recall(
@@ -301,6 +302,7 @@ class Remembrancer:
                 until=until,
                 as_of=as_of,
                 min_score=min_score,
+                explain=explain,
             )
         )
 

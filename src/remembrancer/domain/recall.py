@@ -30,7 +30,7 @@ class Explanation:
     """Why a hit has its score.
 
     `signals`: every number the score could use; None where it is absent. `ranks`: the hit's rank, from 1, in
-    each leg that found it. `matched`: the question's terms that stand in the best cue.
+    each leg that found it. `matched`: the question's terms that stand in the best cue, where that was asked for.
     """
 
     score: Part

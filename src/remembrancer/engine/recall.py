@@ -39,12 +39,16 @@ MAX_LIMIT: Final = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What is asked: `limit` 1 to 200; `min_score` in [0, 1] cuts below the preset's own floor or above it."""
+    """What is asked: `limit` 1 to 200; `min_score` in [0, 1], on top of the preset's own floor.
+
+    `explain`: name the question's terms that stand in each hit too, which reads every hit's text again.
+    """
 
     text: str
     where: Filter
     limit: int = 5
     min_score: float = 0.0
+    explain: bool = False
 
     def __post_init__(self) -> None:
         validation.text("query", self.text)
@@ -97,7 +101,10 @@ async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
     timer.lap("score")
     choice = await _choose(ctx, reader, ranking, question.limit)
     timer.lap("gather")
-    hits = tuple(_hit(ranking, chosen, rank, planned, now) for rank, chosen in enumerate(choice.chosen, start=1))
+    hits = tuple(
+        _hit(ranking, chosen, rank, now, _held(chosen.cue, planned) if question.explain else ())
+        for rank, chosen in enumerate(choice.chosen, start=1)
+    )
     timer.lap("explain")
     return Recall(
         query=question.text,
@@ -249,10 +256,15 @@ class _Fates(Mapping[UUID, Fate]):
         return fates
 
 
-def _hit(ranking: _Ranking, chosen: _Chosen, rank: int, planned: Plan, now: datetime) -> Hit:
+def _held(cue: Cue, planned: Plan) -> tuple[str, ...]:
+    """The question's terms that stand in the cue, in their order there."""
+    held = set(analyse(searchable_text(cue)).tokens)
+    return tuple(term for term in planned.lexical.terms or planned.lexical.phrase if term in held)
+
+
+def _hit(ranking: _Ranking, chosen: _Chosen, rank: int, now: datetime, matched: tuple[str, ...]) -> Hit:
     found = ranking.found
     index, memory, cue = chosen
-    held = set(analyse(searchable_text(cue)).tokens)
     return Hit(
         rank=rank,
         score=float(ranking.scores[index]),
@@ -270,6 +282,6 @@ def _hit(ranking: _Ranking, chosen: _Chosen, rank: int, planned: Plan, now: date
                 for leg, ranks in (("dense", found.dense_rank), ("lexical", found.lexical_rank))
                 if ranks[index]
             },
-            matched=tuple(term for term in planned.lexical.terms or planned.lexical.phrase if term in held),
+            matched=matched,
         ),
     )

@@ -350,7 +350,7 @@ def answer(rem: Remembrancer, clock: FixedClock) -> Recall:
         )
     )
     rem.index_now()
-    return rem.recall("why did the deploy of checkout run out of memory?", limit=10)
+    return rem.recall("why did the deploy of checkout run out of memory?", limit=10, explain=True)
 
 
 def test_scores_lie_in_the_unit_interval_and_fall_with_rank(answer: Recall) -> None:

@@ -90,7 +90,7 @@ def test_an_event_keeps_every_field(memory: Remembrancer) -> None:
 
 def test_a_recall_keeps_its_hits_and_reasons(memory: Remembrancer) -> None:
     memory.remember("Checkout needs 2 GiB", occurred_at=AT - timedelta(days=15))
-    recall = memory.recall("checkout")
+    recall = memory.recall("checkout", explain=True)
     shape = wire.RecallOut.of(recall, rendered=recall.render())
     comes_back(shape)
     [hit] = shape.hits

@@ -120,7 +120,7 @@ class Database:
             finally:
                 await loop.run_in_executor(thread, connection.close)
         finally:
-            thread.shutdown(wait=False)
+            await asyncio.to_thread(thread.shutdown)
 
     def close(self) -> None:
         """Finish the waiting writes and let go of the file. Closing twice is harmless, and waits for the first."""

@@ -102,7 +102,9 @@ def demo(
             answers: list[DemoAnswerOut] = []
             for question in questions:
                 clock.now = datetime.fromisoformat(question["asked_at"])
-                answers.append(_answer(question, memory.recall(question["question"], limit=READ_TO), keys))
+                answers.append(
+                    _answer(question, memory.recall(question["question"], limit=READ_TO, explain=True), keys)
+                )
     best = [min((rank for rank in answer.gold_ranks if rank), default=None) for answer in answers]
     call.degraded(answers[0].recall.degraded)
     result = DemoOut(

@@ -38,7 +38,7 @@ def recall(
 
     asked = question.arguments(call)
     with call.opened(create=False) as memory:
-        answer = memory.recall(query, **asked)
+        answer = memory.recall(query, explain=True, **asked)
     call.degraded(answer.degraded)
     rendered = answer.render(max_chars=max_chars) if render else None
     if rendered is not None and not call.as_json:
