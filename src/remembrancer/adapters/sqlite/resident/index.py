@@ -86,8 +86,8 @@ class WorkspaceIndex:
             similarity=blank if dense_scores is None else _absent(dense_scores[found]),
             bm25=blank if lexical_scores is None else lexical_scores[found],
             coverage=blank if lexical is None else lexical.coverage[text_cue],
-            dense_rank=_ranks(dense, found),
-            lexical_rank=_ranks(lexically, found),
+            dense_rank=_ranks(dense, found, len(kept)),
+            lexical_rank=_ranks(lexically, found, len(kept)),
             occurred_at=self._columns.occurred_to[found],
             importance=self._columns.number("importance")[found],
             confidence=self._columns.number("confidence")[found],
@@ -253,7 +253,8 @@ def _absent(similarities: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.where(similarities < -1.5, np.nan, similarities).astype(np.float32)
 
 
-def _ranks(leg: NDArray[np.int64], found: NDArray[np.int64]) -> NDArray[np.int32]:
+def _ranks(leg: NDArray[np.int64], found: NDArray[np.int64], slots: int) -> NDArray[np.int32]:
     """The rank, from 1, of each found slot in a leg's order; 0 where the leg did not bring it."""
-    places = {slot: rank for rank, slot in enumerate(leg.tolist(), start=1)}
-    return np.array([places.get(slot, 0) for slot in found.tolist()], dtype=np.int32)
+    ranks = np.zeros(slots, dtype=np.int32)
+    ranks[leg] = np.arange(1, len(leg) + 1, dtype=np.int32)
+    return ranks[found]
