@@ -41,6 +41,7 @@ _JOINED: Final = re.compile(
 )
 _WORD: Final = re.compile(rf"{_LETTER}+")
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_ORDINAL: Final = re.compile(r"^(\d+)(?:st|nd|rd|th)$")
 _POSSESSIVE: Final = re.compile(r"['’]s?$")
 
 # By the script a word is written in; a language's own stemmer where one script is mostly one language.
@@ -109,8 +110,8 @@ def stem(folded: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def fold(word: str) -> str:
-    """Lower case, without accents or vowel points, without a possessive 's."""
-    plain = _POSSESSIVE.sub("", word.casefold())
+    """Lower case, without accents or vowel points, without a possessive 's; an ordinal as its number (18th as 18)."""
+    plain = _ORDINAL.sub(r"\1", _POSSESSIVE.sub("", word.casefold()))
     if plain.isascii():
         return plain
     decomposed = unicodedata.normalize("NFKD", plain)

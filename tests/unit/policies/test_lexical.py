@@ -31,6 +31,7 @@ from remembrancer.policies.lexical import MAX_QUERY_TERMS, MAX_TERM_CHARS, analy
         pytest.param("getUserName", ("getusernam", "get", "user", "name"), id="camel case"),
         pytest.param("HTTPServer", ("httpserver", "http", "server"), id="camel case after capitals"),
         pytest.param("iOS", ("io",), id="too short to part"),
+        pytest.param("the 18th and 3rd", ("18", "3"), id="ordinals as their numbers"),
         pytest.param("launch 🚀", ("launch", "🚀"), id="emoji"),
         pytest.param("👩\u200d💻", ("👩", "💻"), id="joined emoji"),
         pytest.param("Café naïve", ("cafe", "naiv"), id="accents"),
