@@ -27,10 +27,11 @@ from rich.table import Table
 
 from remembrancer import AsyncRemembrancer, EventDraft
 from remembrancer.adapters.sqlite.store import SqliteStore
-from remembrancer.compose import choose_embedder, tokens_and_terms
+from remembrancer.compose import choose_embedder
 from remembrancer.config import Settings
 from remembrancer.domain.scope import Scope
 from remembrancer.evaluation.machine import machine_line
+from remembrancer.policies.lexical import tokens_and_terms
 from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.store import CueVector
 

@@ -17,7 +17,7 @@ from remembrancer.config import Settings, user_cache
 from remembrancer.domain.identity import uuid7
 from remembrancer.engine.context import Clock, Context
 from remembrancer.errors import InvalidInput, ModelUnavailable
-from remembrancer.policies.lexical import analyse
+from remembrancer.policies.lexical import tokens_and_terms
 from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.store import Store
 from remembrancer.presets.catalogue import preset_named
@@ -94,11 +94,6 @@ def _store(settings: Settings, *, create: bool) -> Store:
         raise InvalidInput("db", settings.db, f"a file's path or :memory: (there is no backend for {scheme}:// yet)")
     options = SqliteOptions(create=create, full_sync=settings.full_sync, index_bytes=settings.index_mb << 20)
     return SqliteStore(settings.db, analyse=tokens_and_terms, options=options)
-
-
-def tokens_and_terms(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    analysis = analyse(text)
-    return analysis.tokens, analysis.terms
 
 
 def _now() -> datetime:

@@ -13,7 +13,7 @@ from uuid import UUID
 import apsw
 import pytest
 
-from remembrancer.adapters.reference import ReferenceStore, analysed
+from remembrancer.adapters.reference import ReferenceStore
 from remembrancer.adapters.sqlite import database
 from remembrancer.adapters.sqlite.connection import Connection, connect
 from remembrancer.adapters.sqlite.store import SqliteStore
@@ -23,6 +23,7 @@ from remembrancer.engine import record
 from remembrancer.engine.context import Context
 from remembrancer.errors import StoreUnavailable
 from remembrancer.policies.formation import memory_of_event
+from remembrancer.policies.lexical import tokens_and_terms
 from remembrancer.ports.exchange import relation_to_row
 from remembrancer.ports.store import CueVector, Entry, ExportRow, Store
 from remembrancer.presets.default import DEFAULT
@@ -204,7 +205,7 @@ async def _faulted(
 
 
 async def _populated(path: Path) -> SqliteStore:
-    store = SqliteStore(str(path), analyse=analysed)
+    store = SqliteStore(str(path), analyse=tokens_and_terms)
     await populate(store, SCOPE)
     await store.search(READER, request("deploy"))
     return store
@@ -219,7 +220,7 @@ def test_a_file_whose_making_fails_at_any_statement_can_be_made_again(tmp_path: 
         path = tmp_path / f"{at}.db"
         statements.arm(at)
         with suppress(StoreUnavailable):
-            asyncio.run(SqliteStore(str(path), analyse=analysed).close())
+            asyncio.run(SqliteStore(str(path), analyse=tokens_and_terms).close())
         struck = statements.disarm()
         assert asyncio.run(_sound(path)), f"statement {at}"
         if not struck:
@@ -227,7 +228,7 @@ def test_a_file_whose_making_fails_at_any_statement_can_be_made_again(tmp_path: 
 
 
 async def _sound(path: Path) -> bool:
-    store = SqliteStore(str(path), analyse=analysed)
+    store = SqliteStore(str(path), analyse=tokens_and_terms)
     try:
         return all(finding.ok for finding in await store.check(SCOPE, None))
     finally:

@@ -14,11 +14,11 @@ import apsw
 import pytest
 
 from remembrancer import Remembrancer
-from remembrancer.adapters.reference import analysed
 from remembrancer.adapters.sqlite import schema
 from remembrancer.adapters.sqlite.connection import Connection, connect
 from remembrancer.adapters.sqlite.schema import APPLICATION_ID, Migration, current_version, migrations, schema_sql
 from remembrancer.errors import StoreUnavailable, Unsupported
+from remembrancer.policies.lexical import tokens_and_terms
 
 FIRST_TEXTS = ["The deploy failed", "Rolled it back"]
 
@@ -52,7 +52,7 @@ def first_file(tmp_path: Path) -> Path:
     path = tmp_path / "first.db"
     connection = of_version(path, 1)
     for n, text in enumerate(FIRST_TEXTS, start=1):
-        terms = " ".join(analysed(text)[0])
+        terms = " ".join(tokens_and_terms(text)[0])
         connection.execute(
             "INSERT INTO memories (n, workspace, id, project, crew, agent, session, visibility, tier, kind, text,"
             " origin, occurred_from, occurred_to, recorded_at, revision, tags, metadata, status, importance, priority,"

@@ -11,11 +11,11 @@ from uuid import UUID
 import pytest
 
 from remembrancer import compose
-from remembrancer.compose import LOCAL_PACKAGES, choose_embedder, tokens_and_terms
+from remembrancer.compose import LOCAL_PACKAGES, choose_embedder
 from remembrancer.config import Settings
 from remembrancer.engine.context import Context
 from remembrancer.errors import InvalidInput, ModelUnavailable, StoreUnavailable
-from remembrancer.policies.lexical import analyse
+from remembrancer.policies.lexical import analyse, tokens_and_terms
 from remembrancer.presets.default import DEFAULT
 from remembrancer.testing.doubles import FixedClock, HashEmbedder
 

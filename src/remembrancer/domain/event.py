@@ -45,10 +45,6 @@ class Origin(StrEnum):
     IMPORT = "import"
 
 
-def _no_json() -> Mapping[str, JsonValue]:
-    return {}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventDraft:
     """An event as a caller offers it, checked on construction; recording gives it its id and its place.
@@ -64,8 +60,8 @@ class EventDraft:
     actor: str | None = None
     occurred_at: datetime | None = None
     session: str | None = None
-    payload: Mapping[str, JsonValue] = field(default_factory=_no_json)
-    refs: Mapping[str, JsonValue] = field(default_factory=_no_json)
+    payload: Mapping[str, JsonValue] = field(default_factory=validation.no_json)
+    refs: Mapping[str, JsonValue] = field(default_factory=validation.no_json)
     key: str | None = None
 
     def __post_init__(self) -> None:

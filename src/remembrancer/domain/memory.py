@@ -29,10 +29,6 @@ class Status(StrEnum):
     ARCHIVED = "archived"
 
 
-def _no_json() -> Mapping[str, JsonValue]:
-    return {}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryDraft:
     """A memory as a caller offers it, checked on construction.
@@ -51,7 +47,7 @@ class MemoryDraft:
     priority: int = 5
     confidence: float = 0.5
     tags: tuple[str, ...] = ()
-    metadata: Mapping[str, JsonValue] = field(default_factory=_no_json)
+    metadata: Mapping[str, JsonValue] = field(default_factory=validation.no_json)
     topic_key: str | None = None
     valid_from: datetime | None = None
     valid_until: datetime | None = None
@@ -107,7 +103,7 @@ class Memory:
     key: str | None = None
     revision: int = 1
     tags: tuple[str, ...] = ()
-    metadata: Mapping[str, JsonValue] = field(default_factory=_no_json)
+    metadata: Mapping[str, JsonValue] = field(default_factory=validation.no_json)
     status: Status = Status.ACTIVE
     strength: Strength = field(default_factory=Strength)
 

@@ -16,7 +16,6 @@ from remembrancer.errors import InvalidInput
 
 JsonScalar = str | int | float | bool | None
 JsonValue = JsonScalar | list["JsonValue"] | dict[str, "JsonValue"]
-JsonObject = Mapping[str, JsonValue]
 
 MAX_TEXT_BYTES = 65_536
 """One text: an utterance, a memory, a query."""
@@ -183,6 +182,11 @@ def _json(argument: str, value: object, depth: int) -> JsonValue:
             return [_json(argument, item, depth - 1) for item in cast("Iterable[object]", value)]
         case _:
             raise InvalidInput(argument, value, "JSON values: strings, finite numbers, booleans, null, lists, objects")
+
+
+def no_json() -> Mapping[str, JsonValue]:
+    """An empty object: what a row without details has."""
+    return {}
 
 
 def identifier(argument: str, value: object) -> UUID:

@@ -47,15 +47,16 @@ async def index_batch(ctx: Context, scope: Scope, *, batch: int = BATCH) -> Swep
     except ModelUnavailable as error:
         await embedder.embed_documents([PLAIN_TEXT])
         if len(waiting) == 1:
-            return await _defer(ctx, embedder, scope, waiting, str(error))
-    indexed, deferred, reason = 0, 0, ""
+            await _defer(ctx, embedder, scope, waiting[0], str(error))
+            return Swept(0, 1, str(error))
+    indexed, reason = 0, ""
     for cue in waiting:
         try:
             indexed += await _embed(ctx, embedder, scope, (cue,))
         except ModelUnavailable as error:
-            swept = await _defer(ctx, embedder, scope, (cue,), str(error))
-            deferred, reason = deferred + swept.deferred, swept.error
-    return Swept(indexed, deferred, reason)
+            reason = str(error)
+            await _defer(ctx, embedder, scope, cue, reason)
+    return Swept(indexed, len(waiting) - indexed, reason)
 
 
 async def _embed(ctx: Context, embedder: Embedder, scope: Scope, waiting: tuple[PendingCue, ...]) -> int:
@@ -73,7 +74,5 @@ def vector_text(ctx: Context, cue: PendingCue) -> str:
     return f"{cue.heading}: {cue.text}" if ctx.preset.heading_in_vector and cue.heading else cue.text
 
 
-async def _defer(ctx: Context, embedder: Embedder, scope: Scope, waiting: tuple[PendingCue, ...], error: str) -> Swept:
-    refs = [cue.ref for cue in waiting]
-    await ctx.store.defer_vectors(scope, embedder.model_id, refs, error=error, now=ctx.clock())
-    return Swept(0, len(waiting), error)
+async def _defer(ctx: Context, embedder: Embedder, scope: Scope, cue: PendingCue, error: str) -> None:
+    await ctx.store.defer_vectors(scope, embedder.model_id, [cue.ref], error=error, now=ctx.clock())

@@ -82,6 +82,12 @@ def analyse(text: str) -> Analysis:
     return Analysis(tuple(tokens), tuple(terms))
 
 
+def tokens_and_terms(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The analysis as stores take it, who do not know this module."""
+    analysis = analyse(text)
+    return analysis.tokens, analysis.terms
+
+
 def lexical_query(question: str) -> LexicalQuery:
     """A question as a safe query: its distinct terms, any of which may match.
 

@@ -71,7 +71,7 @@ def test_the_fields_of_a_json_line_become_those_of_the_draft() -> None:
         type="monitor.disk",
         role="system",
         severity=Severity.WARN,
-        priority="high",  # type: ignore[arg-type]
+        priority="high",  # type: ignore[arg-type]  a value is taken for its member
         occurred_at=datetime(2026, 3, 2, 8, 16, tzinfo=UTC),
         session="ops-7",
         payload={"host": "db-1", "used": 0.91},

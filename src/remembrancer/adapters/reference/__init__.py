@@ -1,5 +1,5 @@
 """A store in memory that is obviously right: the model other stores are compared with."""
 
-from remembrancer.adapters.reference.store import ReferenceStore, analysed
+from remembrancer.adapters.reference.store import ReferenceStore
 
-__all__ = ["ReferenceStore", "analysed"]
+__all__ = ["ReferenceStore"]

@@ -23,7 +23,7 @@ from remembrancer.domain.relation import Relation
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.strength import Strength
 from remembrancer.errors import Conflict, InvalidInput, NotFound, StoreUnavailable
-from remembrancer.policies.lexical import analyse as analyse_text
+from remembrancer.policies.lexical import tokens_and_terms
 from remembrancer.policies.selection import excluded_by
 from remembrancer.ports.exchange import Analyse, row_to_record
 from remembrancer.ports.store import (
@@ -44,16 +44,10 @@ FIRST_WAIT: Final = timedelta(seconds=30)
 LONGEST_WAIT: Final = timedelta(days=1)
 
 
-def analysed(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """A text's tokens and terms by the engine's own analyser."""
-    analysis = analyse_text(text)
-    return analysis.tokens, analysis.terms
-
-
 class ReferenceStore:
     """A `Store` in memory, written to be read: no index, no cache, every answer computed from its definition."""
 
-    def __init__(self, analyse: Analyse = analysed) -> None:
+    def __init__(self, analyse: Analyse = tokens_and_terms) -> None:
         self._analyse = analyse
         self._workspaces: dict[str, Rows] = {}
         self._refs = count(1)

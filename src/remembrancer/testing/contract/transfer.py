@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Final
@@ -29,8 +28,6 @@ from remembrancer.testing.contract.base import (
 )
 from remembrancer.testing.contract.world import DEPLOY, OOM, TOPIC, populate
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, a_vector, an_event, indexed
-
-Change = Callable[[ExportRow], ExportRow]
 
 BROKEN: Final[dict[str, tuple[str, ExportRow]]] = {
     "record": ("event", {"record": "poem"}),

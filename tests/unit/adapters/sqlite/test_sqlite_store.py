@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from remembrancer import AsyncRemembrancer
-from remembrancer.adapters.reference import analysed
 from remembrancer.adapters.sqlite.connection import connect
 from remembrancer.adapters.sqlite.resident.cache import ResidentIndexes
 from remembrancer.adapters.sqlite.store import SqliteOptions, SqliteStore
 from remembrancer.domain.memory import Cue, Status
 from remembrancer.domain.scope import Reader
 from remembrancer.policies.formation import memory_of_event
+from remembrancer.policies.lexical import tokens_and_terms
 from remembrancer.ports.exchange import cue_to_row
 from remembrancer.ports.store import CueVector, Entry, ExportRow
 from remembrancer.testing.contract.base import (
@@ -49,7 +49,7 @@ def with_two(path: str, work: Callable[[SqliteStore, SqliteStore], Awaitable[T]]
     """The result of `work` on two stores of one file, as two processes would open it."""
 
     async def whole() -> T:
-        one, other = SqliteStore(path, analyse=analysed), SqliteStore(path, analyse=analysed)
+        one, other = SqliteStore(path, analyse=tokens_and_terms), SqliteStore(path, analyse=tokens_and_terms)
         try:
             return await work(one, other)
         finally:
@@ -142,7 +142,7 @@ class TwoProcesses(RuleBasedStateMachine):
 
     def _opened(self) -> SqliteStore:
         # So small a budget that one index at a time is kept: they are dropped and loaded again on the way.
-        return SqliteStore(self.path, analyse=analysed, options=SqliteOptions(index_bytes=1))
+        return SqliteStore(self.path, analyse=tokens_and_terms, options=SqliteOptions(index_bytes=1))
 
     def teardown(self) -> None:
         for store in self.stores:
@@ -215,7 +215,7 @@ class Sweeping(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.runner = asyncio.Runner()
-        self.store = SqliteStore(":memory:", analyse=analysed)
+        self.store = SqliteStore(":memory:", analyse=tokens_and_terms)
         self.revisions: dict[UUID, int] = {}
         self.elsewhere = replace(SCOPE, workspace="rival")
 
@@ -263,7 +263,7 @@ class Sweeping(RuleBasedStateMachine):
     @rule()
     def bring_in_an_export(self) -> None:
         async def copied() -> None:
-            source = SqliteStore(":memory:", analyse=analysed)
+            source = SqliteStore(":memory:", analyse=tokens_and_terms)
             await source.insert(SCOPE, indexed(a_memory(memory_id=UUID(int=len(self.revisions) + 1)), "one", "two"))
             await self.store.import_rows(SCOPE, await exported(source))
             await source.close()
@@ -274,7 +274,7 @@ class Sweeping(RuleBasedStateMachine):
     @rule()
     def try_an_import(self) -> None:
         async def tried() -> None:
-            source = SqliteStore(":memory:", analyse=analysed)
+            source = SqliteStore(":memory:", analyse=tokens_and_terms)
             await source.insert(SCOPE, indexed(a_memory(memory_id=UUID(int=9_999)), "one", "two"))
             await self.store.import_rows(SCOPE, await exported(source), dry_run=True)
             await source.close()
@@ -304,7 +304,7 @@ def test_the_sweep_never_walks_past_a_cue_that_waits() -> None:
 @pytest.mark.parametrize("place", ["a file", ":memory:"])
 def test_an_export_holds_one_state_while_others_write(place: str, path: str) -> None:
     async def work() -> tuple[list[ExportRow], list[ExportRow]]:
-        store = SqliteStore(path if place == "a file" else place, analyse=analysed)
+        store = SqliteStore(path if place == "a file" else place, analyse=tokens_and_terms)
         await populate(store, SCOPE)
         before = await exported(store)
         rows: list[ExportRow] = []
@@ -322,7 +322,7 @@ def test_an_export_holds_one_state_while_others_write(place: str, path: str) -> 
 
 def test_an_export_left_half_way_lets_the_store_be_closed(path: str) -> None:
     async def work() -> None:
-        store = SqliteStore(path, analyse=analysed)
+        store = SqliteStore(path, analyse=tokens_and_terms)
         await populate(store, SCOPE)
         export = store.export(SCOPE)
         await anext(export)
@@ -372,7 +372,7 @@ def test_opening_a_file_writes_nothing(path: str) -> None:
     async def work(one: SqliteStore, _: SqliteStore) -> tuple[int, int]:
         watching = connect(path)
         before = watching.pragma("data_version")
-        third = SqliteStore(path, analyse=analysed)
+        third = SqliteStore(path, analyse=tokens_and_terms)
         after = watching.pragma("data_version")
         await third.close()
         watching.close()
@@ -399,7 +399,7 @@ def test_indexes_are_kept_within_their_budget(path: str, budget: int, kept: int)
 
 
 async def _one_memory_in_each(path: str, *workspaces: str) -> None:
-    store = SqliteStore(path, analyse=analysed)
+    store = SqliteStore(path, analyse=tokens_and_terms)
     for workspace in workspaces:
         scope = replace(SCOPE, workspace=workspace)
         await store.insert(scope, indexed(a_memory("a kestrel", scope=scope)))
@@ -412,7 +412,7 @@ def test_telling_one_topic_again_and_again_does_not_make_the_index_grow(path: st
     sizes: list[int] = []
 
     async def work() -> None:
-        store = SqliteStore(path, analyse=analysed)
+        store = SqliteStore(path, analyse=tokens_and_terms)
         await store.insert(SCOPE, indexed(a_memory("a kestrel")))
         for revision in range(1, 40):
             told = replace(a_memory("a kestrel"), text=f"kestrel number {revision}")

@@ -42,14 +42,13 @@ class ResidentIndexes:
         """The index, as new as the read transaction of `connection`, for the caller alone."""
         key = (workspace, model)
         with self._lock:
-            index = self._indexes.pop(key, None) or WorkspaceIndex(*key)
+            index = self._indexes.pop(key, None)
+            if index is None or index.is_mostly_dead:
+                index = WorkspaceIndex(*key)
             try:
                 index.catch_up(connection)
             except UNREADABLE as error:
                 raise unreadable(error) from error
-            if index.is_mostly_dead:
-                index = WorkspaceIndex(*key)
-                index.catch_up(connection)
             self._indexes[key] = index
             yield index
             while len(self._indexes) > 1 and self.nbytes > self._budget:

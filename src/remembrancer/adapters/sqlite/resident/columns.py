@@ -17,7 +17,7 @@ from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reach, Reader, Visibility
 
 _NEVER: Final = 2**63 - 1
-_ALWAYS: Final = -(2**63)
+_ALWAYS: Final = -(2**63) + 1  # the least whole number that SQLite reads as one
 
 
 class MemoryRow(NamedTuple):
@@ -45,10 +45,10 @@ class MemoryRow(NamedTuple):
 
 SELECT: Final = (
     "m.id, m.revision, m.project, m.crew, m.agent, m.session, m.visibility, m.tier, m.kind, ifnull(m.source, ''),"
-    f" m.occurred_from, m.occurred_to, max(m.recorded_at, ifnull(m.valid_from, {_ALWAYS + 1})),"
+    f" m.occurred_from, m.occurred_to, max(m.recorded_at, ifnull(m.valid_from, {_ALWAYS})),"
     f" min(ifnull(m.valid_until, {_NEVER}),"
-    f" CASE WHEN m.superseded_by IS NULL THEN {_NEVER} ELSE ifnull(m.superseded_at, {_ALWAYS + 1}) END,"
-    f" CASE WHEN m.status = 'active' THEN {_NEVER} ELSE ifnull(m.retired_at, {_ALWAYS + 1}) END),"
+    f" CASE WHEN m.superseded_by IS NULL THEN {_NEVER} ELSE ifnull(m.superseded_at, {_ALWAYS}) END,"
+    f" CASE WHEN m.status = 'active' THEN {_NEVER} ELSE ifnull(m.retired_at, {_ALWAYS}) END),"
     " m.importance, m.confidence, m.priority, m.tags"
 )
 """The columns of table `m` in the order of MemoryRow. It is current from `current_from` until `current_until`."""

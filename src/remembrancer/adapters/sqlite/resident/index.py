@@ -73,9 +73,9 @@ class WorkspaceIndex:
         cue_kept = None if visible == len(kept) else kept[self._memory_of_cue.values]
         similarity = self._similarity(request)
         lexical = self._lexical(connection, request.lexical, cue_kept)
-        dense_scores = None if similarity is None else self._folded(np.nan_to_num(similarity, nan=-2.0))
+        dense_scores = None if similarity is None else self._folded(similarity)
         lexical_scores = None if lexical is None else self._folded(lexical.bm25)
-        dense = self._best(dense_scores, kept, -1.5, request.depth)
+        dense = self._best(dense_scores, kept, -np.inf, request.depth)
         lexically = self._best(lexical_scores, kept, 0.0, request.depth)
         found = ordered(np.union1d(dense, lexically).astype(np.int64), self._columns.newest_first)
         cue, text_cue = self._best_cues(found, similarity, lexical)
@@ -83,7 +83,7 @@ class WorkspaceIndex:
         return Candidates(
             ids=tuple(self._columns.ids[slot] for slot in map(int, found)),
             cue=(cue - self._first_cue.values[found]).astype(np.int32),
-            similarity=blank if dense_scores is None else _absent(dense_scores[found]),
+            similarity=blank if dense_scores is None else dense_scores[found],
             bm25=blank if lexical_scores is None else lexical_scores[found],
             coverage=blank if lexical is None else lexical.coverage[text_cue],
             dense_rank=_ranks(dense, found, len(kept)),
@@ -166,8 +166,7 @@ class WorkspaceIndex:
         if self._vectors is None:
             if dim is None:
                 return
-            self._vectors = VectorTable(dim)
-            self._vectors.extend(np.full((first_cue, dim), np.nan, dtype=np.float32))
+            self._vectors = VectorTable.without_vectors(first_cue, dim)
         dim = self._vectors.dim
         gap = np.full(dim, np.nan, dtype="<f4").tobytes()
         joined = b"".join(gap if blob is None else blob for blob in blobs)
@@ -180,8 +179,7 @@ class WorkspaceIndex:
                 continue
             vector = np.frombuffer(blob, dtype="<f4").astype(np.float32)
             if self._vectors is None:
-                self._vectors = VectorTable(len(vector))
-                self._vectors.extend(np.full((len(self._memory_of_cue), len(vector)), np.nan, dtype=np.float32))
+                self._vectors = VectorTable.without_vectors(len(self._memory_of_cue), len(vector))
             self._vectors.replace(self._cue_rows[row[1]], vector)
 
     # ── searching ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -208,10 +206,10 @@ class WorkspaceIndex:
         return self._postings.score([term_hash(term) for term in query.terms], kept)
 
     def _folded(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Per slot, the greatest of its cues."""
+        """Per slot, the greatest of its cues; NaN where none has a score."""
         if len(self._first_cue) == len(scores):
             return scores
-        return np.maximum.reduceat(scores, self._first_cue.values)
+        return np.fmax.reduceat(scores, self._first_cue.values)
 
     def _best(
         self, scores: NDArray[np.float32] | None, kept: NDArray[np.bool_], above: float, depth: int
@@ -247,10 +245,6 @@ class WorkspaceIndex:
         if kept is not None:
             waiting &= kept
         return len(np.unique(self._memory_of_cue.values[waiting])) if waiting.any() else 0
-
-
-def _absent(similarities: NDArray[np.float32]) -> NDArray[np.float32]:
-    return np.where(similarities < -1.5, np.nan, similarities).astype(np.float32)
 
 
 def _ranks(leg: NDArray[np.int64], found: NDArray[np.int64], slots: int) -> NDArray[np.int32]:

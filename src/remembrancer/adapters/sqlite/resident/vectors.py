@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import numpy as np
 import simsimd
@@ -19,6 +19,13 @@ class VectorTable:
         self.dim = dim
         self._codes = GrowingArray[np.int8](np.int8, dim)
         self._scales = GrowingArray[np.float32](np.float32)
+
+    @classmethod
+    def without_vectors(cls, cues: int, dim: int) -> Self:
+        """A table of so many cues that all await their vectors."""
+        table = cls(dim)
+        table.extend(np.full((cues, dim), np.nan, dtype=np.float32))
+        return table
 
     @property
     def nbytes(self) -> int:
