@@ -49,5 +49,5 @@ $(VENV)/installed: $(VENV)/bin/python pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/dev: $(VENV)/installed
-	$(PIP) install --constraint constraints.txt --editable '.[local,dev]'
+	$(PIP) install --constraint constraints.txt --editable '.[all,dev]'
 	@touch $@

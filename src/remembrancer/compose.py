@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from remembrancer.adapters.sqlite.store import SqliteOptions, SqliteStore
@@ -22,7 +22,15 @@ from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.store import Store
 from remembrancer.presets.catalogue import preset_named
 
+if TYPE_CHECKING:
+    from remembrancer.adapters.embedders.ollama_models import OllamaModel
+
 LOCAL_PACKAGES: Final = ("onnx", "onnxruntime", "tokenizers")
+OLLAMA: Final = "ollama:"
+OLLAMA_URL: Final = "http://localhost:11434"
+"""Where Ollama listens unless told otherwise."""
+OLLAMA_MODEL: Final = "nomic-embed-text"
+_NEEDS_HTTPX: Final = "the Ollama embedder needs httpx: pip install 'remembrancer[ollama]'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +49,7 @@ def context(
     Raises InvalidInput, StoreUnavailable, Unsupported, ModelUnavailable.
     """
     preset = preset_named(settings.preset)
-    preset.reach_of(settings.role)  # before anything is opened for a caller whose sight nobody can say
+    preset.sight.reach_of(settings.role)  # before anything is opened for a caller whose sight nobody can say
     choice = Choice(embedder) if embedder is not None else choose_embedder(settings)
     return Context(
         store=_store(settings, create=create),
@@ -55,7 +63,12 @@ def context(
 
 
 def choose_embedder(settings: Settings) -> Choice:
-    """`none`: lexical only. `local`: MiniLM, or ModelUnavailable. `auto`: MiniLM where its parts are installed."""
+    """The embedder that the settings name. Nothing is loaded and nobody is called yet.
+
+    `none`: lexical only. `local`: MiniLM, or ModelUnavailable. `ollama:MODEL`: that model at `ollama_url`, or
+    ModelUnavailable where httpx is not installed. `auto`: Ollama's nomic-embed-text where `ollama_url` is set, else
+    MiniLM; none, with the reason, where the parts are not installed.
+    """
     match settings.embedder:
         case "none":
             return Choice(None, "no embedder: lexical recall only, as asked for")
@@ -63,11 +76,13 @@ def choose_embedder(settings: Settings) -> Choice:
             return Choice(_local(settings))
         case "auto":
             try:
-                return Choice(_local(settings))
+                return Choice(_local(settings) if settings.ollama_url is None else _ollama(settings, OLLAMA_MODEL))
             except ModelUnavailable as error:
                 return Choice(None, f"no embedder: lexical recall only ({error})")
+        case named if named.startswith(OLLAMA):
+            return Choice(_ollama(settings, named.removeprefix(OLLAMA)))
         case other:
-            raise InvalidInput("embedder", other, "auto, none or local")
+            raise InvalidInput("embedder", other, "auto, none, local or ollama:MODEL")
 
 
 def _local(settings: Settings) -> Embedder:
@@ -86,6 +101,25 @@ def _local(settings: Settings) -> Embedder:
     precision = settings.precision or "int8"
     load = partial(LocalEmbedder.open, source=settings.weights, precision=precision, cache_dir=cache)
     return DeferredEmbedder(model_id=local_model_id(precision), dim=DIM, reads=reads_latin, load=load)
+
+
+def _ollama(settings: Settings, name: str) -> Embedder:
+    from remembrancer.adapters.embedders.deferred import DeferredEmbedder
+    from remembrancer.adapters.embedders.ollama_models import model_named
+
+    model = model_named(name)
+    if find_spec("httpx") is None:
+        raise ModelUnavailable(_NEEDS_HTTPX)
+    load = partial(_call_ollama, settings.ollama_url or OLLAMA_URL, model, settings.embedder_timeout)
+    return DeferredEmbedder(model_id=model.model_id, dim=model.dim, reads=lambda _: True, load=load)
+
+
+def _call_ollama(url: str, model: OllamaModel, timeout: float) -> Embedder:
+    try:
+        from remembrancer.adapters.embedders.ollama import OllamaEmbedder
+    except ImportError as error:
+        raise ModelUnavailable(f"{_NEEDS_HTTPX} ({error})") from error
+    return OllamaEmbedder.open(url, model, timeout=timeout)
 
 
 def _store(settings: Settings, *, create: bool) -> Store:

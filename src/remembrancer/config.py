@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic_core import PydanticCustomError
 
 from remembrancer.errors import InvalidInput
 
 PREFIX: Final = "REMEMBRANCER_"
 
+ALIASES: Final = {"KEEPER_OLLAMA_URL": "ollama_url", "ENGRAM_NAMESPACE": "workspace"}
+"""Variables of other systems, and the settings they give where our own variable does not."""
+
 
 class Settings(BaseModel):
     """What may be set from outside. Unknown names are errors, wherever they come from."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     db: str = Field(default="remembrancer.db", description="the store: a file's path, or :memory:")
     preset: str = Field(default="default", description="the preset to remember by")
@@ -28,13 +34,25 @@ class Settings(BaseModel):
     agent: str | None = Field(default=None, description="the agent whose memories these are")
     session: str | None = Field(default=None, description="the session within the agent")
     role: str = Field(default="AGENT", description="as what the caller reads: AGENT or LEAD")
-    embedder: str = Field(default="auto", description="auto, none or local")
+    embedder: str = Field(default="auto", description="auto, none, local or ollama:MODEL")
+    # A URL may carry a password: kept out of the settings' repr.
+    ollama_url: str | None = Field(default=None, repr=False, description="the Ollama server, http://host:port")
+    embedder_timeout: float = Field(
+        default=15.0, gt=0, le=600, description="seconds for one answer of an embedder that is called over HTTP"
+    )
     weights: str | None = Field(default=None, description="a folder with the local model, or hub")
     cache_dir: str | None = Field(default=None, description="where prepared models are kept")
     precision: Literal["fp32", "int8"] | None = Field(default=None, description="arithmetic of the local embedder")
     full_sync: bool = Field(default=False, description="wait for the disk at every commit")
     index_mb: int = Field(default=1024, ge=1, description="memory budget of the resident indexes, in MiB")
     background_index: bool = Field(default=True, description="index new memories beside other work")
+
+    @field_validator("ollama_url")
+    @classmethod
+    def _is_http(cls, url: str | None) -> str | None:
+        if url is not None and not _is_http(url):
+            raise PydanticCustomError("address", "an http:// or https:// address, such as http://localhost:11434")
+        return url
 
 
 class _Given(NamedTuple):
@@ -60,6 +78,7 @@ def load(
     given: dict[str, _Given] = {}
     if file is not None:
         given |= {name: _Given(value, f"{file}: {name}") for name, value in _from_file(file).items()}
+    given |= {setting: _Given(environment[name], name) for name, setting in ALIASES.items() if environment.get(name)}
     given |= {
         name.removeprefix(PREFIX).lower(): _Given(value, name)
         for name, value in environment.items()
@@ -79,6 +98,16 @@ def user_cache(environment: Mapping[str, str] | None = None) -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "remembrancer"
 
 
+def _is_http(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        whole = parts.port is None or parts.port > 0
+    except ValueError:  # a port or an IPv6 address that is none
+        return False
+    plain = url.isprintable() and not re.search(r"[\s?#]", url)
+    return whole and plain and parts.scheme in ("http", "https") and bool(parts.hostname)
+
+
 def _from_file(file: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
@@ -92,6 +121,8 @@ def _named(error: ValidationError, given: Mapping[str, _Given]) -> InvalidInput:
     """The first fault, with the setting as its source spells it."""
     first = error.errors()[0]
     value, source = given[str(first["loc"][0])]
+    if isinstance(value, str):
+        value = re.sub(r"//[^/\s]*@", "//***@", value)  # a URL's user and password are nobody's to read
     if first["type"] == "extra_forbidden":
         return InvalidInput(source, value, "one of the settings " + ", ".join(sorted(Settings.model_fields)))
     return InvalidInput(source, value, first["msg"])

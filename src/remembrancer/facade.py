@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -16,14 +17,15 @@ from remembrancer.domain import validation
 from remembrancer.domain.event import Event, EventDraft, Origin, Priority, Role, Severity
 from remembrancer.domain.memory import Memory, MemoryDraft, Tier
 from remembrancer.domain.query import Filter
-from remembrancer.domain.recall import Recall
+from remembrancer.domain.recall import Hit, Recall
+from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reach, Reader, Scope, Visibility
 from remembrancer.domain.strength import Exposure, Feedback, Strength
-from remembrancer.domain.validation import JsonValue
-from remembrancer.engine import exchange, forget, inspect, record, reinforce
+from remembrancer.domain.validation import JsonScalar, JsonValue
+from remembrancer.engine import exchange, forget, inspect, record, reinforce, relate
 from remembrancer.engine.context import Caller, Clock, Context, reader_of
 from remembrancer.engine.exchange import Imported, OnRows
-from remembrancer.engine.inspect import Dossier, WhyNot
+from remembrancer.engine.inspect import Dossier, SearchMode, WhyNot
 from remembrancer.engine.recall import Question, recall
 from remembrancer.errors import InvalidInput
 from remembrancer.jobs.indexer import Indexer, IndexReport, OnIndexed
@@ -33,6 +35,8 @@ from remembrancer.ports.store import EventFilter, Finding, Stats
 Identifier = UUID | str
 MAX_LISTED = 10_000
 """Rows of one listing."""
+
+_log = logging.getLogger("remembrancer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +77,9 @@ class AsyncRemembrancer:
         """Open a store, making it if need be (`create`).
 
         What is not given comes from `settings`, else from REMEMBRANCER_* variables and the file that
-        REMEMBRANCER_CONFIG names, else: `remembrancer.db`, preset and workspace `default`, role AGENT, and the local
-        embedder where it is installed. An embedder given as an object stays open when this is closed.
+        REMEMBRANCER_CONFIG names, else: `remembrancer.db`, preset and workspace `default`, role AGENT, and Ollama
+        where `ollama_url` is set, or the local embedder where it is installed. An embedder given as an object stays
+        open when this is closed. Without one a warning goes to the logger "remembrancer": recall is lexical.
 
         Raises InvalidInput, StoreUnavailable, Unsupported, ModelUnavailable.
         """
@@ -94,7 +99,9 @@ class AsyncRemembrancer:
 
         instance = None if isinstance(embedder, str) else embedder
         if instance is not None and not callable(getattr(instance, "embed_query", None)):
-            raise InvalidInput("embedder", embedder, "auto, none, local, or an object with an Embedder's methods")
+            raise InvalidInput(
+                "embedder", embedder, "auto, none, local, ollama:MODEL, or an object with an Embedder's methods"
+            )
         scope = Scope(
             workspace=chosen.workspace,
             project=chosen.project,
@@ -104,6 +111,8 @@ class AsyncRemembrancer:
         )
         caller = Caller(scope=scope, role=validation.name("role", chosen.role))
         ctx = await asyncio.to_thread(compose.context, chosen, embedder=instance, clock=clock, create=create)
+        if ctx.embedder is None:
+            _log.warning("%s: %s", SearchMode.SPARSE_ONLY, ctx.without_embedder)
         opened = _Open(ctx, Indexer(ctx, scope), lent_embedder=instance is not None)
         if chosen.background_index:
             opened.indexer.start()
@@ -129,7 +138,7 @@ class AsyncRemembrancer:
     def scoped(self, *, role: str | None = None, **scope: str | None) -> Self:
         """A view for another project, crew, agent or session of the same workspace, over the same open store."""
         if role is not None:
-            self._ctx.preset.reach_of(role)
+            self._ctx.preset.sight.reach_of(role)
         caller = replace(self._caller, scope=self._caller.scope.narrowed(**scope), role=role or self._caller.role)
         return type(self)(self._opened, caller)
 
@@ -184,13 +193,14 @@ class AsyncRemembrancer:
         text: str,
         *,
         title: str | None = None,
-        kind: str = "note",
-        tier: Tier | str = Tier.SEMANTIC,
+        kind: str | None = None,
+        tier: Tier | str | None = None,
         source: str | None = None,
         origin: Origin | str = Origin.USER,
         importance: float = 0.5,
         priority: int = 5,
         confidence: float = 0.5,
+        surprise: float = 0.0,
         tags: Sequence[str] = (),
         metadata: Mapping[str, JsonValue] | None = None,
         topic_key: str | None = None,
@@ -199,18 +209,25 @@ class AsyncRemembrancer:
         occurred_at: datetime | None = None,
         visibility: Visibility | str = Visibility.WORKSPACE,
         key: str | None = None,
+        events: Iterable[Identifier] = (),
     ) -> Memory:
-        """Keep a memory. With a `topic_key` it replaces what this scope's memory of that topic said before."""
+        """Keep a memory. With a `topic_key` it replaces what this scope's memory of that topic said before.
+
+        `kind` and `tier` None: as the preset has it. With `events` it is an episode: found by each of these turns too,
+        and as long as they took. `surprise` in [0, 1] makes it last longer where forgetting goes by stability.
+        """
+        formation = self._ctx.preset.formation
         draft = MemoryDraft(
             text=text,
             title=title,
-            kind=kind,
-            tier=validation.choice("tier", tier, Tier),
+            kind=formation.kind(kind),
+            tier=formation.note_tier if tier is None else validation.choice("tier", tier, Tier),
             source=source,
             origin=validation.choice("origin", origin, Origin),
             importance=importance,
             priority=priority,
             confidence=confidence,
+            surprise=surprise,
             tags=validation.tags("tags", tags),
             metadata={} if metadata is None else metadata,
             topic_key=topic_key,
@@ -220,7 +237,8 @@ class AsyncRemembrancer:
             visibility=validation.choice("visibility", visibility, Visibility),
             key=key,
         )
-        memory, _ = await record.remember(self._ctx, self.scope, draft)
+        turns = [validation.identifier("events", one) for one in _several("events", events)]
+        memory, _ = await record.remember(self._ctx, self.scope, draft, turns)
         self._opened.indexer.wake()
         return memory
 
@@ -231,11 +249,58 @@ class AsyncRemembrancer:
             self._ctx, self._reader(), identifier, validation.choice("feedback", said, Feedback)
         )
 
-    async def mark(self, memory_ids: Iterable[Identifier], exposure: Exposure | str) -> None:
-        """Count that memories were retrieved, shown or used. Raises NotFound, and counts none, when one is missing."""
-        ids = [validation.identifier("memory_ids", one) for one in _several("memory_ids", memory_ids)]
+    async def mark(self, memories: Iterable[Identifier | Hit], exposure: Exposure | str) -> None:
+        """Count that memories were retrieved, shown or used: ids, or hits, which also tell how near they were.
+
+        `rem.mark(recall.block(max_chars=2000).hits, "shown")` counts what found room in a prompt. Raises NotFound, and
+        counts none, when one is missing.
+        """
+        similarities: dict[UUID, float | None] = {}
+        for one in _several("memories", memories):
+            if isinstance(one, Hit):
+                similarities[one.id] = one.explanation.signals.get("similarity")
+            else:
+                similarities.setdefault(validation.identifier("memories", one), None)
         chosen = validation.choice("exposure", exposure, Exposure)
-        await reinforce.mark(self._ctx, self._reader(), ids, chosen)
+        await reinforce.mark(self._ctx, self._reader(), similarities, chosen)
+
+    async def link(
+        self,
+        source: Identifier,
+        target: Identifier,
+        relation: RelationKind | str,
+        weight: float = 1.0,
+    ) -> Relation:
+        """Say how one memory relates to another: similar, supports, contradicts, derived_from or supersedes.
+
+        `weight` in [0, 1]; saying it again sets it anew. `supersede` is what also ends the other's validity. Raises
+        NotFound for an unknown id.
+        """
+        edge, _ = await relate.link(
+            self._ctx,
+            self._reader(),
+            validation.identifier("source", source),
+            validation.identifier("target", target),
+            validation.choice("relation", relation, RelationKind),
+            validation.fraction("weight", weight),
+        )
+        return edge
+
+    async def supersede(self, old: Identifier, new: Identifier) -> Memory:
+        """Let `new` stand in the place of `old`: kept, shown with its successor, and not recalled. Returns `old`.
+
+        Raises NotFound for an unknown id, Conflict when `old` has another successor or `new` was replaced by `old`.
+        """
+        return await relate.supersede(
+            self._ctx, self._reader(), validation.identifier("old", old), validation.identifier("new", new)
+        )
+
+    async def invalidate(self, memory_id: Identifier, replacement: Identifier | None = None) -> Memory:
+        """End a memory's validity now, in favour of `replacement` where one is given. Raises as `supersede` does."""
+        successor = None if replacement is None else validation.identifier("replacement", replacement)
+        return await relate.invalidate(
+            self._ctx, self._reader(), validation.identifier("memory_id", memory_id), successor
+        )
 
     # ── read ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -243,50 +308,75 @@ class AsyncRemembrancer:
         self,
         query: str,
         *,
-        limit: int = 5,
+        limit: int | None = None,
         kinds: Iterable[str] | None = None,
         tiers: Iterable[Tier | str] | None = None,
         tags: Iterable[str] = (),
         source: str | None = None,
         session: str | None = None,
+        metadata: Mapping[str, JsonScalar] | None = None,
+        visibilities: Iterable[Visibility | str] | None = None,
         reach: Reach | str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
         as_of: datetime | None = None,
+        ranking: str | None = None,
+        walk_depth: int = 0,
         min_score: float = 0.0,
         explain: bool = False,
     ) -> Recall:
-        """The memories that answer, best first; none when nothing does. `limit` 1 to 200. Reads only.
+        """The memories that answer, best first; none when nothing does. Reads only.
 
-        `tags` must all be there, of `kinds` and `tiers` any; what happened in [since, until); as believed at `as_of`.
+        `limit`: at least 1, at most what the preset allows (200 in most), None: its usual number. `tags` must all be
+        there, of `kinds`, `tiers` and `visibilities` any; each key of `metadata` with exactly that value; what happened
+        in [since, until); as believed at `as_of`. `ranking`: one of the preset's, None: its usual one. `walk_depth` 1
+        also follows the `similar` edges of the hits.
         Every hit carries the parts of its score; `explain` also names the question's terms that stand in it.
         """
-        where = self._filter(kinds, tiers, tags, source, session, since, until, as_of)
-        question = Question(text=query, where=where, limit=limit, min_score=min_score, explain=explain)
-        return await recall(self._ctx, self._reader(reach), question)
+        where = self._filter(
+            kinds, tiers, tags, source, session, since, until, as_of, metadata=metadata, visibilities=visibilities
+        )
+        question = Question(
+            text=query,
+            where=where,
+            limit=limit,
+            min_score=min_score,
+            ranking=ranking,
+            walk_depth=walk_depth,
+            explain=explain,
+        )
+        return await recall(self._ctx, self._reader(reach, asking=True), question)
 
     async def why_not(
         self,
         memory_id: Identifier,
         query: str,
         *,
-        limit: int = 5,
+        limit: int | None = None,
         kinds: Iterable[str] | None = None,
         tiers: Iterable[Tier | str] | None = None,
         tags: Iterable[str] = (),
         source: str | None = None,
         session: str | None = None,
+        metadata: Mapping[str, JsonScalar] | None = None,
+        visibilities: Iterable[Visibility | str] | None = None,
         reach: Reach | str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
         as_of: datetime | None = None,
+        ranking: str | None = None,
+        walk_depth: int = 0,
         min_score: float = 0.0,
     ) -> WhyNot:
         """At which stage of that recall the memory dropped out, or its rank where it did not. Raises NotFound."""
-        where = self._filter(kinds, tiers, tags, source, session, since, until, as_of)
-        question = Question(text=query, where=where, limit=limit, min_score=min_score)
+        where = self._filter(
+            kinds, tiers, tags, source, session, since, until, as_of, metadata=metadata, visibilities=visibilities
+        )
+        question = Question(
+            text=query, where=where, limit=limit, min_score=min_score, ranking=ranking, walk_depth=walk_depth
+        )
         identifier = validation.identifier("memory_id", memory_id)
-        return await inspect.why_not(self._ctx, self._reader(reach), identifier, question)
+        return await inspect.why_not(self._ctx, self._reader(reach, asking=True), identifier, question)
 
     async def get(self, memory_id: Identifier) -> Memory:
         """One memory, whatever its status. Raises NotFound."""
@@ -378,8 +468,9 @@ class AsyncRemembrancer:
     def _ctx(self) -> Context:
         return self._opened.ctx
 
-    def _reader(self, reach: Reach | str | None = None) -> Reader:
-        return reader_of(self._ctx, self._caller, None if reach is None else validation.choice("reach", reach, Reach))
+    def _reader(self, reach: Reach | str | None = None, *, asking: bool = False) -> Reader:
+        asked = None if reach is None else validation.choice("reach", reach, Reach)
+        return reader_of(self._ctx, self._caller, asked, asking=asking)
 
     def _filter(
         self,
@@ -391,6 +482,9 @@ class AsyncRemembrancer:
         since: datetime | None,
         until: datetime | None,
         as_of: datetime | None,
+        *,
+        metadata: Mapping[str, JsonScalar] | None = None,
+        visibilities: Iterable[Visibility | str] | None = None,
     ) -> Filter:
         start, end = validation.span(since, until)
         return Filter(
@@ -402,6 +496,12 @@ class AsyncRemembrancer:
             tags=frozenset(validation.tags("tags", tags)),
             source=validation.optional_name("source", source),
             session=validation.optional_name("session", session),
+            metadata=validation.json_scalars("metadata", {} if metadata is None else metadata),
+            visibilities=None
+            if visibilities is None
+            else frozenset(
+                validation.choice("visibilities", one, Visibility) for one in _several("visibilities", visibilities)
+            ),
             since=start,
             until=end,
         )

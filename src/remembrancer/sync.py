@@ -18,10 +18,11 @@ from typing import Any, Self, TypeVar
 from remembrancer.config import Settings
 from remembrancer.domain.event import Event, EventDraft, Origin, Priority, Role, Severity
 from remembrancer.domain.memory import Memory, Tier
-from remembrancer.domain.recall import Recall
+from remembrancer.domain.recall import Hit, Recall
+from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reach, Scope, Visibility
 from remembrancer.domain.strength import Exposure, Feedback, Strength
-from remembrancer.domain.validation import JsonValue
+from remembrancer.domain.validation import JsonScalar, JsonValue
 from remembrancer.engine.context import Clock
 from remembrancer.engine.exchange import Imported, OnRows
 from remembrancer.engine.inspect import Dossier, WhyNot
@@ -125,8 +126,9 @@ class Remembrancer:
         """Open a store, making it if need be (`create`).
 
         What is not given comes from `settings`, else from REMEMBRANCER_* variables and the file that
-        REMEMBRANCER_CONFIG names, else: `remembrancer.db`, preset and workspace `default`, role AGENT, and the local
-        embedder where it is installed. Raises InvalidInput, StoreUnavailable, Unsupported, ModelUnavailable.
+        REMEMBRANCER_CONFIG names, else: `remembrancer.db`, preset and workspace `default`, role AGENT, and Ollama
+        where `ollama_url` is set, or the local embedder where it is installed. Without one a warning goes to the logger
+        "remembrancer": recall is lexical. Raises InvalidInput, StoreUnavailable, Unsupported, ModelUnavailable.
         """
         loop = _Loop()
         try:
@@ -217,13 +219,14 @@ class Remembrancer:
         text: str,
         *,
         title: str | None = None,
-        kind: str = "note",
-        tier: Tier | str = Tier.SEMANTIC,
+        kind: str | None = None,
+        tier: Tier | str | None = None,
         source: str | None = None,
         origin: Origin | str = Origin.USER,
         importance: float = 0.5,
         priority: int = 5,
         confidence: float = 0.5,
+        surprise: float = 0.0,
         tags: Sequence[str] = (),
         metadata: Mapping[str, JsonValue] | None = None,
         topic_key: str | None = None,
@@ -232,8 +235,13 @@ class Remembrancer:
         occurred_at: datetime | None = None,
         visibility: Visibility | str = Visibility.WORKSPACE,
         key: str | None = None,
+        events: Iterable[Identifier] = (),
     ) -> Memory:
-        """Keep a memory. With a `topic_key` it replaces what this scope's memory of that topic said before."""
+        """Keep a memory. With a `topic_key` it replaces what this scope's memory of that topic said before.
+
+        `kind` and `tier` None: as the preset has it. With `events` it is an episode: found by each of these turns too,
+        and as long as they took. `surprise` in [0, 1] makes it last longer where forgetting goes by stability.
+        """
         return self._run(
             self._inner.remember(
                 text,
@@ -245,6 +253,7 @@ class Remembrancer:
                 importance=importance,
                 priority=priority,
                 confidence=confidence,
+                surprise=surprise,
                 tags=tags,
                 metadata=metadata,
                 topic_key=topic_key,
@@ -253,6 +262,7 @@ class Remembrancer:
                 occurred_at=occurred_at,
                 visibility=visibility,
                 key=key,
+                events=events,
             )
         )
 
@@ -260,9 +270,38 @@ class Remembrancer:
         """Say that a memory was helpful, unhelpful or harmful. Returns its strength after it. Raises NotFound."""
         return self._run(self._inner.feedback(memory_id, said))
 
-    def mark(self, memory_ids: Iterable[Identifier], exposure: Exposure | str) -> None:
-        """Count that memories were retrieved, shown or used. Raises NotFound, and counts none, when one is missing."""
-        return self._run(self._inner.mark(memory_ids, exposure))
+    def mark(self, memories: Iterable[Identifier | Hit], exposure: Exposure | str) -> None:
+        """Count that memories were retrieved, shown or used: ids, or hits, which also tell how near they were.
+
+        `rem.mark(recall.block(max_chars=2000).hits, "shown")` counts what found room in a prompt. Raises NotFound, and
+        counts none, when one is missing.
+        """
+        return self._run(self._inner.mark(memories, exposure))
+
+    def link(
+        self,
+        source: Identifier,
+        target: Identifier,
+        relation: RelationKind | str,
+        weight: float = 1.0,
+    ) -> Relation:
+        """Say how one memory relates to another: similar, supports, contradicts, derived_from or supersedes.
+
+        `weight` in [0, 1]; saying it again sets it anew. `supersede` is what also ends the other's validity. Raises
+        NotFound for an unknown id.
+        """
+        return self._run(self._inner.link(source, target, relation, weight))
+
+    def supersede(self, old: Identifier, new: Identifier) -> Memory:
+        """Let `new` stand in the place of `old`: kept, shown with its successor, and not recalled. Returns `old`.
+
+        Raises NotFound for an unknown id, Conflict when `old` has another successor or `new` was replaced by `old`.
+        """
+        return self._run(self._inner.supersede(old, new))
+
+    def invalidate(self, memory_id: Identifier, replacement: Identifier | None = None) -> Memory:
+        """End a memory's validity now, in favour of `replacement` where one is given. Raises as `supersede` does."""
+        return self._run(self._inner.invalidate(memory_id, replacement))
 
     # ── read ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -270,22 +309,29 @@ class Remembrancer:
         self,
         query: str,
         *,
-        limit: int = 5,
+        limit: int | None = None,
         kinds: Iterable[str] | None = None,
         tiers: Iterable[Tier | str] | None = None,
         tags: Iterable[str] = (),
         source: str | None = None,
         session: str | None = None,
+        metadata: Mapping[str, JsonScalar] | None = None,
+        visibilities: Iterable[Visibility | str] | None = None,
         reach: Reach | str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
         as_of: datetime | None = None,
+        ranking: str | None = None,
+        walk_depth: int = 0,
         min_score: float = 0.0,
         explain: bool = False,
     ) -> Recall:
-        """The memories that answer, best first; none when nothing does. `limit` 1 to 200. Reads only.
+        """The memories that answer, best first; none when nothing does. Reads only.
 
-        `tags` must all be there, of `kinds` and `tiers` any; what happened in [since, until); as believed at `as_of`.
+        `limit`: at least 1, at most what the preset allows (200 in most), None: its usual number. `tags` must all be
+        there, of `kinds`, `tiers` and `visibilities` any; each key of `metadata` with exactly that value; what happened
+        in [since, until); as believed at `as_of`. `ranking`: one of the preset's, None: its usual one. `walk_depth` 1
+        also follows the `similar` edges of the hits.
         Every hit carries the parts of its score; `explain` also names the question's terms that stand in it.
         """
         return self._run(
@@ -297,10 +343,14 @@ class Remembrancer:
                 tags=tags,
                 source=source,
                 session=session,
+                metadata=metadata,
+                visibilities=visibilities,
                 reach=reach,
                 since=since,
                 until=until,
                 as_of=as_of,
+                ranking=ranking,
+                walk_depth=walk_depth,
                 min_score=min_score,
                 explain=explain,
             )
@@ -311,16 +361,20 @@ class Remembrancer:
         memory_id: Identifier,
         query: str,
         *,
-        limit: int = 5,
+        limit: int | None = None,
         kinds: Iterable[str] | None = None,
         tiers: Iterable[Tier | str] | None = None,
         tags: Iterable[str] = (),
         source: str | None = None,
         session: str | None = None,
+        metadata: Mapping[str, JsonScalar] | None = None,
+        visibilities: Iterable[Visibility | str] | None = None,
         reach: Reach | str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
         as_of: datetime | None = None,
+        ranking: str | None = None,
+        walk_depth: int = 0,
         min_score: float = 0.0,
     ) -> WhyNot:
         """At which stage of that recall the memory dropped out, or its rank where it did not. Raises NotFound."""
@@ -334,10 +388,14 @@ class Remembrancer:
                 tags=tags,
                 source=source,
                 session=session,
+                metadata=metadata,
+                visibilities=visibilities,
                 reach=reach,
                 since=since,
                 until=until,
                 as_of=as_of,
+                ranking=ranking,
+                walk_depth=walk_depth,
                 min_score=min_score,
             )
         )
@@ -352,7 +410,7 @@ class Remembrancer:
 
     def recent(self, limit: int = 10, days: float | None = None) -> tuple[Memory, ...]:
         """Current memories by when they happened, newest first, of the last `days` if given. `limit` 1 to 10,000."""
-        return self._run(self._inner.recent(limit=limit, days=days))
+        return self._run(self._inner.recent(limit, days))
 
     def timeline(
         self,

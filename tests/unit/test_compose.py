@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from importlib import util
@@ -82,7 +83,7 @@ def test_an_unknown_preset_is_refused_before_a_file_is_made(tmp_path: Path) -> N
 
 
 def test_an_unknown_embedder_is_refused_with_those_there_are() -> None:
-    with pytest.raises(InvalidInput, match=r"^embedder: 'gpt' .*auto, none or local"):
+    with pytest.raises(InvalidInput, match=r"^embedder: 'gpt' .*auto, none, local or ollama:MODEL"):
         choose_embedder(Settings(embedder="gpt"))
 
 
@@ -132,6 +133,86 @@ def test_where_the_weights_are_missing_auto_says_so(tmp_path: Path) -> None:
     choice = choose_embedder(Settings(embedder="auto", weights=str(tmp_path / "none")))
     assert choice.embedder is None
     assert choice.absent.startswith("no embedder: lexical recall only (")
+
+
+def test_a_model_of_ollama_is_named_before_anybody_is_called() -> None:
+    embedder = choose_embedder(Settings(embedder="ollama:nomic-embed-text:latest")).embedder
+    assert embedder is not None
+    assert (embedder.model_id, embedder.dim, embedder.reads("部署失败")) == ("ollama/nomic-embed-text", 768, True)
+
+
+def test_the_size_of_a_model_nobody_knows_is_not_known_yet() -> None:
+    embedder = choose_embedder(Settings(embedder="ollama:some-model")).embedder
+    assert embedder is not None
+    assert embedder.dim is None
+
+
+def test_what_cannot_be_a_model_of_ollama_is_refused() -> None:
+    with pytest.raises(InvalidInput, match=r"^embedder: 'ollama:' .*ollama:MODEL"):
+        choose_embedder(Settings(embedder="ollama:"))
+
+
+def test_auto_is_ollama_where_its_address_is_set() -> None:
+    embedder = choose_embedder(Settings(embedder="auto", ollama_url="http://localhost:11434")).embedder
+    assert embedder is not None
+    assert embedder.model_id == "ollama/nomic-embed-text"
+
+
+def test_auto_is_the_local_embedder_where_no_address_is_set() -> None:
+    embedder = choose_embedder(Settings(embedder="auto")).embedder
+    assert embedder is not None
+    assert embedder.model_id == "all-MiniLM-L6-v2/int8"
+
+
+def asked_with(settings: Settings) -> str:
+    """Why the embedder of these settings does not answer."""
+
+    async def ask() -> None:
+        embedder = choose_embedder(settings).embedder
+        assert embedder is not None
+        await embedder.embed_query("text")
+
+    with pytest.raises(ModelUnavailable) as failed:
+        asyncio.run(ask())
+    return str(failed.value)
+
+
+def test_ollama_is_asked_where_the_settings_say() -> None:
+    settings = Settings(embedder="ollama:nomic-embed-text", ollama_url="http://127.0.0.1:1")
+    assert asked_with(settings).startswith("Ollama at 127.0.0.1:1, model nomic-embed-text: cannot be reached")
+
+
+def test_ollama_is_asked_at_its_own_address_unless_told_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compose, "OLLAMA_URL", "http://127.0.0.1:1")
+    assert asked_with(Settings(embedder="ollama:nomic-embed-text")).startswith("Ollama at 127.0.0.1:1, ")
+    monkeypatch.undo()
+    assert compose.OLLAMA_URL == "http://localhost:11434"
+
+
+def without_httpx(name: str, package: str | None = None) -> object:
+    return None if name == "httpx" else util.find_spec(name, package)
+
+
+def test_ollama_without_httpx_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compose, "find_spec", without_httpx)
+    with pytest.raises(ModelUnavailable, match=r"needs httpx: pip install 'remembrancer\[ollama\]'"):
+        choose_embedder(Settings(embedder="ollama:nomic-embed-text"))
+
+
+def test_where_httpx_is_missing_auto_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compose, "find_spec", without_httpx)
+    choice = choose_embedder(Settings(embedder="auto", ollama_url="http://localhost:11434"))
+    assert choice.embedder is None
+    assert choice.absent.startswith("no embedder: lexical recall only (the Ollama embedder needs httpx")
+
+
+def test_an_httpx_that_cannot_be_imported_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
+    embedder = choose_embedder(Settings(embedder="ollama:nomic-embed-text")).embedder
+    assert embedder is not None
+    monkeypatch.delitem(sys.modules, "remembrancer.adapters.embedders.ollama", raising=False)
+    monkeypatch.setitem(sys.modules, "httpx", None)
+    with pytest.raises(ModelUnavailable, match=r"pip install 'remembrancer\[ollama\]'"):
+        asyncio.run(embedder.embed_query("text"))
 
 
 def test_texts_are_analysed_as_questions_are() -> None:

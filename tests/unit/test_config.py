@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from traceback import format_exception
 
 import pytest
 
@@ -64,6 +65,77 @@ def test_other_variables_are_left_alone() -> None:
 def test_numbers_and_switches_are_read_from_the_environment() -> None:
     settings = load(environment={"REMEMBRANCER_INDEX_MB": "64", "REMEMBRANCER_BACKGROUND_INDEX": "false"})
     assert (settings.index_mb, settings.background_index) == (64, False)
+
+
+@pytest.mark.parametrize(
+    ("variable", "setting", "value"),
+    [("KEEPER_OLLAMA_URL", "ollama_url", "http://gpu-box:11434"), ("ENGRAM_NAMESPACE", "workspace", "acme")],
+)
+def test_another_systems_variable_gives_our_setting(variable: str, setting: str, value: str) -> None:
+    assert getattr(load(environment={variable: value}), setting) == value
+
+
+def test_our_own_variable_goes_before_another_systems() -> None:
+    environment = {"REMEMBRANCER_WORKSPACE": "ours", "ENGRAM_NAMESPACE": "theirs"}
+    assert load(environment=environment).workspace == "ours"
+
+
+def test_another_systems_variable_goes_before_a_file(tmp_path: Path) -> None:
+    file = a_file(tmp_path, 'workspace = "filed"\n')
+    assert load(environment={"ENGRAM_NAMESPACE": "theirs"}, file=file).workspace == "theirs"
+
+
+def test_an_argument_goes_before_another_systems_variable() -> None:
+    assert load({"workspace": "given"}, environment={"ENGRAM_NAMESPACE": "theirs"}).workspace == "given"
+
+
+def test_a_variable_set_to_nothing_is_not_set() -> None:
+    environment = {"REMEMBRANCER_WORKSPACE": "", "ENGRAM_NAMESPACE": "theirs", "KEEPER_OLLAMA_URL": ""}
+    settings = load(environment=environment)
+    assert (settings.workspace, settings.ollama_url) == ("theirs", None)
+
+
+def test_a_wrong_value_of_another_systems_variable_is_refused_by_its_name() -> None:
+    with pytest.raises(InvalidInput, match=r"^KEEPER_OLLAMA_URL: 'gpu-box' "):
+        load(environment={"KEEPER_OLLAMA_URL": "gpu-box"})
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://localhost:11434", "https://gpu-box/ollama/", "http://[::1]:11434", "http://ana:s3cret@10.0.0.7:8080"],
+)
+def test_an_http_address_is_an_ollama_url(url: str) -> None:
+    assert load({"ollama_url": url}, environment={}).ollama_url == url
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "localhost:11434", "ftp://gpu-box", "http://", "http:///api", "http://:11434", "http://gpu-box:port",
+        "http://gpu-box:0", "http://gpu-box:99999", "http://[::1", "http://gpu box", "http://gpu-box?a=b",
+        "http://gpu-box/#top", "http://gpu-box\n",
+    ],
+)  # fmt: skip
+def test_what_is_no_http_address_is_refused_as_ollama_url(url: str) -> None:
+    with pytest.raises(InvalidInput, match=r"^ollama_url: .*expected an http:// or https:// address"):
+        load({"ollama_url": url}, environment={})
+
+
+def test_a_password_in_a_refused_address_is_not_told() -> None:
+    with pytest.raises(InvalidInput) as refused:
+        load(environment={"REMEMBRANCER_OLLAMA_URL": "ftp://ana:s3cret@gpu-box"})
+    assert str(refused.value).startswith("REMEMBRANCER_OLLAMA_URL: 'ftp://***@gpu-box' ")
+    assert "s3cret" not in "".join(format_exception(refused.value))
+
+
+def test_a_password_in_an_address_is_not_shown_with_the_settings() -> None:
+    assert "s3cret" not in repr(Settings(ollama_url="http://ana:s3cret@gpu-box"))
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "601", "inf", "nan", "soon"])
+def test_a_timeout_is_more_than_no_time_and_at_most_ten_minutes(seconds: str) -> None:
+    with pytest.raises(InvalidInput, match=r"^REMEMBRANCER_EMBEDDER_TIMEOUT: "):
+        load(environment={"REMEMBRANCER_EMBEDDER_TIMEOUT": seconds})
 
 
 def test_an_unknown_argument_is_refused_by_name() -> None:

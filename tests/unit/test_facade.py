@@ -129,7 +129,7 @@ def test_without_a_url_the_store_is_a_file_in_the_folder_at_hand(
         ({"role": "\n"}, r"^role: "),
         ({"role": "BOSS"}, r"^role: 'BOSS' .*one of AGENT, LEAD"),
         ({"preset": "nonsense"}, r"^preset: 'nonsense' .*default"),
-        ({"embedder": "nonsense"}, r"^embedder: 'nonsense' .*auto, none or local"),
+        ({"embedder": "nonsense"}, r"^embedder: 'nonsense' .*auto, none, local or ollama:MODEL"),
         ({"url": "postgresql://localhost/a"}, r"^db: "),
         ({"settings": {"colour": "red"}}, r"^colour: 'red' .*one of the settings"),
     ],

@@ -2,13 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from remembrancer.domain.strength import Exposure
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class States:
+    """What time and use act on, for several memories: parallel arrays of length n.
+
+    Times in microseconds since 1970 UTC; 0 where it never happened. `occurred_at` is the end of the span. `importance`,
+    `importance_floor`, `confidence` in [0, 1]; `priority` 1 to 10; `stability` in days; `level` as `domain.scope.Level`.
+    `exposed` counts each kind of exposure, `exposed_at` says when the last one was.
+    """
+
+    occurred_at: NDArray[np.int64]
+    importance: NDArray[np.float32]
+    importance_floor: NDArray[np.float32]
+    confidence: NDArray[np.float32]
+    priority: NDArray[np.int32]
+    stability: NDArray[np.float32]
+    reviewed_at: NDArray[np.int64]
+    level: NDArray[np.int32]
+    exposed: Mapping[Exposure, NDArray[np.int32]]
+    exposed_at: Mapping[Exposure, NDArray[np.int64]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,8 +42,7 @@ class Candidates:
     `similarity` cosine in [-1, 1]. `bm25` raw, at least 0, comparable within this answer only; `bm25_bound` is what
     no text can exceed for this question. `coverage` in [0, 1]: the share of the question's idf that the best cue holds.
     `dense_rank`, `lexical_rank` from 1; 0 where that leg did not bring the row (it may still have a score).
-    `cue` is the ordinal of the best cue. `occurred_at` in microseconds since 1970 UTC (the end of the span).
-    `importance`, `confidence` in [0, 1]; `priority` 1 to 10.
+    `cue` is the ordinal of the best cue.
     """
 
     ids: tuple[UUID, ...]
@@ -29,10 +52,7 @@ class Candidates:
     coverage: NDArray[np.float32]
     dense_rank: NDArray[np.int32]
     lexical_rank: NDArray[np.int32]
-    occurred_at: NDArray[np.int64]
-    importance: NDArray[np.float32]
-    confidence: NDArray[np.float32]
-    priority: NDArray[np.int32]
+    states: States
     bm25_bound: float
     visible: int
     """How many memories passed the filter."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from uuid import UUID
 
@@ -33,7 +33,7 @@ class Status(StrEnum):
 class MemoryDraft:
     """A memory as a caller offers it, checked on construction.
 
-    `importance`, `confidence` in [0, 1]; `priority` 1 to 10; the validity interval is [valid_from, valid_until).
+    `importance`, `confidence`, `surprise` in [0, 1]; `priority` 1 to 10; the validity interval is [valid_from, valid_until).
     `key` makes remembering idempotent within one scope; `topic_key` makes it replace what it said before.
     """
 
@@ -46,6 +46,7 @@ class MemoryDraft:
     importance: float = 0.5
     priority: int = 5
     confidence: float = 0.5
+    surprise: float = 0.0
     tags: tuple[str, ...] = ()
     metadata: Mapping[str, JsonValue] = field(default_factory=validation.no_json)
     topic_key: str | None = None
@@ -66,6 +67,7 @@ class MemoryDraft:
         checked(self, "importance", validation.fraction("importance", self.importance))
         validation.whole("priority", self.priority, 1, 10)
         checked(self, "confidence", validation.fraction("confidence", self.confidence))
+        checked(self, "surprise", validation.fraction("surprise", self.surprise))
         checked(self, "tags", validation.tags("tags", self.tags))
         checked(self, "metadata", validation.json_object("metadata", self.metadata))
         validation.optional_name("topic_key", self.topic_key)
@@ -80,7 +82,10 @@ class MemoryDraft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """A memory as the store keeps it. `revision` counts from 1; texts it held before are its revisions."""
+    """A memory as the store keeps it. `revision` counts from 1; texts it held before are its revisions.
+
+    `consolidated_at`: when facts were last drawn from it.
+    """
 
     id: UUID
     scope: Scope
@@ -99,6 +104,7 @@ class Memory:
     superseded_by: UUID | None = None
     superseded_at: datetime | None = None
     retired_at: datetime | None = None
+    consolidated_at: datetime | None = None
     topic_key: str | None = None
     key: str | None = None
     revision: int = 1
@@ -106,6 +112,11 @@ class Memory:
     metadata: Mapping[str, JsonValue] = field(default_factory=validation.no_json)
     status: Status = Status.ACTIVE
     strength: Strength = field(default_factory=Strength)
+
+    @property
+    def duration(self) -> timedelta:
+        """How long what it tells of took."""
+        return self.occurred_to - self.occurred_from
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

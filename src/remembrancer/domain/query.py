@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from remembrancer.domain.memory import Tier
+from remembrancer.domain.scope import Visibility
+from remembrancer.domain.validation import JsonScalar
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,13 +16,17 @@ class Filter:
 
     `current_at`: believed at that time: recorded by then, inside [valid_from, valid_until), not yet superseded
     or retired. `since` and `until` select what happened in [since, until): the memory's span overlaps it.
-    `tags` must all be there; `kinds`, `tiers`: any of them.
+    `tags` must all be there and none of `without_tags`; `kinds`, `tiers`, `visibilities`: any of them. `metadata`: each
+    of these keys has exactly this value, which is text, a number, a truth value or None.
     """
 
     current_at: datetime
     kinds: frozenset[str] | None = None
     tiers: frozenset[Tier] | None = None
     tags: frozenset[str] = frozenset()
+    without_tags: frozenset[str] = frozenset()
+    visibilities: frozenset[Visibility] | None = None
+    metadata: tuple[tuple[str, JsonScalar], ...] = ()
     source: str | None = None
     session: str | None = None
     since: datetime | None = None

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Protocol, overload
 from uuid import UUID
 
+from remembrancer.domain import validation
 from remembrancer.domain.memory import Cue, Memory
 
 
@@ -41,7 +42,11 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A memory that answers. `score` in [0, 1] falls with `rank` (from 1); `cue` is its best turn or text."""
+    """A memory that answers. `score` in [0, 1] falls with `rank` (from 1); `cue` is its best turn or text.
+
+    `turns`: the cues that are turns of its transcript, in order. `via`: the hit whose `similar` edge led here, where no
+    leg did or the edge is worth more.
+    """
 
     rank: int
     score: float
@@ -49,6 +54,8 @@ class Hit:
     cue: Cue
     age: timedelta
     explanation: Explanation
+    turns: tuple[Cue, ...] = ()
+    via: UUID | None = None
 
     @property
     def id(self) -> UUID:
@@ -61,6 +68,7 @@ class Stage(StrEnum):
     RETURNED = "returned"
     LIMIT = "below the limit"
     DUPLICATE = "says the same as a better hit"
+    ALIKE = "too much like better hits"
     FLOOR = "below the relevance floor"
     MIN_SCORE = "below the least score asked for"
     ROW_MISSING = "its row has gone since"
@@ -90,10 +98,31 @@ class Trace:
     fates: Mapping[UUID, Fate]
 
 
-class Renderer(Protocol):
-    """Turns a recall into a prompt block of at most `max_chars` characters, wrapper included."""
+class Detail(StrEnum):
+    """How much of a memory's transcript is told: all, none, only of what stands out, or only of what stands out most."""
 
-    def __call__(self, recall: Recall, *, max_chars: int) -> str: ...
+    AUTO = "auto"
+    LOW = "low"
+    NONE = "none"
+    HIGH = "high"
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A block for a prompt, and the hits that stand in it, in its order: what was shown."""
+
+    text: str
+    hits: tuple[Hit, ...]
+
+
+class Renderer(Protocol):
+    """Turns memories into a prompt block of at most `max_chars` characters, wrapper included; empty without memories.
+
+    Raises InvalidInput when not even the wrapper fits.
+    """
+
+    def hits(self, recall: Recall, *, max_chars: int, detail: Detail) -> Rendered: ...
+    def standing(self, recall: Recall, *, max_chars: int) -> str: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +130,8 @@ class Recall(Sequence[Hit]):
     """Hits, best first; itself a sequence of them.
 
     `degraded` maps what could not be used to why ("dense": "no embedder"); empty means nothing was missing.
-    `timings` maps each stage to how long it took.
+    `timings` maps each stage to how long it took. `standing`: memories that the preset puts into every answer, newest
+    first; they compete with no hit.
     """
 
     query: str
@@ -111,13 +141,22 @@ class Recall(Sequence[Hit]):
     timings: Mapping[str, timedelta]
     trace: Trace
     renderer: Renderer = field(repr=False, compare=False)
+    standing: tuple[Memory, ...] = ()
 
-    def render(self, *, max_chars: int = 4000) -> str:
+    def render(self, *, max_chars: int = 4000, detail: Detail | str = Detail.AUTO) -> str:
         """A prompt block of the hits, marked as untrusted, at most `max_chars` long with its wrapper.
 
         Empty when there are no hits. Raises InvalidInput when not even the wrapper fits.
         """
-        return self.renderer(self, max_chars=max_chars)
+        return self.block(max_chars=max_chars, detail=detail).text
+
+    def block(self, *, max_chars: int = 4000, detail: Detail | str = Detail.AUTO) -> Rendered:
+        """As `render`, with the hits that found room: what to mark as shown."""
+        return self.renderer.hits(self, max_chars=max_chars, detail=validation.choice("detail", detail, Detail))
+
+    def render_standing(self, *, max_chars: int = 4000) -> str:
+        """A prompt block of the standing memories, with a budget of its own. Empty when there are none."""
+        return self.renderer.standing(self, max_chars=max_chars)
 
     def __len__(self) -> int:
         return len(self.hits)

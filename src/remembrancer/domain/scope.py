@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 
 from remembrancer.domain import validation
 from remembrancer.errors import InvalidInput
@@ -33,6 +33,26 @@ class Scope:
         return replace(self, **parts)
 
 
+class Level(IntEnum):
+    """How narrow a scope is: the narrowest part of it that is set."""
+
+    WORKSPACE = 0
+    PROJECT = 1
+    CREW = 2
+    AGENT = 3
+    SESSION = 4
+
+
+def level_of(scope: Scope) -> Level:
+    """The level a row of that scope belongs to.
+
+    >>> level_of(Scope(workspace="acme", project="checkout")).name
+    'PROJECT'
+    """
+    parts = (scope.project, scope.crew, scope.agent, scope.session)
+    return Level(max((level for level, part in enumerate(parts, start=1) if part is not None), default=0))
+
+
 class Visibility(StrEnum):
     """How far out of its own scope a memory may be seen."""
 
@@ -57,12 +77,18 @@ class Reach(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A scope that reads, and how far it looks. The reach needs the scope part it speaks of."""
+    """A scope that reads, and how far it looks. The reach needs the scope part it speaks of.
+
+    `shared_from`, in [0, 1]: with reach `crew_shared`, rows of the crew that are not the reader's own are seen from
+    this importance on.
+    """
 
     scope: Scope
     reach: Reach = Reach.WORKSPACE
+    shared_from: float = 0.0
 
     def __post_init__(self) -> None:
+        validation.fraction("shared_from", self.shared_from)
         needed = {Reach.SESSION: "session", Reach.OWN: "agent", Reach.CREW_SHARED: "crew"}.get(self.reach)
         if needed is not None and getattr(self.scope, needed) is None:
             raise InvalidInput("reach", self.reach.value, f"a scope with {needed} set, or a wider reach")

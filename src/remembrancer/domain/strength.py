@@ -5,6 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
+from uuid import UUID
+
+INITIAL_STABILITY: Final = 2.3065
+"""Days until retrievability has fallen to 0.9. FSRS-6 default parameters, w[2]: the first review rated Good."""
+
+INITIAL_DIFFICULTY: Final = 2.118103970459015
+"""From 1, easy, to 10. FSRS-6: w[4] - exp(2 w[5]) + 1 for the same."""
 
 
 class Exposure(StrEnum):
@@ -29,6 +37,7 @@ class Usage:
     shown: int = 0
     used: int = 0
     helped: int = 0
+    unhelpful: int = 0
     harmed: int = 0
     last_retrieved_at: datetime | None = None
     last_shown_at: datetime | None = None
@@ -37,10 +46,36 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strength:
-    """`importance`, `confidence` and `surprise` lie in [0, 1], `priority` in 1..10."""
+    """`importance`, `confidence` and `surprise` lie in [0, 1], `priority` in 1..10.
+
+    `importance_floor`: what importance never fades below. `stability` (days, more than 0) and `difficulty` (1 to 10)
+    are the state of FSRS-6 after a first review rated Good, where nothing else was said.
+    """
 
     importance: float = 0.5
+    importance_floor: float = 0.0
     priority: int = 5
     confidence: float = 0.5
     surprise: float = 0.0
+    stability: float = INITIAL_STABILITY
+    difficulty: float = INITIAL_DIFFICULTY
+    last_reviewed_at: datetime | None = None
     usage: Usage = Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class Adjustment:
+    """What became of a memory's strength. `retire` says why it is to be retired with it; empty: it is not."""
+
+    strength: Strength
+    retire: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Exposed:
+    """One exposure as it is logged. `similarity`: the cosine it was found with, in [-1, 1]; None: not by meaning."""
+
+    memory_id: UUID
+    exposure: Exposure
+    at: datetime
+    similarity: float | None = None

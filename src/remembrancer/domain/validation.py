@@ -159,6 +159,16 @@ def json_object(argument: str, value: object) -> dict[str, JsonValue]:
     return cast("dict[str, JsonValue]", copied)
 
 
+def json_scalars(argument: str, value: object) -> tuple[tuple[str, JsonScalar], ...]:
+    """A mapping of names to text, numbers, truth values or None, as pairs by name."""
+    pairs: list[tuple[str, JsonScalar]] = []
+    for key, held in sorted(json_object(argument, value).items()):
+        if isinstance(held, dict | list):
+            raise InvalidInput(f"{argument}.{key}", held, "text, a number, true, false or null")
+        pairs.append((key, held))
+    return tuple(pairs)
+
+
 def _json(argument: str, value: object, depth: int) -> JsonValue:
     if depth == 0:
         raise InvalidInput(argument, "…", f"JSON at most {MAX_JSON_DEPTH} levels deep")

@@ -48,14 +48,18 @@ class Caller:
     role: str
 
 
-def reader_of(ctx: Context, caller: Caller, reach: Reach | None = None) -> Reader:
+def reader_of(ctx: Context, caller: Caller, reach: Reach | None = None, *, asking: bool = False) -> Reader:
     """The caller as a reader: as far as asked for, else as its role looks in this preset.
 
     A role whose reach speaks of a scope part the caller does not have looks over the workspace: there is nothing
-    narrower it could mean. A reach asked for by name raises InvalidInput then.
+    narrower it could mean. A reach asked for by name raises InvalidInput then, and so does a question (`asking`) under
+    a preset that is strict about it.
     """
+    sight = ctx.preset.sight
     if reach is not None:
-        return Reader(caller.scope, reach)
-    usual = ctx.preset.reach_of(caller.role)
+        return Reader(caller.scope, reach, sight.shared_from)
+    usual = sight.reach_of(caller.role)
+    if asking and sight.strict:
+        return Reader(caller.scope, usual, sight.shared_from)
     needed = {Reach.SESSION: caller.scope.session, Reach.OWN: caller.scope.agent, Reach.CREW_SHARED: caller.scope.crew}
-    return Reader(caller.scope, Reach.WORKSPACE if needed.get(usual, "") is None else usual)
+    return Reader(caller.scope, Reach.WORKSPACE if needed.get(usual, "") is None else usual, sight.shared_from)

@@ -7,6 +7,7 @@ from typing import Final
 
 from remembrancer.domain.scope import Scope
 from remembrancer.engine.context import Context
+from remembrancer.engine.relate import links
 from remembrancer.errors import ModelUnavailable
 from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.store import CueVector, PendingCue
@@ -65,7 +66,9 @@ async def _embed(ctx: Context, embedder: Embedder, scope: Scope, waiting: tuple[
         CueVector(cue.ref, vector, bool(truncated))
         for cue, vector, truncated in zip(waiting, embedded.vectors, embedded.truncated, strict=True)
     ]
-    await ctx.store.put_vectors(scope, embedder.model_id, vectors)
+    now = ctx.clock()
+    edges = await links(ctx, embedder.model_id, scope, waiting, embedded.vectors, now)
+    await ctx.store.put_vectors(scope, embedder.model_id, vectors, at=now, relations=edges)
     return len(vectors)
 
 

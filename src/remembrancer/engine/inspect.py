@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from enum import StrEnum
 from uuid import UUID
 
 from remembrancer.domain.event import Event
@@ -13,10 +14,20 @@ from remembrancer.domain.recall import Fate, Recall, Stage
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.scope import Reach, Reader
 from remembrancer.engine.context import Context
-from remembrancer.engine.recall import MAX_LIMIT, Question, recall
+from remembrancer.engine.recall import Question, recall
 from remembrancer.errors import ModelUnavailable, NotFound
 from remembrancer.policies.selection import excluded_by
-from remembrancer.ports.store import EventFilter, Finding, Stats
+from remembrancer.ports.store import Audited, EventFilter, Finding, Stats
+
+
+class SearchMode(StrEnum):
+    """What recall can go by now: words and meaning, or words only."""
+
+    VECTOR = "vector"
+    VECTOR_DEGRADED = "vector-degraded"
+    """There is an embedder, and it does not answer."""
+    SPARSE_ONLY = "sparse-only"
+    """There is no embedder, wanted or not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +39,7 @@ class Dossier:
     events: tuple[Event, ...]
     revisions: tuple[Revision, ...]
     relations: tuple[Relation, ...]
+    audit: tuple[Audited, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +70,8 @@ async def show(ctx: Context, reader: Reader, memory_id: UUID) -> Dossier:
         cues=cues.get(memory_id, ()),
         events=await ctx.store.provenance(reader, memory_id),
         revisions=await ctx.store.revisions(reader, memory_id),
-        relations=await ctx.store.relations(reader, memory_id),
+        relations=await ctx.store.relations(reader, [memory_id]),
+        audit=await ctx.store.audit(reader, memory_id),
     )
 
 
@@ -90,6 +103,12 @@ async def doctor(ctx: Context, reader: Reader) -> tuple[Finding, ...]:
     return (*await ctx.store.check(reader.scope, ctx.model), embedder)
 
 
+async def search_mode(ctx: Context) -> SearchMode:
+    """Asks the embedder, which takes as long as one answer of it may."""
+    mode, _ = await _asked_embedder(ctx)
+    return mode
+
+
 async def why_not(ctx: Context, reader: Reader, memory_id: UUID, question: Question) -> WhyNot:
     """Ask the question and say at which stage this memory's way ended. Raises NotFound."""
     in_workspace = Reader(reader.scope, Reach.WORKSPACE)
@@ -97,20 +116,23 @@ async def why_not(ctx: Context, reader: Reader, memory_id: UUID, question: Quest
     if memory_id not in await ctx.store.get(reader, [memory_id]):
         reason = f"out of reach: this reader looks as far as {reader.reach}, the memory belongs to {_owner(memory)}"
         return WhyNot(memory=memory, returned=False, reason=reason)
+    if ctx.preset.standing_tag in memory.tags:
+        return WhyNot(memory=memory, returned=False, reason="it stands in every answer, apart from the hits")
     excluded = excluded_by(memory, question.where)
     if excluded:
         return WhyNot(memory=memory, returned=False, reason="left out before the search: " + ", ".join(excluded))
     answer = await recall(ctx, reader, question)
     fate = answer.trace.fates.get(memory_id)
     if fate is None:
-        reason = _not_brought(answer, max(ctx.preset.depth, question.limit))
+        depth = ctx.preset.ranking_named(question.ranking).depth.of(ctx.preset.limits.of(question.limit))
+        reason = _not_brought(answer, depth)
         return WhyNot(memory=memory, returned=False, reason=reason)
     # Candidates that were left out rank beside the hits: where it stands in the answer is the hit's own rank.
     rank = next((hit.rank for hit in answer if hit.id == memory_id), fate.rank)
     return WhyNot(
         memory=memory,
         returned=fate.stage is Stage.RETURNED,
-        reason=_in_words(replace(fate, rank=rank), question.limit),
+        reason=_in_words(replace(fate, rank=rank), ctx.preset.limits.of(question.limit), ctx.preset.limits.most),
         stage=fate.stage,
         score=fate.score,
         rank=rank,
@@ -125,14 +147,16 @@ def _not_brought(answer: Recall, depth: int) -> str:
     return f"no leg brought it: {words}; {meaning}"
 
 
-def _in_words(fate: Fate, limit: int) -> str:
+def _in_words(fate: Fate, limit: int, most: int) -> str:
     match fate.stage:
         case Stage.RETURNED:
             return f"it is returned, at rank {fate.rank}"
         case Stage.LIMIT:
-            return f"ranked {fate.rank}, and only {limit} are asked for (at most {MAX_LIMIT})"
+            return f"ranked {fate.rank}, and only {limit} are asked for (at most {most})"
         case Stage.DUPLICATE:
             return f"ranked {fate.rank}, and says word for word what {fate.detail} says, which ranks higher"
+        case Stage.ALIKE:
+            return f"ranked {fate.rank}, and too much like better hits to be picked before others"
         case Stage.FLOOR:
             return f"ranked {fate.rank}, below the relevance floor"
         case Stage.MIN_SCORE:
@@ -148,10 +172,18 @@ def _owner(memory: Memory) -> str:
 
 
 async def _embedder_finding(ctx: Context) -> Finding:
+    mode, said = await _asked_embedder(ctx)
+    ok = mode is not SearchMode.VECTOR_DEGRADED
+    repair = "" if ok else "see the message; recall is lexical until then"
+    return Finding("embedder", ok=ok, detail=f"{mode}: {said}", repair=repair)
+
+
+async def _asked_embedder(ctx: Context) -> tuple[SearchMode, str]:
+    """The mode, and in words why it is that one."""
     if ctx.embedder is None:
-        return Finding("embedder", ok=True, detail=ctx.without_embedder)
+        return SearchMode.SPARSE_ONLY, ctx.without_embedder
     try:
         await ctx.embedder.embed_query("Does the embedder answer?")
     except ModelUnavailable as error:
-        return Finding("embedder", ok=False, detail=str(error), repair="see the message; recall is lexical until then")
-    return Finding("embedder", ok=True, detail=f"{ctx.embedder.model_id}, {ctx.embedder.dim} dimensions")
+        return SearchMode.VECTOR_DEGRADED, str(error)
+    return SearchMode.VECTOR, f"{ctx.embedder.model_id}, {ctx.embedder.dim} dimensions"

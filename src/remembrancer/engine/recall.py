@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final
 from uuid import UUID
 
 import numpy as np
@@ -22,38 +22,46 @@ from remembrancer.domain.memory import Cue, Memory, searchable_text
 from remembrancer.domain.query import Filter
 from remembrancer.domain.recall import Explanation, Fate, Hit, Recall, Stage, Trace
 from remembrancer.domain.scope import Reader
+from remembrancer.engine.choose import Choice, Chosen, Ranked, choose
 from remembrancer.engine.context import Context
+from remembrancer.engine.walk import walk
 from remembrancer.errors import ModelUnavailable
 from remembrancer.policies import signals
-from remembrancer.policies.diversity import same_words
+from remembrancer.policies.diversity import Mmr
 from remembrancer.policies.lexical import analyse
 from remembrancer.policies.planning import Plan, plan
-from remembrancer.policies.scoring import Scored, evaluate
+from remembrancer.policies.ranking import Ranking
+from remembrancer.policies.scoring import evaluate
 from remembrancer.ports.store import SearchRequest
+from remembrancer.presets.spec import MAX_LIMIT
 
-if TYPE_CHECKING:
-    from remembrancer.policies.scoring import Column
-
-MAX_LIMIT: Final = 200
+MAX_STANDING: Final = 100
+"""Standing memories of one answer, the newest first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What is asked: `limit` 1 to 200; `min_score` in [0, 1], on top of the preset's own floor.
+    """What is asked: `limit` from 1 to the preset's most, None: its usual one; `min_score` in [0, 1], on top of the
+    preset's own floor. `ranking`: one of the preset's by name, None: its usual one. `walk_depth`: 1 also follows the
+    `similar` edges of the hits, one hop; 0 does not.
 
     `explain`: name the question's terms that stand in each hit too, which reads every hit's text again.
     """
 
     text: str
     where: Filter
-    limit: int = 5
+    limit: int | None = None
     min_score: float = 0.0
+    ranking: str | None = None
+    walk_depth: int = 0
     explain: bool = False
 
     def __post_init__(self) -> None:
         validation.text("query", self.text)
-        validation.whole("limit", self.limit, 1, MAX_LIMIT)
+        if self.limit is not None:
+            validation.whole("limit", self.limit, 1, MAX_LIMIT)
         validation.fraction("min_score", self.min_score)
+        validation.whole("walk_depth", self.walk_depth, 0, 1)
 
 
 @dataclass(slots=True)
@@ -70,42 +78,39 @@ class _Timer:
         self.last = now
 
 
-@dataclass(frozen=True, slots=True)
-class _Ranking:
-    """Candidates scored: `order` their indexes, best first; `relevant` which are above the floor; `passed` which are
-    also above the least score asked for.
-    """
-
-    found: Candidates
-    table: Mapping[str, Column]
-    scored: Scored
-    scores: Column
-    order: NDArray[np.int64]
-    relevant: NDArray[np.bool_]
-    passed: NDArray[np.bool_]
-
-
 async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
     """The memories that answer, best first; none when nothing does. Raises InvalidInput for a blank question."""
     timer = _Timer(ctx, ctx.stopwatch())
     now = ctx.clock()
-    planned = plan(question.text, await _participants(ctx, reader, question))
+    limit, ranking_asked = ctx.preset.limits.of(question.limit), ctx.preset.ranking_named(question.ranking)
+    where = searched(ctx, question.where)
+    planned = plan(question.text, await _participants(ctx, reader, where))
     timer.lap("plan")
     vector, degraded = await _embed(ctx, planned)
     timer.lap("embed")
-    found = await ctx.store.search(reader, _request(ctx, question, planned, vector))
+    request = SearchRequest(
+        where=where,
+        depth=ranking_asked.depth.of(limit),
+        lexical=None if planned.lexical.is_empty else planned.lexical,
+        vector=vector,
+        model=ctx.model,
+    )
+    found = await ctx.store.search(reader, request)
     if vector is not None and found.without_vector:
         degraded["dense"] = f"index catching up: {found.without_vector} of {found.visible} memories have no vector yet"
     timer.lap("search")
-    ranking = _rank(ctx, found, question, now)
+    ranking = _rank(ctx, ranking_asked, found, question, now, with_vector=vector is not None)
     timer.lap("score")
-    choice = await _choose(ctx, reader, ranking, question.limit)
+    choice = await choose(ctx, reader, ranking, ranking_asked.diversity, limit, question.min_score)
     timer.lap("gather")
     hits = tuple(
-        _hit(ranking, chosen, rank, now, _held(chosen.cue, planned) if question.explain else ())
+        _hit(ranking, ranking_asked.diversity, chosen, rank, now, _held(chosen.cue, planned) if question.explain else ())
         for rank, chosen in enumerate(choice.chosen, start=1)
     )
     timer.lap("explain")
+    if question.walk_depth:
+        hits = await walk(ctx, reader, hits, where, limit, question.min_score, now)
+        timer.lap("walk")
     return Recall(
         query=question.text,
         asked_at=now,
@@ -123,14 +128,28 @@ async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
             fates=_Fates(ranking, choice),
         ),
         renderer=ctx.preset.renderer,
+        standing=await _standing(ctx, reader, where.current_at),
     )
 
 
-async def _participants(ctx: Context, reader: Reader, question: Question) -> frozenset[str]:
+def searched(ctx: Context, where: Filter) -> Filter:
+    """Standing memories are in every answer and compete with nobody: they are left out of the search."""
+    tag = ctx.preset.standing_tag
+    return where if tag is None else replace(where, without_tags=where.without_tags | {tag})
+
+
+async def _standing(ctx: Context, reader: Reader, at: datetime) -> tuple[Memory, ...]:
+    tag = ctx.preset.standing_tag
+    if tag is None:
+        return ()
+    return await ctx.store.memories(reader, Filter(current_at=at, tags=frozenset({tag})), limit=MAX_STANDING)
+
+
+async def _participants(ctx: Context, reader: Reader, where: Filter) -> frozenset[str]:
     """Who speaks in what will be searched; nobody where only words are compared."""
     if ctx.embedder is None:
         return frozenset()
-    return await ctx.store.participants(reader, question.where, model=ctx.model)
+    return await ctx.store.participants(reader, where, model=ctx.model)
 
 
 async def _embed(ctx: Context, planned: Plan) -> tuple[NDArray[np.float32] | None, dict[str, str]]:
@@ -145,79 +164,23 @@ async def _embed(ctx: Context, planned: Plan) -> tuple[NDArray[np.float32] | Non
         return None, {"dense": f"embedder down: {error}"}
 
 
-def _request(ctx: Context, question: Question, planned: Plan, vector: NDArray[np.float32] | None) -> SearchRequest:
-    return SearchRequest(
-        where=question.where,
-        depth=max(ctx.preset.depth, question.limit),
-        lexical=None if planned.lexical.is_empty else planned.lexical,
-        vector=vector,
-        model=ctx.model,
-    )
-
-
-def _rank(ctx: Context, found: Candidates, question: Question, now: datetime) -> _Ranking:
-    table = signals.compute(found, signals.Moment(now, ctx.preset.recency_half_life))
-    scored = evaluate(ctx.preset.score, table, len(found.ids))
+def _rank(
+    ctx: Context, ranking: Ranking, found: Candidates, question: Question, now: datetime, *, with_vector: bool
+) -> Ranked:
+    table = signals.compute(found, signals.Moment(now, ctx.preset.dynamics))
+    scored = evaluate(ranking.expression(with_vector=with_vector), table, len(found.ids))
     scores = np.nan_to_num(scored.values)
-    floor = ctx.preset.floor
+    floor = ranking.floor
     relevant = scores >= 0 if floor is None else floor.passes(table["similarity"], table["coverage"])
     # Candidates come newest first, then by id: a stable sort leaves ties in that order.
     order = np.argsort(-scores, kind="stable")
-    return _Ranking(found, table, scored, scores, order, relevant, relevant & (scores >= question.min_score))
-
-
-class _Chosen(NamedTuple):
-    """A candidate, by its index, with its row and its best cue."""
-
-    candidate: int
-    memory: Memory
-    cue: Cue
-
-
-@dataclass(slots=True)
-class _Choice:
-    """The candidates looked at, best first, until enough were chosen. Candidates go by their index."""
-
-    chosen: list[_Chosen] = field(default_factory=list[_Chosen])
-    missing: set[int] = field(default_factory=set[int])
-    repeated: dict[int, int] = field(default_factory=dict[int, int])
-
-
-async def _choose(ctx: Context, reader: Reader, ranking: _Ranking, limit: int) -> _Choice:
-    """The best `limit` that pass the floor and say something new.
-
-    Rows are read a page at a time: repeats are rare, so the first page is nearly always enough.
-    """
-    ids = ranking.found.ids
-    choice = _Choice()
-    contenders = [index for index in map(int, ranking.order) if ranking.passed[index]]
-    said: dict[str, int] = {}
-    for start in range(0, len(contenders), limit):
-        page = contenders[start : start + limit]
-        rows = await ctx.store.get(reader, [ids[index] for index in page])
-        cues = await ctx.store.cues(reader, list(rows))
-        for index in page:
-            memory = rows.get(ids[index])
-            several = cues.get(ids[index])
-            if memory is None or several is None:
-                choice.missing.add(index)
-                continue
-            # Revised since the search, it may have fewer cues than it had.
-            cue = several[min(int(ranking.found.cue[index]), len(several) - 1)]
-            first = said.setdefault(same_words(cue.heading, memory.title, memory.text), index)
-            if first != index:
-                choice.repeated[index] = first
-            elif len(choice.chosen) < limit:
-                choice.chosen.append(_Chosen(index, memory, cue))
-        if len(choice.chosen) == limit:
-            break
-    return choice
+    return Ranked(found, table, scored, scores, order, relevant, relevant & (scores >= question.min_score))
 
 
 class _Fates(Mapping[UUID, Fate]):
     """What became of each candidate; worked out when first asked for, which most callers never do."""
 
-    def __init__(self, ranking: _Ranking, choice: _Choice) -> None:
+    def __init__(self, ranking: Ranked, choice: Choice) -> None:
         self._ranking = ranking
         self._choice = choice
 
@@ -250,6 +213,8 @@ class _Fates(Mapping[UUID, Fate]):
                 stage = Stage.ROW_MISSING
             elif index in choice.repeated:
                 stage, detail = Stage.DUPLICATE, str(ids[choice.repeated[index]])
+            elif rank <= choice.worst_rank and self._ranking.passed[index]:
+                stage = Stage.ALIKE
             else:
                 stage = self._left_out(index)
             fates[ids[index]] = Fate(stage, float(ranking.scores[index]), rank, detail)
@@ -262,17 +227,20 @@ def _held(cue: Cue, planned: Plan) -> tuple[str, ...]:
     return tuple(term for term in planned.lexical.terms or planned.lexical.phrase if term in held)
 
 
-def _hit(ranking: _Ranking, chosen: _Chosen, rank: int, now: datetime, matched: tuple[str, ...]) -> Hit:
-    found = ranking.found
-    index, memory, cue = chosen
+def _hit(
+    ranking: Ranked, diversity: Mmr | None, chosen: Chosen, rank: int, now: datetime, matched: tuple[str, ...]
+) -> Hit:
+    found, index = ranking.found, chosen.candidate
+    score = ranking.scored.explain(index)
     return Hit(
         rank=rank,
-        score=float(ranking.scores[index]),
-        memory=memory,
-        cue=cue,
-        age=now - memory.occurred_to,
+        score=chosen.score,
+        memory=chosen.memory,
+        cue=chosen.cue,
+        age=now - chosen.memory.occurred_to,
+        turns=tuple(cue for cue in chosen.cues if cue.event_id is not None),
         explanation=Explanation(
-            score=ranking.scored.explain(index),
+            score=score if diversity is None else diversity.explain(score, chosen.score),
             signals={
                 name: None if math.isnan(value := float(column[index])) else value
                 for name, column in ranking.table.items()

@@ -5,14 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
+from uuid import UUID
 
 from remembrancer.domain.event import Event, EventDraft, Role
 from remembrancer.domain.memory import Memory, MemoryDraft, MemoryWrite
-from remembrancer.domain.scope import Scope
+from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.context import Context
-from remembrancer.errors import Conflict, InvalidInput
-from remembrancer.policies.formation import memory_of_draft, memory_of_event, origin_of, revised, says_the_same
-from remembrancer.ports.store import Appended, Entry
+from remembrancer.errors import Conflict, InvalidInput, NotFound
+from remembrancer.policies.formation import (
+    episode,
+    memory_of_draft,
+    memory_of_event,
+    origin_of,
+    revised,
+    says_the_same,
+)
+from remembrancer.ports.store import Appended, Entry, EventFilter
 
 MAX_BATCH: Final = 10_000
 TOPIC_ATTEMPTS: Final = 32
@@ -34,23 +42,26 @@ async def observe(ctx: Context, scope: Scope, drafts: Sequence[EventDraft]) -> t
     return await ctx.store.append(scope, entries)
 
 
-async def remember(ctx: Context, scope: Scope, draft: MemoryDraft) -> tuple[Memory, bool]:
-    """Keep a memory; returns it and whether anything was written.
+async def remember(
+    ctx: Context, scope: Scope, draft: MemoryDraft, turns: Sequence[UUID] = ()
+) -> tuple[Memory, bool]:
+    """Keep a memory; returns it and whether anything was written. With `turns`, ids of events, it is their episode.
 
     With a topic key that an active memory of this scope has, that memory says the new text from now on and keeps the
     old one as a revision; saying the same again changes nothing.
     """
+    events = await _turns(ctx, scope, draft, turns)
     if draft.topic_key is None:
-        return await ctx.store.insert(scope, _new(ctx, scope, draft))
+        return await ctx.store.insert(scope, _with_turns(_new(ctx, scope, draft), events))
     for _ in range(TOPIC_ATTEMPTS):
         known = await ctx.store.by_topic(scope, draft.topic_key)
         try:
             if known is None:
-                return await ctx.store.insert(scope, _new(ctx, scope, draft))
+                return await ctx.store.insert(scope, _with_turns(_new(ctx, scope, draft), events))
             if draft.key is not None and draft.key == known.key:
                 return known, False
             now = ctx.clock()
-            write = revised(known, draft, now=now)
+            write = _with_turns(revised(known, draft, now=now), events)
             if says_the_same(write.memory, known):
                 return known, False
             return await ctx.store.revise(scope, write, expected_revision=known.revision, at=now), True
@@ -58,6 +69,25 @@ async def remember(ctx: Context, scope: Scope, draft: MemoryDraft) -> tuple[Memo
             if known is None and await ctx.store.by_topic(scope, draft.topic_key) is None:
                 raise  # not about the topic: its key holds another text
     raise Conflict(f"topic key {draft.topic_key!r}: {TOPIC_ATTEMPTS} other writers told it anew meanwhile; try again")
+
+
+async def _turns(ctx: Context, scope: Scope, draft: MemoryDraft, ids: Sequence[UUID]) -> tuple[Event, ...]:
+    """The events of an episode, in the order they happened. Raises NotFound."""
+    if not ids:
+        return ()
+    if draft.occurred_at is not None:
+        raise InvalidInput("occurred_at", draft.occurred_at.isoformat(), "nothing: an episode spans its events")
+    where = EventFilter(ids=frozenset(ids))
+    events = await ctx.store.events(Reader(scope), where, limit=len(ids), oldest_first=True)
+    found = {event.id for event in events}
+    for identifier in ids:
+        if identifier not in found:
+            raise NotFound("event", identifier)
+    return events
+
+
+def _with_turns(write: MemoryWrite, events: Sequence[Event]) -> MemoryWrite:
+    return episode(write.memory, events) if events else write
 
 
 def _new(ctx: Context, scope: Scope, draft: MemoryDraft) -> MemoryWrite:
@@ -87,4 +117,4 @@ def _event(ctx: Context, scope: Scope, draft: EventDraft, now: datetime) -> Even
 
 
 def _entry(ctx: Context, event: Event, draft: EventDraft) -> Entry:
-    return Entry(event, memory_of_event(event) if ctx.preset.admission.admits(draft) else None)
+    return Entry(event, memory_of_event(event, ctx.preset.formation) if ctx.preset.admission.admits(draft) else None)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from remembrancer.engine.inspect import Dossier, WhyNot
     from remembrancer.ingest import Problem
     from remembrancer.jobs.indexer import IndexReport
-    from remembrancer.ports.store import Finding, Stats
+    from remembrancer.ports.store import Audited, Finding, Stats
 
 
 class Wire(BaseModel):
@@ -74,6 +74,7 @@ class UsageOut(Wire):
     shown: int
     used: int
     helped: int
+    unhelpful: int
     harmed: int
     last_retrieved_at: AwareDatetime | None
     last_shown_at: AwareDatetime | None
@@ -86,6 +87,7 @@ class UsageOut(Wire):
             shown=usage.shown,
             used=usage.used,
             helped=usage.helped,
+            unhelpful=usage.unhelpful,
             harmed=usage.harmed,
             last_retrieved_at=usage.last_retrieved_at,
             last_shown_at=usage.last_shown_at,
@@ -94,21 +96,29 @@ class UsageOut(Wire):
 
 
 class StrengthOut(Wire):
-    """`importance`, `confidence` and `surprise` in [0, 1], `priority` 1 to 10."""
+    """`importance`, its floor, `confidence` and `surprise` in [0, 1], `priority` 1 to 10, `stability` in days."""
 
     importance: float
+    importance_floor: float
     priority: int
     confidence: float
     surprise: float
+    stability: float
+    difficulty: float
+    last_reviewed_at: AwareDatetime | None
     usage: UsageOut
 
     @classmethod
     def of(cls, strength: Strength) -> Self:
         return cls(
             importance=strength.importance,
+            importance_floor=strength.importance_floor,
             priority=strength.priority,
             confidence=strength.confidence,
             surprise=strength.surprise,
+            stability=strength.stability,
+            difficulty=strength.difficulty,
+            last_reviewed_at=strength.last_reviewed_at,
             usage=UsageOut.of(strength.usage),
         )
 
@@ -131,6 +141,7 @@ class MemoryOut(Wire):
     superseded_by: UUID | None
     superseded_at: AwareDatetime | None
     retired_at: AwareDatetime | None
+    consolidated_at: AwareDatetime | None
     topic_key: str | None
     key: str | None
     revision: int
@@ -159,6 +170,7 @@ class MemoryOut(Wire):
             superseded_by=memory.superseded_by,
             superseded_at=memory.superseded_at,
             retired_at=memory.retired_at,
+            consolidated_at=memory.consolidated_at,
             topic_key=memory.topic_key,
             key=memory.key,
             revision=memory.revision,
@@ -255,12 +267,25 @@ class RelationOut(Wire):
         )
 
 
+class AuditedOut(Wire):
+    """Something done to a memory: by which word, and why."""
+
+    action: str
+    reason: str
+    at: AwareDatetime
+
+    @classmethod
+    def of(cls, audited: Audited) -> Self:
+        return cls(action=audited.action, reason=audited.reason, at=audited.at)
+
+
 class DossierOut(Wire):
     memory: MemoryOut
     cues: list[CueOut]
     events: list[EventOut]
     revisions: list[RevisionOut]
     relations: list[RelationOut]
+    audit: list[AuditedOut]
 
     @classmethod
     def of(cls, dossier: Dossier) -> Self:
@@ -270,6 +295,7 @@ class DossierOut(Wire):
             events=[EventOut.of(event) for event in dossier.events],
             revisions=[RevisionOut.of(revision) for revision in dossier.revisions],
             relations=[RelationOut.of(relation) for relation in dossier.relations],
+            audit=[AuditedOut.of(audited) for audited in dossier.audit],
         )
 
 
@@ -306,11 +332,15 @@ class ExplanationOut(Wire):
 
 
 class HitOut(Wire):
+    """`turns`: the turns of its transcript, where it has one. `via`: the hit whose edge led here, where one did."""
+
     rank: int
     score: float
     age: AgeOut
     memory: MemoryOut
     cue: CueOut
+    turns: list[CueOut]
+    via: UUID | None
     explanation: ExplanationOut
 
     @classmethod
@@ -321,6 +351,8 @@ class HitOut(Wire):
             age=AgeOut.of(hit.age),
             memory=MemoryOut.of(hit.memory),
             cue=CueOut.of(hit.cue),
+            turns=[CueOut.of(cue) for cue in hit.turns],
+            via=hit.via,
             explanation=ExplanationOut.of(hit.explanation),
         )
 
@@ -328,13 +360,14 @@ class HitOut(Wire):
 class RecallOut(Wire):
     """An answer with all its hits.
 
-    `degraded`: what could not be used, and why. `legs`: how many candidates each brought. `rendered`: the prompt
+    `standing`: memories in every answer. `degraded`: what could not be used, and why. `legs`: how many candidates each brought. `rendered`: the prompt
     block, where one was asked for; empty when there are no hits.
     """
 
     query: str
     asked_at: AwareDatetime
     hits: list[HitOut]
+    standing: list[MemoryOut]
     degraded: dict[str, str]
     timings_ms: dict[str, float]
     searched: str
@@ -349,6 +382,7 @@ class RecallOut(Wire):
             query=recall.query,
             asked_at=recall.asked_at,
             hits=[HitOut.of(hit) for hit in recall.hits],
+            standing=[MemoryOut.of(memory) for memory in recall.standing],
             degraded=dict(recall.degraded),
             timings_ms={stage: milliseconds(taken) for stage, taken in recall.timings.items()},
             searched=recall.trace.searched,

@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from remembrancer.domain import validation
+from remembrancer.domain.recall import Part
+
+_WORD: Final = re.compile(r"\w+")
+
 
 def same_words(heading: str, title: str | None, text: str) -> str:
     """Equal for memories that say the same word for word, case and blanks apart, said by the same person on one day.
@@ -10,3 +20,67 @@ def same_words(heading: str, title: str | None, text: str) -> str:
     are different memories.
     """
     return "\n".join(" ".join(part.casefold().split()) for part in (heading, title or "", text))
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The distinct words of a text, case apart."""
+    return frozenset(_WORD.findall(text.casefold()))
+
+
+def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
+    """Shared words over all words, in [0, 1]; 0 where neither has any."""
+    return len(one & other) / len(one | other) if one or other else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """One pick: which candidate, what it scores here, and its Jaccard likeness to the nearest pick before it."""
+
+    candidate: int
+    score: float
+    likeness: float
+
+
+@dataclass(frozen=True, slots=True)
+class Mmr:
+    """Maximal marginal relevance: each next pick is the best of `balance` x relevance + (1 - `balance`) x novelty.
+
+    Relevance is the score; novelty is the best score times 1 - the Jaccard likeness to the nearest pick so far. The
+    first pick keeps its score, and scores never rise from one pick to the next.
+    Source: Carbonell and Goldstein, SIGIR 1998, where novelty is minus the likeness: the same order.
+    """
+
+    balance: float = 0.7
+
+    def __post_init__(self) -> None:
+        validation.fraction("balance", self.balance)
+
+    def explain(self, relevance: Part, score: float) -> Part:
+        """A pick's score as its relevance and its novelty: what each has added."""
+        relevant = self.balance * relevance.contribution
+        return Part(
+            "relevance and novelty",
+            score,
+            score,
+            (
+                Part(relevance.label, relevance.value, relevant, relevance.parts),
+                Part("novelty", None if self.balance == 1 else (score - relevant) / (1 - self.balance), score - relevant),
+            ),
+        )
+
+    def picks(self, scores: Sequence[float], words: Sequence[frozenset[str]], limit: int) -> list[Picked]:
+        """The first `limit` candidates in the order of picking. `scores` come best first; ties keep that order."""
+        best = scores[0] if scores else 0.0
+        likeness = [0.0] * len(scores)
+        waiting = list(range(len(scores)))
+        picks: list[Picked] = []
+        while waiting and len(picks) < limit:
+            worth = {
+                one: self.balance * scores[one] + (1 - self.balance) * best * (1 - likeness[one]) for one in waiting
+            }
+            chosen = max(waiting, key=lambda one: (worth[one], -one))
+            picks.append(Picked(chosen, worth[chosen], likeness[chosen]))
+            waiting.remove(chosen)
+            for one in waiting:
+                likeness[one] = max(likeness[one], jaccard(words[one], words[chosen]))
+        return picks

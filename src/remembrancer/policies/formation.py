@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from remembrancer.domain.event import Event, Origin, Role, Severity
+from remembrancer.domain import validation
+from remembrancer.domain.event import Event, Origin, Role
 from remembrancer.domain.identity import derived_id
 from remembrancer.domain.memory import Cue, IndexedCue, Memory, MemoryDraft, MemoryWrite, Tier, searchable_text
 from remembrancer.domain.scope import Scope, Visibility
-from remembrancer.domain.strength import Strength
+from remembrancer.domain.strength import INITIAL_STABILITY, Strength
+from remembrancer.errors import InvalidInput
+from remembrancer.policies.importance import Importance
 from remembrancer.policies.lexical import analyse
 
-BASE_IMPORTANCE: Final = 0.5
-SEVERITY_BOOST: Final = {Severity.INFO: 0.0, Severity.NOTICE: 0.05, Severity.WARN: 0.1, Severity.ERROR: 0.2}
+SURPRISE_BOOST: Final = 0.5
+"""How much longer the most surprising memory lasts at birth than one without surprise: 1.5 times."""
 
 _ORIGIN_OF_ROLE: Final = {
     Role.USER: Origin.USER,
@@ -30,7 +34,36 @@ def origin_of(role: Role) -> Origin:
     return _ORIGIN_OF_ROLE[role]
 
 
-def memory_of_event(event: Event) -> MemoryWrite:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Formation:
+    """`kinds`: what a remembered note may be, the first where nothing is said; empty: any, `note` where nothing is said.
+    `event_tier`, `note_tier`: where a memory begins. `importance`: what an event's memory begins with.
+    """
+
+    kinds: tuple[str, ...] = ()
+    event_tier: Tier = Tier.EPISODIC
+    note_tier: Tier = Tier.SEMANTIC
+    importance: Importance = field(default_factory=Importance)
+
+    def __post_init__(self) -> None:
+        for kind in self.kinds:
+            validation.slug("formation.kinds", kind)
+
+    def kind(self, asked: str | None) -> str:
+        """The kind of a note. Raises InvalidInput for one that is not among `kinds`."""
+        if asked is None:
+            return self.kinds[0] if self.kinds else "note"
+        if self.kinds and asked not in self.kinds:
+            raise InvalidInput("kind", asked, "one of " + ", ".join(self.kinds))
+        return asked
+
+
+def stability_at_birth(surprise: float) -> float:
+    """Days. The unexpected lasts longer: FSRS-6's initial stability x (1 + surprise / 2)."""
+    return INITIAL_STABILITY * (1 + SURPRISE_BOOST * surprise)
+
+
+def memory_of_event(event: Event, formation: Formation) -> MemoryWrite:
     """One memory of one event, its text verbatim.
 
     Its own text is the turn's, so the turn's cue is its only one: a second with the same words would be searched twice
@@ -40,7 +73,7 @@ def memory_of_event(event: Event) -> MemoryWrite:
         id=derived_id(event.id, "memory"),
         scope=event.scope,
         visibility=Visibility.WORKSPACE,
-        tier=Tier.EPISODIC,
+        tier=formation.event_tier,
         kind=event.type,
         title=None,
         text=event.text,
@@ -49,16 +82,32 @@ def memory_of_event(event: Event) -> MemoryWrite:
         occurred_from=event.occurred_at,
         occurred_to=event.occurred_at,
         recorded_at=event.recorded_at,
-        strength=Strength(importance=BASE_IMPORTANCE + SEVERITY_BOOST[event.severity]),
+        strength=Strength(
+            importance=formation.importance.of(event.type, event.severity, event.priority),
+            importance_floor=formation.importance.floor(event.priority),
+        ),
     )
-    cue = Cue(
-        memory_id=memory.id,
-        ordinal=0,
-        text=event.text,
-        heading=f"{event.actor or event.role}, {spoken_date(event.occurred_at)}",
-        event_id=event.id,
+    return MemoryWrite(memory, (turn_cue(memory.id, 0, event),), (event.id,))
+
+
+def episode(memory: Memory, events: Sequence[Event]) -> MemoryWrite:
+    """A memory of several turns: found by its own words and by each of them, spanning their time.
+
+    `events` in the order of their stream, at least one.
+    """
+    spanning = replace(
+        memory,
+        occurred_from=min(event.occurred_at for event in events),
+        occurred_to=max(event.occurred_at for event in events),
     )
-    return MemoryWrite(memory, (indexed(cue),), (event.id,))
+    turns = (turn_cue(memory.id, ordinal, event) for ordinal, event in enumerate(events, start=1))
+    return MemoryWrite(spanning, (own_cue(spanning), *turns), tuple(event.id for event in events))
+
+
+def turn_cue(memory_id: UUID, ordinal: int, event: Event) -> IndexedCue:
+    """The cue of one turn: what was said, under who said it and when."""
+    heading = f"{event.actor or event.role}, {spoken_date(event.occurred_at)}"
+    return indexed(Cue(memory_id=memory_id, ordinal=ordinal, text=event.text, heading=heading, event_id=event.id))
 
 
 def memory_of_draft(draft: MemoryDraft, *, scope: Scope, identifier: UUID, now: datetime) -> MemoryWrite:
@@ -83,7 +132,13 @@ def memory_of_draft(draft: MemoryDraft, *, scope: Scope, identifier: UUID, now: 
         key=draft.key,
         tags=draft.tags,
         metadata=draft.metadata,
-        strength=Strength(importance=draft.importance, priority=draft.priority, confidence=draft.confidence),
+        strength=Strength(
+            importance=draft.importance,
+            priority=draft.priority,
+            confidence=draft.confidence,
+            surprise=draft.surprise,
+            stability=stability_at_birth(draft.surprise),
+        ),
     )
     return MemoryWrite(memory, (own_cue(memory),))
 

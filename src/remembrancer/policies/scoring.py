@@ -93,7 +93,32 @@ class Rrf:
             raise InvalidInput("Rrf.k", self.k, "a whole number of at least 1")
 
 
-Expression = Signal | Const | Weighted | Product | MinMax | Rrf
+@dataclass(frozen=True, slots=True)
+class Clamp:
+    """The inner value, held within [0, 1]."""
+
+    inner: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Saturating:
+    """x / (1 + x): a value of at least 0 without an upper end, brought below 1 in the same order."""
+
+    inner: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Greatest:
+    """The greatest of the terms; one that is absent does not count."""
+
+    terms: tuple[Expression, ...]
+
+    def __post_init__(self) -> None:
+        if not self.terms:
+            raise InvalidInput("Greatest", self.terms, "at least one term")
+
+
+Expression = Signal | Const | Weighted | Product | MinMax | Rrf | Clamp | Saturating | Greatest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,6 +165,18 @@ def evaluate(expression: Expression, signals: Mapping[str, Column], count: int) 
             parts = tuple(evaluate(ranking, signals, count) for ranking in rankings)
             shares = tuple(np.nan_to_num((k + 1) / (k + _ranks(part.values)) / len(parts)) for part in parts)
             return Scored(f"reciprocal ranks (k={k})", _sum(shares, count), parts, shares)
+        case Clamp(inner):
+            part = evaluate(inner, signals, count)
+            values = np.clip(part.values, 0.0, 1.0)
+            return Scored("at most 1", values, (part,), (values,))
+        case Saturating(inner):
+            part = evaluate(inner, signals, count)
+            values = part.values / (1.0 + part.values)
+            return Scored("x / (1 + x)", values, (part,), (values,))
+        case Greatest(terms):
+            parts = tuple(evaluate(term, signals, count) for term in terms)
+            values = _greatest(parts)
+            return Scored("greatest of", values, parts, _to_the_first(values, parts))
         case _:
             assert_never(expression)
 
@@ -164,10 +201,12 @@ def inner_expressions(expression: Expression) -> tuple[Expression, ...]:
             return tuple(term for term, _ in terms)
         case Product(factors):
             return factors
-        case MinMax(inner):
+        case MinMax(inner) | Clamp(inner) | Saturating(inner):
             return (inner,)
         case Rrf(rankings):
             return rankings
+        case Greatest(terms):
+            return terms
         case _:
             assert_never(expression)
 
@@ -177,6 +216,24 @@ def _sum(shares: tuple[Column, ...], count: int) -> Column:
     for share in shares:
         total = total + share
     return total
+
+
+def _greatest(parts: tuple[Scored, ...]) -> Column:
+    values = parts[0].values
+    for part in parts[1:]:
+        values = np.fmax(values, part.values)
+    return values
+
+
+def _to_the_first(values: Column, parts: tuple[Scored, ...]) -> tuple[Column, ...]:
+    """The whole value as the share of the first part that has it, nothing as that of the others."""
+    given = np.zeros(len(values), dtype=np.bool_)
+    shares: list[Column] = []
+    for part in parts:
+        mine = (part.values == values) & ~given
+        shares.append(np.where(mine, values, 0.0))
+        given |= mine
+    return tuple(shares)
 
 
 def _min_max(values: Column) -> Column:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from remembrancer.domain.memory import Memory, Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reach, Reader, Scope, Visibility
+from remembrancer.domain.validation import JsonScalar, JsonValue
 
 
-def can_see(reader: Reader, owner: Scope, visibility: Visibility) -> bool:
-    """Whether a row of `owner` with that visibility is within the reader's sight.
+def can_see(reader: Reader, owner: Scope, visibility: Visibility, importance: float = 1.0) -> bool:
+    """Whether a row of `owner` with that visibility and importance is within the reader's sight.
 
     A reader bound to a project does not see other projects' rows; a row without a project belongs to all of them.
     """
@@ -17,7 +20,7 @@ def can_see(reader: Reader, owner: Scope, visibility: Visibility) -> bool:
         return False
     if mine.project is not None and owner.project not in (None, mine.project):
         return False
-    return _shown_to(mine, owner, visibility) and _within(reader, owner)
+    return _shown_to(mine, owner, visibility) and _within(reader, owner, importance)
 
 
 def _shown_to(mine: Scope, owner: Scope, visibility: Visibility) -> bool:
@@ -32,14 +35,15 @@ def _shown_to(mine: Scope, owner: Scope, visibility: Visibility) -> bool:
             return owner.agent == mine.agent and owner.session == mine.session
 
 
-def _within(reader: Reader, owner: Scope) -> bool:
+def _within(reader: Reader, owner: Scope, importance: float) -> bool:
     mine = reader.scope
     unowned = owner.agent is None and owner.crew in (None, mine.crew)
     match reader.reach:
         case Reach.WORKSPACE:
             return True
         case Reach.CREW_SHARED:
-            return owner.crew == mine.crew or owner.agent == mine.agent or unowned
+            shared = owner.crew == mine.crew and importance >= reader.shared_from
+            return shared or owner.agent == mine.agent or unowned
         case Reach.OWN:
             return owner.agent == mine.agent or unowned
         case Reach.SESSION:
@@ -58,9 +62,20 @@ def excluded_by(memory: Memory, where: Filter) -> tuple[str, ...]:
         "kinds": where.kinds is not None and memory.kind not in where.kinds,
         "tiers": where.tiers is not None and memory.tier not in where.tiers,
         "tags": not where.tags <= set(memory.tags),
+        "without_tags": not where.without_tags.isdisjoint(memory.tags),
+        "visibilities": where.visibilities is not None and memory.visibility not in where.visibilities,
+        "metadata": not all(_holds(memory.metadata, key, value) for key, value in where.metadata),
         "source": where.source is not None and memory.source != where.source,
         "session": where.session is not None and memory.scope.session != where.session,
         "since": where.since is not None and memory.occurred_to < where.since,
         "until": where.until is not None and memory.occurred_from >= where.until,
     }
     return tuple(reason for reason, holds in reasons.items() if holds)
+
+
+def _holds(metadata: Mapping[str, JsonValue], key: str, value: JsonScalar) -> bool:
+    """Whether exactly that value stands there: true is not 1, and "1" is neither; 1 and 1.0 are the same number."""
+    if key not in metadata:
+        return False
+    held = metadata[key]
+    return isinstance(held, bool) is isinstance(value, bool) and held == value

@@ -4,84 +4,176 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
+from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from remembrancer.errors import InvalidInput
+from remembrancer.policies.scoring import Clamp, Expression, MinMax, Rrf, Saturating, Signal, inner_expressions
+
 if TYPE_CHECKING:
-    from remembrancer.domain.candidates import Candidates
+    from remembrancer.domain.candidates import Candidates, States
+    from remembrancer.policies.dynamics import Dynamics
     from remembrancer.policies.scoring import Column
 
-MICROSECOND: Final = timedelta(microseconds=1)
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+class Scale(StrEnum):
+    """What a signal's values mean.
+
+    `unit`: in [0, 1], the same for every question. `factor`: at least 0 without an upper end, the same for every
+    question. `raw`: comparable within one answer only.
+    """
+
+    UNIT = "unit"
+    FACTOR = "factor"
+    RAW = "raw"
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What the numbers depend on besides the candidates: the time of asking, and the recency's half-life."""
+    """What the numbers of a state depend on besides it: the time of asking, and the laws it moves by."""
 
-    asked_at: datetime
-    recency_half_life: timedelta
+    at: datetime
+    dynamics: Dynamics
 
 
 @dataclass(frozen=True, slots=True)
-class SignalDefinition:
-    """`calibrated`: in [0, 1] with the same meaning for every question; others may only be ranked or rescaled."""
+class MatchSignal:
+    """A number that the question and the candidate make together."""
 
     meaning: str
-    calibrated: bool
-    compute: Callable[[Candidates, Moment], Column]
+    scale: Scale
+    compute: Callable[[Candidates], Column]
 
 
-def _similarity(found: Candidates, _: Moment) -> Column:
+@dataclass(frozen=True, slots=True)
+class StateSignal:
+    """A number that a memory has whatever is asked."""
+
+    meaning: str
+    scale: Scale
+    compute: Callable[[States, Moment], Column]
+
+
+def _similarity(found: Candidates) -> Column:
     return np.clip(found.similarity.astype(np.float64), 0.0, 1.0)
 
 
-def _bm25(found: Candidates, _: Moment) -> Column:
+def _bm25(found: Candidates) -> Column:
     return found.bm25.astype(np.float64)
 
 
-def _lexical(found: Candidates, _: Moment) -> Column:
+def _lexical(found: Candidates) -> Column:
     if found.bm25_bound <= 0:
         return np.full(len(found.ids), np.nan)
     return np.clip(found.bm25.astype(np.float64) / found.bm25_bound, 0.0, 1.0)
 
 
-def _coverage(found: Candidates, _: Moment) -> Column:
+def _coverage(found: Candidates) -> Column:
     return found.coverage.astype(np.float64)
 
 
-def _recency(found: Candidates, moment: Moment) -> Column:
-    asked = (moment.asked_at - _EPOCH) // MICROSECOND
-    age = np.maximum(asked - found.occurred_at, 0)
-    return np.exp2(-(age / (moment.recency_half_life / MICROSECOND)))
+def _dense_leg(found: Candidates) -> Column:
+    return np.where(found.dense_rank > 0, found.similarity.astype(np.float64), np.nan)
 
 
-def _importance(found: Candidates, _: Moment) -> Column:
-    return found.importance.astype(np.float64)
+def _lexical_leg(found: Candidates) -> Column:
+    return np.where(found.lexical_rank > 0, found.bm25.astype(np.float64), np.nan)
 
 
-def _confidence(found: Candidates, _: Moment) -> Column:
-    return found.confidence.astype(np.float64)
+def _importance(states: States, _: Moment) -> Column:
+    return states.importance.astype(np.float64)
 
 
-def _priority(found: Candidates, _: Moment) -> Column:
-    return found.priority.astype(np.float64) / 10.0
+def _importance_floor(states: States, _: Moment) -> Column:
+    return states.importance_floor.astype(np.float64)
 
 
-SIGNALS: Final[Mapping[str, SignalDefinition]] = {
-    "similarity": SignalDefinition("cosine of question and best cue, negative as 0", True, _similarity),
-    "bm25": SignalDefinition("BM25 of the best cue, as it comes", False, _bm25),
-    "lexical": SignalDefinition("BM25 over the most any text could reach for this question", True, _lexical),
-    "coverage": SignalDefinition("share of the question's idf that the best cue holds", True, _coverage),
-    "recency": SignalDefinition("0.5 to the power of age over its half-life", True, _recency),
-    "importance": SignalDefinition("how much it matters, as given or formed", True, _importance),
-    "confidence": SignalDefinition("how sure we are, moved by feedback", True, _confidence),
-    "priority": SignalDefinition("priority over 10", True, _priority),
+def _confidence(states: States, _: Moment) -> Column:
+    return states.confidence.astype(np.float64)
+
+
+def _priority(states: States, _: Moment) -> Column:
+    return states.priority.astype(np.float64) / 10.0
+
+
+def _retention(states: States, moment: Moment) -> Column:
+    return moment.dynamics.retention(states, moment.at)
+
+
+def _reinforcement(states: States, moment: Moment) -> Column:
+    return moment.dynamics.reinforcement(states)
+
+
+def _level(states: States, moment: Moment) -> Column:
+    return moment.dynamics.level_factor(states)
+
+
+MATCH_SIGNALS: Final[Mapping[str, MatchSignal]] = {
+    "similarity": MatchSignal("cosine of question and best cue, negative as 0", Scale.UNIT, _similarity),
+    "bm25": MatchSignal("BM25 of the best cue, as it comes", Scale.RAW, _bm25),
+    "lexical": MatchSignal("BM25 over the most any text could reach for this question", Scale.UNIT, _lexical),
+    "dense_leg": MatchSignal("cosine, where the dense leg brought the row", Scale.RAW, _dense_leg),
+    "lexical_leg": MatchSignal("BM25, where the lexical leg brought the row", Scale.RAW, _lexical_leg),
+    "coverage": MatchSignal("share of the question's idf that the best cue holds", Scale.UNIT, _coverage),
+}
+
+STATE_SIGNALS: Final[Mapping[str, StateSignal]] = {
+    "importance": StateSignal("how much it matters, as given or formed", Scale.UNIT, _importance),
+    "importance_floor": StateSignal("what its importance never fades below", Scale.UNIT, _importance_floor),
+    "confidence": StateSignal("how sure we are, moved by feedback", Scale.UNIT, _confidence),
+    "priority": StateSignal("priority over 10", Scale.UNIT, _priority),
+    "retention": StateSignal("what time has left of it, by the preset's curve", Scale.UNIT, _retention),
+    "reinforcement": StateSignal("what use has added, by the preset's gain: 1 or more", Scale.FACTOR, _reinforcement),
+    "level": StateSignal("what its scope's level counts for in the preset", Scale.FACTOR, _level),
+}
+
+SCALES: Final[Mapping[str, Scale]] = {
+    name: signal.scale for table in (MATCH_SIGNALS, STATE_SIGNALS) for name, signal in table.items()
 }
 
 
 def compute(found: Candidates, moment: Moment) -> dict[str, Column]:
     """Every signal over the candidates, in their order; NaN where a leg has nothing to say of a row."""
-    return {name: definition.compute(found, moment) for name, definition in SIGNALS.items()}
+    matches = {name: signal.compute(found) for name, signal in MATCH_SIGNALS.items()}
+    return matches | compute_states(found.states, moment)
+
+
+def compute_states(states: States, moment: Moment) -> dict[str, Column]:
+    """The signals that ask for no question, over memories, in their order."""
+    return {name: signal.compute(states, moment) for name, signal in STATE_SIGNALS.items()}
+
+
+def check(argument: str, expression: Expression, *, known: Mapping[str, Scale] = SCALES) -> None:
+    """Every signal is known and stands where its scale counts, so that the whole is in [0, 1].
+
+    A raw signal may stand only inside Rrf or MinMax, a factor also inside Clamp or Saturating. Raises InvalidInput
+    naming the signal.
+    """
+    _check(argument, expression, known, {Scale.UNIT})
+
+
+_FITS: Final[tuple[tuple[type[Expression], frozenset[Scale]], ...]] = (
+    (MinMax, frozenset(Scale)),
+    (Rrf, frozenset(Scale)),
+    (Clamp, frozenset({Scale.UNIT, Scale.FACTOR})),
+    (Saturating, frozenset({Scale.UNIT, Scale.FACTOR})),
+)
+
+
+def _check(argument: str, expression: Expression, known: Mapping[str, Scale], fits: set[Scale]) -> None:
+    if isinstance(expression, Signal):
+        if expression.name not in known:
+            raise InvalidInput(argument, expression.name, "a signal: one of " + ", ".join(sorted(known)))
+        scale = known[expression.name]
+        if scale not in fits:
+            inside = "rrf or minmax" if scale is Scale.RAW else "clamp, saturating, rrf or minmax"
+            raise InvalidInput(argument, expression.name, f"a signal in [0, 1]; this one may stand only inside {inside}")
+    inner_fits = set(fits)
+    for node, scales in _FITS:
+        if isinstance(expression, node):
+            inner_fits = fits | set(scales)
+    for inner in inner_expressions(expression):
+        _check(argument, inner, known, inner_fits)

@@ -32,7 +32,9 @@ class Embedder(Protocol):
         ...
 
     @property
-    def dim(self) -> int: ...
+    def dim(self) -> int | None:
+        """Components of a vector; None until the first answer of a model whose size nobody knew beforehand."""
+        ...
 
     def reads(self, text: str) -> bool:
         """Whether the model was made for such a text. Where it was not, its vectors say nothing of what is meant."""

@@ -14,11 +14,12 @@ from uuid import UUID
 
 from remembrancer.domain.candidates import Candidates
 from remembrancer.domain.event import Event
+from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Revision, Status
 from remembrancer.domain.query import Filter, LexicalQuery
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.scope import Reader, Scope
-from remembrancer.domain.strength import Strength
+from remembrancer.domain.strength import Adjustment, Exposed, Strength
 from remembrancer.domain.validation import JsonValue
 
 if TYPE_CHECKING:
@@ -105,12 +106,44 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventFilter:
-    """Which events count: None means any. `since` and `until` select occurred_at in [since, until)."""
+    """Which events count: None means any. `since` and `until` select occurred_at in [since, until).
 
+    `recorded_after`: those recorded later than that. `without_types`: none of these.
+    """
+
+    ids: frozenset[UUID] | None = None
+    agent: str | None = None
     session: str | None = None
     types: frozenset[str] | None = None
+    without_types: frozenset[str] = frozenset()
+    recorded_after: datetime | None = None
     since: datetime | None = None
     until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """Something done to a memory that its own row does not tell. `action` is a word such as "retired"."""
+
+    memory_id: UUID
+    action: str
+    reason: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vitals:
+    """`occurred`: when each memory happened (the end of its span), by id order. `ids` in the same order.
+
+    `with_vector`: how many have a vector of the model for each of their cues. `related`: how many of those with a vector
+    have at least one edge. `shown`: the similarities of the exposures of kind SHOWN since the time asked for.
+    """
+
+    ids: tuple[UUID, ...]
+    occurred: tuple[datetime, ...]
+    with_vector: int
+    related: int
+    shown: tuple[float, ...]
 
 
 ExportRow = dict[str, JsonValue]
@@ -149,11 +182,35 @@ class Store(Protocol):
         ...
 
     async def adjust(
-        self, reader: Reader, ids: Sequence[UUID], change: Callable[[Strength], Strength]
+        self,
+        reader: Reader,
+        ids: Sequence[UUID],
+        change: Callable[[Strength], Adjustment],
+        *,
+        at: datetime,
+        exposed: Sequence[Exposed] = (),
     ) -> Mapping[UUID, Strength]:
         """Apply a pure change to the strength of each memory, once each, and return the new ones.
 
-        NotFound if one is missing. Nothing is written then, nor when `change` raises.
+        A memory whose adjustment says so is retired with it, and the audit says why. `exposed` is appended to the log
+        of exposures. NotFound if one of `ids`, or of the memories in `exposed`, is missing. Nothing is written then, nor
+        when `change` raises.
+        """
+        ...
+
+    async def supersede(self, reader: Reader, old: UUID, new: UUID | None, *, at: datetime) -> Memory:
+        """End the validity of `old` at `at`, in favour of `new` where given: a `supersedes` edge says so. Returns `old`.
+
+        NotFound for either that the reader cannot see; nothing is written then. Conflict when `old` is superseded by
+        another already, or when `new` is `old` or comes, by the chain of supersession, to be replaced by it. What has
+        ended already stays as it is.
+        """
+        ...
+
+    async def relate(self, reader: Reader, relations: Sequence[Relation]) -> int:
+        """Add edges; one that is there (same ends, same kind) takes the new weight. Returns how many were new.
+
+        NotFound for an end the reader cannot see; nothing is written then.
         """
         ...
 
@@ -176,8 +233,12 @@ class Store(Protocol):
         """What the memory said before, oldest first."""
         ...
 
-    async def relations(self, reader: Reader, memory_id: UUID) -> tuple[Relation, ...]:
-        """Edges from and to the memory whose both ends the reader may see, oldest first."""
+    async def relations(self, reader: Reader, ids: Sequence[UUID]) -> tuple[Relation, ...]:
+        """Edges from and to any of the memories, whose both ends the reader may see, oldest first, then by ends."""
+        ...
+
+    async def audit(self, reader: Reader, memory_id: UUID) -> tuple[Audited, ...]:
+        """What was done to the memory by a policy or a person, oldest first."""
         ...
 
     async def provenance(self, reader: Reader, memory_id: UUID) -> tuple[Event, ...]:
@@ -194,6 +255,10 @@ class Store(Protocol):
         self, reader: Reader, where: EventFilter, *, limit: int, oldest_first: bool = False
     ) -> tuple[Event, ...]:
         """Events by when they happened, ties by stream position, then id; newest first is the exact reverse."""
+        ...
+
+    async def count_events(self, reader: Reader, where: EventFilter) -> int:
+        """How many events the reader may see and the filter keeps."""
         ...
 
     async def search(self, reader: Reader, request: SearchRequest) -> Candidates:
@@ -215,15 +280,37 @@ class Store(Protocol):
         """Cues of the workspace without a vector of `model`, whose last failure (if any) has been waited out."""
         ...
 
-    async def put_vectors(self, scope: Scope, model: str, vectors: Sequence[CueVector]) -> int:
-        """Store vectors; a cue that has gone, or already has one, is left alone. Returns how many were new.
+    async def put_vectors(
+        self, scope: Scope, model: str, vectors: Sequence[CueVector], *, at: datetime, relations: Sequence[Relation] = ()
+    ) -> int:
+        """Store vectors, and edges with them; a cue that has gone, or already has one, is left alone.
 
-        Raises EmbedderMismatch when a vector's dimension differs from the others or from those that `model` has here.
+        An edge that is there, or whose end has gone, is left alone. Returns how many vectors were new. Raises EmbedderMismatch when a vector's dimension differs from the others or from those that `model` has here.
         """
         ...
 
     async def defer_vectors(self, scope: Scope, model: str, refs: Sequence[int], *, error: str, now: datetime) -> None:
         """Note that these cues failed, so that the next try waits (doubling from 30 s, at most a day)."""
+        ...
+
+    async def vectors(self, reader: Reader, model: str, ids: Sequence[UUID]) -> Mapping[UUID, NDArray[np.float32]]:
+        """The vector of each memory's first cue that has one, shape (dim,); memories without any are left out."""
+        ...
+
+    async def vitals(self, reader: Reader, where: Filter, *, model: str | None, shown_since: datetime) -> Vitals:
+        """What the health of the memories that the filter keeps is worked out from."""
+        ...
+
+    async def put_snapshot(self, scope: Scope, snapshot: HealthSnapshot) -> None:
+        """Keep a day's health; one of that workspace, crew and day takes the new values."""
+        ...
+
+    async def snapshots(self, scope: Scope, crew: str | None, *, limit: int) -> tuple[HealthSnapshot, ...]:
+        """The health of the workspace (crew None) or of one crew, newest day first."""
+        ...
+
+    async def crews(self, scope: Scope) -> tuple[str, ...]:
+        """The crews of the workspace that have memories, by name."""
         ...
 
     async def stats(self, reader: Reader) -> Stats: ...

@@ -2,37 +2,59 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from types import MappingProxyType
 from typing import Final
 
-from remembrancer.domain.scope import Reach
+from remembrancer.domain.event import Severity
+from remembrancer.domain.strength import Exposure
 from remembrancer.policies.admission import Admission
-from remembrancer.policies.reinforcement import FeedbackSteps
+from remembrancer.policies.decay import HalfLife
+from remembrancer.policies.dynamics import Dynamics, Since
+from remembrancer.policies.formation import Formation
+from remembrancer.policies.importance import Importance
+from remembrancer.policies.ranking import Depth, Ranking
+from remembrancer.policies.reinforcement import LogarithmicGain
 from remembrancer.policies.relevance import Floor
 from remembrancer.policies.rendering import Block
-from remembrancer.policies.scoring import Signal, Weighted
-from remembrancer.presets.spec import Preset
+from remembrancer.policies.scoring import Clamp, Greatest, Product, Signal, Weighted
+from remembrancer.presets.spec import Fading, Preset
 
 DEFAULT: Final = Preset(
     name="default",
     description="Verbatim turns, found by words and meaning; recent and proven ones win ties.",
     # Raw output and network chatter stay in the journal, where they can be read, and out of recall, which they drown.
     admission=Admission(never=("exec.output_chunk", "container.metrics", "network.*")),
-    score=Weighted(
-        (
-            (Signal("similarity"), 0.4),
-            (Signal("lexical"), 0.5),
-            (Signal("importance"), 0.04),
-            (Signal("confidence"), 0.04),
-            # Enough to put the newer of two equal answers first; more buries what is old and exactly right.
-            (Signal("recency"), 0.01),
+    formation=Formation(
+        importance=Importance(
+            by_severity=MappingProxyType({Severity.NOTICE: 0.05, Severity.WARN: 0.1, Severity.ERROR: 0.2})
         )
     ),
-    depth=100,
-    floor=Floor(similarity=0.3, coverage=0.35),
-    recency_half_life=timedelta(days=30),
-    heading_in_vector=False,
-    feedback=FeedbackSteps(),
+    ranking=Ranking(
+        score=Weighted(
+            (
+                (Signal("similarity"), 0.4),
+                (Signal("lexical"), 0.5),
+                (Signal("importance"), 0.04),
+                (Signal("confidence"), 0.04),
+                # Enough to put the newer of two equal answers first; more buries what is old and exactly right.
+                (Signal("retention"), 0.01),
+            )
+        ),
+        depth=Depth(least=100),
+        floor=Floor(similarity=0.3, coverage=0.35),
+    ),
+    # Being shown proves nothing: only what was used starts its forgetting anew.
+    dynamics=Dynamics(
+        curve=HalfLife(days=30), since=Since.EXPOSED, counted=Exposure.USED, gain=LogarithmicGain(divisor=8)
+    ),
+    fading=Fading(
+        strength=Greatest(
+            (
+                Signal("importance_floor"),
+                Clamp(Product((Signal("importance"), Signal("retention"), Signal("reinforcement")))),
+            )
+        ),
+        below=0.05,
+    ),
     renderer=Block(),
-    reach_by_role={"AGENT": Reach.OWN, "LEAD": Reach.CREW_SHARED},
 )

@@ -3,66 +3,121 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from remembrancer.domain import validation
 from remembrancer.domain.recall import Renderer
 from remembrancer.domain.scope import Reach
 from remembrancer.errors import InvalidInput
+from remembrancer.policies import signals
 from remembrancer.policies.admission import Admission
+from remembrancer.policies.dynamics import Dynamics
+from remembrancer.policies.formation import Formation
+from remembrancer.policies.linking import SimilarLinks
+from remembrancer.policies.ranking import Ranking
 from remembrancer.policies.reinforcement import FeedbackSteps
-from remembrancer.policies.relevance import Floor
-from remembrancer.policies.scoring import Expression, MinMax, Rrf, Signal, inner_expressions
-from remembrancer.policies.signals import SIGNALS
+from remembrancer.policies.scoring import Expression
+
+MAX_LIMIT = 200
+"""Hits of one answer, whatever the preset."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Hits of one answer: how many when nothing is said, and how many at most (1 to 200)."""
+
+    usual: int = 5
+    most: int = MAX_LIMIT
+
+    def __post_init__(self) -> None:
+        validation.whole("limits.most", self.most, 1, MAX_LIMIT)
+        validation.whole("limits.usual", self.usual, 1, self.most)
+
+    def of(self, asked: int | None) -> int:
+        """Raises InvalidInput for more than there may be."""
+        return self.usual if asked is None else validation.whole("limit", asked, 1, self.most)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sight:
+    """`by_role`: how far each role looks. `shared_from`: from which importance on a crew's rows are shared with it.
+
+    `strict`: a role whose reach speaks of a scope part that the caller does not have is an error; otherwise it looks
+    over the workspace.
+    """
+
+    by_role: Mapping[str, Reach] = field(
+        default_factory=lambda: MappingProxyType({"AGENT": Reach.OWN, "LEAD": Reach.CREW_SHARED})
+    )
+    shared_from: float = 0.0
+    strict: bool = False
+
+    def __post_init__(self) -> None:
+        validation.fraction("sight.shared_from", self.shared_from)
+
+    def reach_of(self, role: str) -> Reach:
+        """Raises InvalidInput for a role that is not known: a slip must not widen sight."""
+        if role not in self.by_role:
+            raise InvalidInput("role", role, "one of " + ", ".join(sorted(self.by_role)))
+        return self.by_role[role]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fading:
+    """`strength`: an expression over the signals of a memory's state, in [0, 1]. `below`: from there on a memory counts
+    as faded (nothing is deleted for it).
+    """
+
+    strength: Expression
+    below: float
+
+    def __post_init__(self) -> None:
+        known = {name: signal.scale for name, signal in signals.STATE_SIGNALS.items()}
+        signals.check("fading.strength", self.strength, known=known)
+        validation.fraction("fading.below", self.below)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preset:
     """One way to remember.
 
-    `depth`: how many memories each leg brings (1 to 10,000). `score`: the ranking; it may read an uncalibrated signal
-    only inside `Rrf` or `MinMax`. `floor`: below it nothing is returned; None: everything may be.
-    `heading_in_vector`: whether who and when are embedded with a cue's text.
-    `reach_by_role`: how far each role looks; a scope that lacks what a reach speaks of looks as far as the workspace.
+    `ranking` is the usual one, `rankings` others by name. `heading_in_vector`: whether who and when are embedded with a
+    cue's text. `links`: None joins nothing by itself. `standing_tag`: memories with it are in every answer, apart from
+    its hits; None: there are none. `nudge_after`: how many events of an agent without a `memory.updated` are worth a
+    reminder.
     """
 
     name: str
     description: str
-    admission: Admission
-    score: Expression
-    depth: int
-    floor: Floor | None
-    recency_half_life: timedelta
-    heading_in_vector: bool
-    feedback: FeedbackSteps
+    admission: Admission = field(default_factory=Admission)
+    formation: Formation = field(default_factory=Formation)
+    ranking: Ranking
+    rankings: Mapping[str, Ranking] = field(default_factory=lambda: MappingProxyType({}))
+    limits: Limits = field(default_factory=Limits)
+    sight: Sight = field(default_factory=Sight)
+    dynamics: Dynamics
+    fading: Fading
+    feedback: FeedbackSteps = field(default_factory=FeedbackSteps)
+    links: SimilarLinks | None = None
+    heading_in_vector: bool = False
+    standing_tag: str | None = None
+    nudge_after: int = 60
     renderer: Renderer
-    reach_by_role: Mapping[str, Reach]
 
     def __post_init__(self) -> None:
-        validation.slug("preset.name", self.name)
-        validation.whole("preset.depth", self.depth, 1, 10_000)
-        if self.recency_half_life <= timedelta():
-            raise InvalidInput("preset.recency_half_life", self.recency_half_life, "a positive duration")
-        _check(self.score, calibrated=True)
+        validation.slug("name", self.name)
+        for name in self.rankings:
+            validation.slug("rankings", name)
+        if self.standing_tag is not None:
+            validation.tags("standing_tag", (self.standing_tag,))
+        validation.whole("nudge_after", self.nudge_after, 1, 1_000_000)
 
-    def reach_of(self, role: str) -> Reach:
-        """How far a role looks. Raises InvalidInput for one this preset does not know: a slip must not widen sight."""
-        if role not in self.reach_by_role:
-            raise InvalidInput("role", role, "one of " + ", ".join(sorted(self.reach_by_role)))
-        return self.reach_by_role[role]
-
-
-def _check(expression: Expression, *, calibrated: bool) -> None:
-    """Every signal is known, and an uncalibrated one stands only where its scale does not count."""
-    if isinstance(expression, Signal):
-        definition = SIGNALS.get(expression.name)
-        if definition is None:
-            raise InvalidInput("preset.score", expression.name, "one of " + ", ".join(sorted(SIGNALS)))
-        if calibrated and not definition.calibrated:
-            raise InvalidInput(
-                "preset.score", expression.name, "a calibrated signal; this one may stand only inside Rrf or MinMax"
-            )
-    inner_calibrated = calibrated and not isinstance(expression, MinMax | Rrf)
-    for inner in inner_expressions(expression):
-        _check(inner, calibrated=inner_calibrated)
+    def ranking_named(self, name: str | None) -> Ranking:
+        """None: the usual one. Raises InvalidInput for a name this preset does not have."""
+        if name is None:
+            return self.ranking
+        if name not in self.rankings:
+            allowed = ", ".join(sorted(self.rankings)) or f"none: preset {self.name} has but one"
+            raise InvalidInput("ranking", name, allowed)
+        return self.rankings[name]

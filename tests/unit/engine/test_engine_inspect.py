@@ -171,18 +171,18 @@ def test_a_doctor_finds_nothing_wrong_with_a_sound_store(week: Remembrancer) -> 
     week.index_now()
     findings = week.doctor()
     assert [finding.check for finding in findings if not finding.ok] == []
-    assert findings[-1].detail == "hash-256, 256 dimensions"
+    assert findings[-1].detail == "vector: hash-256, 256 dimensions"
 
 
 def test_a_doctor_does_not_mind_that_no_embedder_was_asked_for(wordy: Remembrancer) -> None:
     finding = wordy.doctor()[-1]
     assert (finding.check, finding.ok) == ("embedder", True)
-    assert finding.detail == "no embedder: lexical recall only, as asked for"
+    assert finding.detail == "sparse-only: no embedder: lexical recall only, as asked for"
 
 
 def test_a_doctor_says_that_the_embedder_is_down_and_what_it_means(tmp_path: Path, clock: FixedClock) -> None:
     settings = Settings(db=str(tmp_path / "a.db"), background_index=False)
     with Remembrancer.open(settings=settings, embedder=FailingEmbedder(), clock=clock) as rem:
         finding = rem.doctor()[-1]
-    assert (finding.check, finding.ok, finding.detail) == ("embedder", False, "the model does not answer")
+    assert (finding.check, finding.ok, finding.detail) == ("embedder", False, "vector-degraded: the model does not answer")
     assert "lexical" in finding.repair

@@ -12,9 +12,14 @@ from remembrancer.ports.embedder import Embedded, Embedder
 
 
 class DeferredEmbedder:
-    """Knows its model's name, size and script beforehand; `load` runs once, off the event loop, at the first text."""
+    """Knows its model's name and script beforehand; `load` runs once, off the event loop, at the first text.
 
-    def __init__(self, *, model_id: str, dim: int, reads: Callable[[str], bool], load: Callable[[], Embedder]) -> None:
+    `dim`: the size of its vectors; None where only the model can tell.
+    """
+
+    def __init__(
+        self, *, model_id: str, dim: int | None, reads: Callable[[str], bool], load: Callable[[], Embedder]
+    ) -> None:
         self._model_id = model_id
         self._dim = dim
         self._reads = reads
@@ -27,8 +32,8 @@ class DeferredEmbedder:
         return self._model_id
 
     @property
-    def dim(self) -> int:
-        return self._dim
+    def dim(self) -> int | None:
+        return self._dim if self._loaded is None else self._loaded.dim
 
     def reads(self, text: str) -> bool:
         return self._reads(text)

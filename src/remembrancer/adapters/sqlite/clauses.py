@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from remembrancer.adapters.sqlite.connection import Binding
 from remembrancer.adapters.sqlite.times import micros
@@ -52,7 +54,12 @@ def seen_by(reader: Reader, table: str, *, visibility: bool) -> Where:
         case Reach.WORKSPACE:
             pass
         case Reach.CREW_SHARED:
-            where.add(f"{table}.crew = ? OR {own}", crew, agent, crew)
+            if visibility and reader.shared_from > 0:
+                where.add(
+                    f"({table}.crew = ? AND {table}.importance >= ?) OR {own}", crew, reader.shared_from, agent, crew
+                )
+            else:
+                where.add(f"{table}.crew = ? OR {own}", crew, agent, crew)
         case Reach.OWN:
             where.add(own, agent, crew)
         case Reach.SESSION:
@@ -75,6 +82,18 @@ def kept_by(where: Filter, conditions: Where) -> Where:
         conditions.add(f"m.tier IN ({_marks(sorted(where.tiers))})", *sorted(where.tiers))
     for tag in sorted(where.tags):
         conditions.add("EXISTS (SELECT 1 FROM json_each(m.tags) WHERE value = ?)", tag)
+    if where.without_tags:
+        tags = sorted(where.without_tags)
+        conditions.add(f"NOT EXISTS (SELECT 1 FROM json_each(m.tags) WHERE value IN ({_marks(tags)}))", *tags)
+    if where.visibilities is not None:
+        conditions.add(f"m.visibility IN ({_marks(sorted(where.visibilities))})", *sorted(where.visibilities))
+    for key, value in where.metadata:
+        conditions.add(
+            f"EXISTS (SELECT 1 FROM json_each(m.metadata) WHERE key = ? AND type IN ({_JSON_TYPES[type(value)]})"
+            " AND atom IS ?)",
+            key,
+            value,
+        )
     if where.source is not None:
         conditions.add("m.source = ?", where.source)
     if where.session is not None:
@@ -86,12 +105,31 @@ def kept_by(where: Filter, conditions: Where) -> Where:
     return conditions
 
 
+_JSON_TYPES: Final[dict[type, str]] = {
+    str: "'text'",
+    bool: "'true', 'false'",
+    int: "'integer', 'real'",
+    float: "'integer', 'real'",
+    type(None): "'null'",
+}
+"""What SQLite calls values of a type: its 1 is a number and a truth value both."""
+
+
 def events_kept_by(where: EventFilter, conditions: Where) -> Where:
     """The conditions, narrowed to the events (table `e`) that the filter keeps."""
+    if where.ids is not None:
+        ids = sorted(identifier.bytes for identifier in where.ids)
+        conditions.add("e.id IN (SELECT unhex(value) FROM json_each(?))", json.dumps([each.hex() for each in ids]))
+    if where.agent is not None:
+        conditions.add("e.agent = ?", where.agent)
     if where.session is not None:
         conditions.add("e.session = ?", where.session)
     if where.types is not None:
         conditions.add(f"e.type IN ({_marks(sorted(where.types))})", *sorted(where.types))
+    if where.without_types:
+        conditions.add(f"e.type NOT IN ({_marks(sorted(where.without_types))})", *sorted(where.without_types))
+    if where.recorded_after is not None:
+        conditions.add("e.recorded_at > ?", micros(where.recorded_after))
     if where.since is not None:
         conditions.add("e.occurred_at >= ?", micros(where.since))
     if where.until is not None:

@@ -10,8 +10,9 @@ from uuid import UUID
 import numpy as np
 
 from remembrancer.adapters.sqlite.connection import Connection
-from remembrancer.adapters.sqlite.memories import next_change
+from remembrancer.adapters.sqlite.memories import add_relation, next_change
 from remembrancer.adapters.sqlite.times import micros
+from remembrancer.domain.relation import Relation
 from remembrancer.domain.scope import Scope
 from remembrancer.errors import EmbedderMismatch
 from remembrancer.ports.store import CueVector, PendingCue
@@ -51,7 +52,14 @@ def last_cue(connection: Connection) -> int:
     return connection.execute("SELECT ifnull(max(n), 0) FROM cues").get
 
 
-def put_vectors(connection: Connection, scope: Scope, model: str, vectors: Sequence[CueVector]) -> int:
+def put_vectors(
+    connection: Connection,
+    scope: Scope,
+    model: str,
+    vectors: Sequence[CueVector],
+    at: datetime,
+    relations: Sequence[Relation],
+) -> int:
     for dim in {len(item.vector) for item in vectors}:
         require_dim(connection, scope.workspace, model, dim)
     change = next_change(connection)
@@ -59,9 +67,9 @@ def put_vectors(connection: Connection, scope: Scope, model: str, vectors: Seque
     for item in vectors:
         data = np.ascontiguousarray(item.vector, dtype="<f4").tobytes()
         connection.execute(
-            "INSERT INTO embeddings (cue, model, dim, truncated, vector)"
-            " SELECT n, ?, ?, ?, ? FROM cues WHERE n = ? AND workspace = ? ON CONFLICT DO NOTHING",
-            (model, len(item.vector), item.truncated, data, item.ref, scope.workspace),
+            "INSERT INTO embeddings (cue, model, dim, truncated, vector, indexed_at)"
+            " SELECT n, ?, ?, ?, ?, ? FROM cues WHERE n = ? AND workspace = ? ON CONFLICT DO NOTHING",
+            (model, len(item.vector), item.truncated, data, micros(at), item.ref, scope.workspace),
         )
         if connection.changes():
             stored += 1
@@ -69,6 +77,8 @@ def put_vectors(connection: Connection, scope: Scope, model: str, vectors: Seque
             connection.execute(
                 "UPDATE memories SET change = ? WHERE n = (SELECT memory FROM cues WHERE n = ?)", (change, item.ref)
             )
+    for edge in relations:
+        add_relation(connection, scope, edge, replace_weight=False)
     return stored
 
 

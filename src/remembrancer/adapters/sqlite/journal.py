@@ -34,6 +34,11 @@ def events(
     return tuple(event_of(row) for row in rows)
 
 
+def count_events(connection: Connection, reader: Reader, where: EventFilter) -> int:
+    conditions = events_kept_by(where, seen_by(reader, "e", visibility=False))
+    return connection.execute(f"SELECT count(*) FROM events e WHERE {conditions.sql}", conditions.bindings).get
+
+
 def provenance(connection: Connection, reader: Reader, memory_id: UUID) -> tuple[Event, ...]:
     memories, events = seen_by(reader, "m", visibility=True), seen_by(reader, "e", visibility=False)
     rows = connection.execute(

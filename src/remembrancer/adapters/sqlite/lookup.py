@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any, Final
 from uuid import UUID
@@ -75,13 +76,16 @@ def revisions(connection: Connection, reader: Reader, memory_id: UUID) -> tuple[
     )
 
 
-def relations(connection: Connection, reader: Reader, memory_id: UUID) -> tuple[Relation, ...]:
+def relations(connection: Connection, reader: Reader, ids: Sequence[UUID]) -> tuple[Relation, ...]:
     ends = [seen_by(reader, table, visibility=True) for table in ("s", "t")]
+    given = json.dumps([identifier.hex for identifier in ids])
+    # By one end, then by the other: an OR over both would read every edge of the workspace.
+    near = "SELECT n FROM memories WHERE workspace = ? AND id IN (SELECT unhex(value) FROM json_each(?))"
     rows = connection.execute(
         "SELECT s.id, t.id, r.kind, r.weight, r.created_at FROM relations r"
         " JOIN memories s ON s.n = r.source JOIN memories t ON t.n = r.target"
-        f" WHERE {ends[0].sql} AND {ends[1].sql} AND (s.id = ? OR t.id = ?) ORDER BY r.created_at, s.id, t.id, r.kind",
-        (*ends[0].bindings, *ends[1].bindings, memory_id.bytes, memory_id.bytes),
+        f" WHERE {ends[0].sql} AND {ends[1].sql} AND (r.source IN ({near}) OR r.target IN ({near})) ORDER BY r.created_at, s.id, t.id, r.kind",
+        (*ends[0].bindings, *ends[1].bindings, *(reader.scope.workspace, given) * 2),
     )
     return tuple(
         Relation(UUID(bytes=source), UUID(bytes=target), RelationKind(kind), weight, moment(at))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Final
 from uuid import UUID
 
+from remembrancer.adapters.sqlite.clauses import seen_by
 from remembrancer.adapters.sqlite.connection import Connection
 from remembrancer.adapters.sqlite.lookup import by_topic, get, with_value
 from remembrancer.adapters.sqlite.rows import (
@@ -18,11 +20,15 @@ from remembrancer.adapters.sqlite.rows import (
     packed_terms,
     strength_bindings,
 )
-from remembrancer.adapters.sqlite.times import micros
+from remembrancer.adapters.sqlite.times import micros, moment
 from remembrancer.domain.memory import IndexedCue, Memory, MemoryWrite, Status
+from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reader, Scope
-from remembrancer.domain.strength import Strength
+from remembrancer.domain.strength import Adjustment, Exposed, Strength
 from remembrancer.errors import Conflict, InvalidInput, NotFound
+from remembrancer.ports.store import Audited
+
+MICROSECOND: Final = timedelta(microseconds=1)
 
 
 def next_change(connection: Connection) -> int:
@@ -131,21 +137,134 @@ def revise(connection: Connection, scope: Scope, write: MemoryWrite, expected_re
 
 
 def adjust(
-    connection: Connection, reader: Reader, ids: Sequence[UUID], change: Callable[[Strength], Strength]
+    connection: Connection,
+    reader: Reader,
+    ids: Sequence[UUID],
+    change: Callable[[Strength], Adjustment],
+    at: datetime,
+    exposed: Sequence[Exposed],
 ) -> dict[UUID, Strength]:
-    found = get(connection, reader, ids)
+    found = get(connection, reader, [*ids, *(one.memory_id for one in exposed)])
+    for one in exposed:
+        if one.memory_id not in found:
+            raise NotFound("memory", one.memory_id)
     adjusted: dict[UUID, Strength] = {}
     assignments = ", ".join(f"{column} = ?" for column in (*STRENGTH_COLUMNS, "change"))
     for identifier in dict.fromkeys(ids):
         if identifier not in found:
             raise NotFound("memory", identifier)
-        strength = change(found[identifier].strength)
+        adjustment = change(found[identifier].strength)
+        strength = adjustment.strength
         connection.execute(
             f"UPDATE memories SET {assignments} WHERE workspace = ? AND id = ?",
             (*strength_bindings(strength), next_change(connection), reader.scope.workspace, identifier.bytes),
         )
         adjusted[identifier] = strength
+        if adjustment.retire and found[identifier].status is Status.ACTIVE:
+            set_status(connection, reader, identifier, Status.RETIRED, at)
+            note(connection, reader.scope, identifier, "retired", adjustment.retire, at)
+    connection.executemany(
+        "INSERT INTO exposures (memory, kind, at, similarity)"
+        " SELECT n, ?, ?, ? FROM memories WHERE workspace = ? AND id = ?",
+        [
+            (one.exposure, micros(one.at), one.similarity, reader.scope.workspace, one.memory_id.bytes)
+            for one in exposed
+        ],
+    )
     return adjusted
+
+
+def note(connection: Connection, scope: Scope, memory_id: UUID, action: str, reason: str, at: datetime) -> None:
+    """Into the audit: what was done to a memory, and why."""
+    connection.execute(
+        "INSERT INTO audit (memory, action, reason, at) SELECT n, ?, ?, ? FROM memories WHERE workspace = ? AND id = ?",
+        (action, reason, micros(at), scope.workspace, memory_id.bytes),
+    )
+
+
+def audit(connection: Connection, reader: Reader, memory_id: UUID) -> tuple[Audited, ...]:
+    conditions = seen_by(reader, "m", visibility=True)
+    rows = connection.execute(
+        f"SELECT a.action, a.reason, a.at FROM audit a JOIN memories m ON m.n = a.memory WHERE {conditions.sql}"
+        " AND m.id = ? ORDER BY a.at, a.n",
+        (*conditions.bindings, memory_id.bytes),
+    )
+    return tuple(Audited(memory_id, action, reason, moment(at)) for action, reason, at in rows)
+
+
+def supersede(connection: Connection, reader: Reader, old: UUID, new: UUID | None, at: datetime) -> Memory:
+    ends = [old] if new is None else [old, new]
+    found = get(connection, reader, ends)
+    for end in ends:
+        if end not in found:
+            raise NotFound("memory", end)
+    memory = found[old]
+    if new is None:
+        return _invalidate(connection, reader, memory, at)
+    if memory.superseded_by == new:
+        return memory
+    if memory.superseded_by is not None:
+        raise Conflict(f"memory {old} is superseded by {memory.superseded_by} already")
+    if old in _successors(connection, reader.scope, new):
+        raise Conflict(f"memory {new} is, in the end, superseded by {old}: neither would be left")
+    connection.execute(
+        "UPDATE memories SET superseded_by = ?, superseded_at = ?, change = ? WHERE workspace = ? AND id = ?",
+        (new.bytes, micros(at), next_change(connection), reader.scope.workspace, old.bytes),
+    )
+    add_relation(connection, reader.scope, Relation(new, old, RelationKind.SUPERSEDES, 1.0, at), replace_weight=False)
+    note(connection, reader.scope, old, "superseded", f"by {new}", at)
+    return get(connection, reader, [old])[old]
+
+
+def _invalidate(connection: Connection, reader: Reader, memory: Memory, at: datetime) -> Memory:
+    if memory.superseded_by is not None or (memory.valid_until is not None and memory.valid_until <= at):
+        return memory
+    # What was to hold only from later on never does: an interval cannot end before it begins.
+    until = at if memory.valid_from is None else max(at, memory.valid_from + MICROSECOND)
+    connection.execute(
+        "UPDATE memories SET valid_until = ?, change = ? WHERE workspace = ? AND id = ?",
+        (micros(until), next_change(connection), reader.scope.workspace, memory.id.bytes),
+    )
+    note(connection, reader.scope, memory.id, "invalidated", "", at)
+    return get(connection, reader, [memory.id])[memory.id]
+
+
+def _successors(connection: Connection, scope: Scope, memory_id: UUID) -> list[UUID]:
+    """The memory and, in order, all that supersede it."""
+    rows = connection.execute(
+        "WITH RECURSIVE later(id) AS (SELECT ? UNION SELECT m.superseded_by FROM memories m JOIN later l"
+        " ON m.id = l.id WHERE m.workspace = ? AND m.superseded_by IS NOT NULL) SELECT id FROM later",
+        (memory_id.bytes, scope.workspace),
+    )
+    return [UUID(bytes=identifier) for (identifier,) in rows]
+
+
+def relate(connection: Connection, reader: Reader, relations: Sequence[Relation]) -> int:
+    ends = [end for edge in relations for end in (edge.source, edge.target)]
+    found = get(connection, reader, ends)
+    for end in ends:
+        if end not in found:
+            raise NotFound("memory", end)
+    return sum(add_relation(connection, reader.scope, edge, replace_weight=True) for edge in relations)
+
+
+def add_relation(connection: Connection, scope: Scope, edge: Relation, *, replace_weight: bool) -> bool:
+    """Whether it is new. Nothing is added where an end has gone."""
+    ends = (scope.workspace, edge.source.bytes, scope.workspace, edge.target.bytes)
+    known: bool = connection.execute(
+        "SELECT EXISTS (SELECT 1 FROM relations r JOIN memories s ON s.n = r.source JOIN memories t ON t.n = r.target"
+        " WHERE s.workspace = ? AND s.id = ? AND t.workspace = ? AND t.id = ? AND r.kind = ?)",
+        (*ends, edge.kind),
+    ).get
+    then = "UPDATE SET weight = excluded.weight" if replace_weight else "NOTHING"
+    connection.execute(
+        "INSERT INTO relations (workspace, source, target, kind, weight, created_at)"
+        " SELECT ?, s.n, t.n, ?, ?, ? FROM memories s, memories t"
+        " WHERE s.workspace = ? AND s.id = ? AND t.workspace = ? AND t.id = ?"
+        f" ON CONFLICT DO {then}",
+        (scope.workspace, edge.kind, edge.weight, micros(edge.created_at), *ends),
+    )
+    return not known and bool(connection.changes())
 
 
 def set_status(connection: Connection, reader: Reader, memory_id: UUID, status: Status, at: datetime) -> Memory:

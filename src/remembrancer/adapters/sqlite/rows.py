@@ -28,8 +28,8 @@ EVENT_COLUMNS: Final = (
 MEMORY_COLUMNS: Final = (
     "id workspace project crew agent session visibility tier kind title text source origin occurred_from occurred_to"
     " recorded_at valid_from valid_until superseded_by superseded_at retired_at topic_key key revision tags metadata"
-    " status importance priority confidence surprise retrieved shown used helped harmed last_retrieved_at"
-    " last_shown_at last_used_at"
+    " status consolidated_at importance importance_floor priority confidence surprise stability difficulty"
+    " last_reviewed_at retrieved shown used helped unhelpful harmed last_retrieved_at last_shown_at last_used_at"
 ).split()
 
 MEMORY_SELECT: Final = ", ".join(f"m.{column}" for column in MEMORY_COLUMNS)
@@ -117,20 +117,26 @@ def _memory(row: Row) -> Memory:
         tags=tuple(cast("list[str]", json.loads(row[24]))),
         metadata=_json(row[25]),
         status=Status(row[26]),
+        consolidated_at=optional_moment(row[27]),
         strength=Strength(
-            importance=row[27],
-            priority=row[28],
-            confidence=row[29],
-            surprise=row[30],
+            importance=row[28],
+            importance_floor=row[29],
+            priority=row[30],
+            confidence=row[31],
+            surprise=row[32],
+            stability=row[33],
+            difficulty=row[34],
+            last_reviewed_at=optional_moment(row[35]),
             usage=Usage(
-                retrieved=row[31],
-                shown=row[32],
-                used=row[33],
-                helped=row[34],
-                harmed=row[35],
-                last_retrieved_at=optional_moment(row[36]),
-                last_shown_at=optional_moment(row[37]),
-                last_used_at=optional_moment(row[38]),
+                retrieved=row[36],
+                shown=row[37],
+                used=row[38],
+                helped=row[39],
+                unhelpful=row[40],
+                harmed=row[41],
+                last_retrieved_at=optional_moment(row[42]),
+                last_shown_at=optional_moment(row[43]),
+                last_used_at=optional_moment(row[44]),
             ),
         ),
     )
@@ -163,6 +169,7 @@ def memory_bindings(memory: Memory) -> tuple[Binding, ...]:
         json.dumps(memory.tags, ensure_ascii=False),
         encoded(memory.metadata),
         memory.status,
+        micros(memory.consolidated_at),
         *strength_bindings(memory.strength),
     )
 
@@ -175,13 +182,18 @@ def strength_bindings(strength: Strength) -> tuple[Binding, ...]:
     usage = strength.usage
     return (
         strength.importance,
+        strength.importance_floor,
         strength.priority,
         strength.confidence,
         strength.surprise,
+        strength.stability,
+        strength.difficulty,
+        micros(strength.last_reviewed_at),
         usage.retrieved,
         usage.shown,
         usage.used,
         usage.helped,
+        usage.unhelpful,
         usage.harmed,
         micros(usage.last_retrieved_at),
         micros(usage.last_shown_at),

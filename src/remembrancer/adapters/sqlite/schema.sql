@@ -40,6 +40,9 @@ CREATE TABLE memories (
   retrieved INTEGER NOT NULL, shown INTEGER NOT NULL, used INTEGER NOT NULL, helped INTEGER NOT NULL,
   harmed INTEGER NOT NULL, last_retrieved_at INTEGER, last_shown_at INTEGER, last_used_at INTEGER,
   change INTEGER NOT NULL,
+  consolidated_at INTEGER, importance_floor REAL NOT NULL DEFAULT 0,
+  stability REAL NOT NULL DEFAULT 2.3065, difficulty REAL NOT NULL DEFAULT 2.118103970459015,
+  last_reviewed_at INTEGER, unhelpful INTEGER NOT NULL DEFAULT 0,
   UNIQUE (workspace, id)
 );
 CREATE UNIQUE INDEX memories_by_key ON memories (workspace, project, crew, agent, key) WHERE key IS NOT NULL;
@@ -47,6 +50,8 @@ CREATE UNIQUE INDEX memories_by_topic ON memories (workspace, project, crew, age
   WHERE topic_key IS NOT NULL AND status = 'active';
 CREATE INDEX memories_by_time ON memories (workspace, occurred_to);
 CREATE INDEX memories_by_change ON memories (workspace, change);
+CREATE INDEX memories_by_session ON memories (workspace, session) WHERE session <> '';
+CREATE INDEX memories_by_source ON memories (workspace, source) WHERE source IS NOT NULL;
 
 CREATE TABLE memory_events (
   memory INTEGER NOT NULL REFERENCES memories (n) ON DELETE CASCADE,
@@ -84,6 +89,7 @@ CREATE TABLE embeddings (
   cue INTEGER NOT NULL REFERENCES cues (n) ON DELETE CASCADE,
   model TEXT NOT NULL, dim INTEGER NOT NULL, truncated INTEGER NOT NULL,
   vector BLOB NOT NULL, -- little-endian float32, unit length
+  indexed_at INTEGER, -- NULL: before this was noted
   UNIQUE (cue, model)
 );
 
@@ -112,4 +118,26 @@ CREATE TABLE vector_retries (
 CREATE TABLE vector_models (
   workspace TEXT NOT NULL, model TEXT NOT NULL, dim INTEGER NOT NULL,
   PRIMARY KEY (workspace, model)
+) WITHOUT ROWID;
+-- Append-only: which memory got how far, and when. `similarity` is the cosine it was found with.
+CREATE TABLE exposures (
+  n INTEGER PRIMARY KEY,
+  memory INTEGER NOT NULL REFERENCES memories (n) ON DELETE CASCADE,
+  kind TEXT NOT NULL, at INTEGER NOT NULL, similarity REAL
+);
+CREATE INDEX exposures_by_memory ON exposures (memory);
+CREATE INDEX exposures_by_time ON exposures (at);
+
+CREATE TABLE audit (
+  n INTEGER PRIMARY KEY,
+  memory INTEGER NOT NULL REFERENCES memories (n) ON DELETE CASCADE,
+  action TEXT NOT NULL, reason TEXT NOT NULL, at INTEGER NOT NULL
+);
+CREATE INDEX audit_by_memory ON audit (memory);
+
+-- One row a day for the workspace (crew '') and for each crew. A metric without data is NULL.
+CREATE TABLE health_snapshots (
+  workspace TEXT NOT NULL, crew TEXT NOT NULL, day TEXT NOT NULL, taken_at INTEGER NOT NULL,
+  freshness REAL, coverage REAL, coherence REAL, efficiency REAL, reachability REAL, score REAL,
+  PRIMARY KEY (workspace, crew, day)
 ) WITHOUT ROWID;

@@ -20,11 +20,12 @@ from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Revision, Statu
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.scope import Reader, Scope
-from remembrancer.domain.strength import Strength
+from remembrancer.domain.strength import Adjustment, Exposed, Strength
 from remembrancer.errors import InvalidInput
 from remembrancer.ports.exchange import RECORDS, Analyse
 from remembrancer.ports.store import (
     Appended,
+    Audited,
     CueVector,
     Entry,
     EventFilter,
@@ -71,9 +72,21 @@ class SqliteStore:
         return await self._database.read(lambda c: lookup.by_topic(c, scope, topic_key))
 
     async def adjust(
-        self, reader: Reader, ids: Sequence[UUID], change: Callable[[Strength], Strength]
+        self,
+        reader: Reader,
+        ids: Sequence[UUID],
+        change: Callable[[Strength], Adjustment],
+        *,
+        at: datetime,
+        exposed: Sequence[Exposed] = (),
     ) -> Mapping[UUID, Strength]:
-        return await self._database.write(lambda c: memories.adjust(c, reader, ids, change))
+        return await self._database.write(lambda c: memories.adjust(c, reader, ids, change, at, exposed))
+
+    async def supersede(self, reader: Reader, old: UUID, new: UUID | None, *, at: datetime) -> Memory:
+        return await self._database.write(lambda c: memories.supersede(c, reader, old, new, at))
+
+    async def relate(self, reader: Reader, relations: Sequence[Relation]) -> int:
+        return await self._database.write(lambda c: memories.relate(c, reader, relations))
 
     async def set_status(self, reader: Reader, memory_id: UUID, status: Status, *, at: datetime) -> Memory:
         return await self._database.write(lambda c: memories.set_status(c, reader, memory_id, status, at))
@@ -87,8 +100,11 @@ class SqliteStore:
     async def revisions(self, reader: Reader, memory_id: UUID) -> tuple[Revision, ...]:
         return await self._database.read(lambda c: lookup.revisions(c, reader, memory_id))
 
-    async def relations(self, reader: Reader, memory_id: UUID) -> tuple[Relation, ...]:
-        return await self._database.read(lambda c: lookup.relations(c, reader, memory_id))
+    async def relations(self, reader: Reader, ids: Sequence[UUID]) -> tuple[Relation, ...]:
+        return await self._database.read(lambda c: lookup.relations(c, reader, ids))
+
+    async def audit(self, reader: Reader, memory_id: UUID) -> tuple[Audited, ...]:
+        return await self._database.read(lambda c: memories.audit(c, reader, memory_id))
 
     async def provenance(self, reader: Reader, memory_id: UUID) -> tuple[Event, ...]:
         return await self._database.read(lambda c: journal.provenance(c, reader, memory_id))
@@ -102,6 +118,9 @@ class SqliteStore:
         self, reader: Reader, where: EventFilter, *, limit: int, oldest_first: bool = False
     ) -> tuple[Event, ...]:
         return await self._database.read(lambda c: journal.events(c, reader, where, limit, oldest_first))
+
+    async def count_events(self, reader: Reader, where: EventFilter) -> int:
+        return await self._database.read(lambda c: journal.count_events(c, reader, where))
 
     async def search(self, reader: Reader, request: SearchRequest) -> Candidates:
         if request.vector is not None and request.model is None:
@@ -123,8 +142,10 @@ class SqliteStore:
 
         return await self._database.read(work)
 
-    async def put_vectors(self, scope: Scope, model: str, vectors: Sequence[CueVector]) -> int:
-        return await self._database.write(lambda c: embeddings.put_vectors(c, scope, model, vectors))
+    async def put_vectors(
+        self, scope: Scope, model: str, vectors: Sequence[CueVector], *, at: datetime, relations: Sequence[Relation] = ()
+    ) -> int:
+        return await self._database.write(lambda c: embeddings.put_vectors(c, scope, model, vectors, at, relations))
 
     async def defer_vectors(self, scope: Scope, model: str, refs: Sequence[int], *, error: str, now: datetime) -> None:
         await self._database.write(lambda c: embeddings.defer_vectors(c, scope, model, refs, error, now))

@@ -46,8 +46,9 @@ class _Console(Console):
         raise BrokenPipeError
 
 
-def _option(name: str, said: str, metavar: str | None = None) -> Any:
-    return typer.Option(name, help=said, metavar=metavar, rich_help_panel=EVERY_COMMAND)
+def _option(name: str, said: str, metavar: str | None = None, *, also: str | None = None) -> Any:
+    names = (name,) if also is None else (name, also)
+    return typer.Option(*names, help=said, metavar=metavar, rich_help_panel=EVERY_COMMAND)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +60,8 @@ class Invocation:
 
     db: Annotated[str | None, _option("--db", "The database file; remembrancer.db if not given.", "FILE")] = None
     workspace: Annotated[
-        str | None, _option("--workspace", "The tenant whose memories these are; default if not given.")
+        str | None,
+        _option("--workspace", "The tenant whose memories these are; default if not given.", also="--namespace"),
     ] = None
     project: Annotated[str | None, _option("--project", "The project within the workspace.")] = None
     crew: Annotated[str | None, _option("--crew", "The crew within the project.")] = None
@@ -67,7 +69,9 @@ class Invocation:
     session: Annotated[str | None, _option("--session", "The session within the agent.")] = None
     role: Annotated[str | None, _option("--role", "As what to read: AGENT (if not given) or LEAD.")] = None
     preset: Annotated[str | None, _option("--preset", "The preset to remember by; default if not given.")] = None
-    embedder: Annotated[str | None, _option("--embedder", "auto (if not given), none or local.")] = None
+    embedder: Annotated[
+        str | None, _option("--embedder", "auto (if not given), none, local or ollama:MODEL.", "EMBEDDER")
+    ] = None
     config: Annotated[Path | None, _option("--config", "A TOML file of settings.", "FILE")] = None
     as_json: Annotated[bool, _option("--json", "One JSON document on stdout, and nothing else.")] = False
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import sys
 from collections.abc import Sequence
 from typing import Annotated, Final, Protocol, runtime_checkable
@@ -100,6 +101,7 @@ def main() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code. Every error is one line on stderr."""
+    _leave_warnings_to_the_commands()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that cannot write a character still gets the rest
@@ -116,6 +118,13 @@ def run(arguments: Sequence[str]) -> int:
         if isinstance(error, _UsageError):
             return _failed(error.format_message(), error.exit_code)
         return _failed(f"unforeseen, please report it: {type(error).__name__}: {error}", DEFECT)
+
+
+def _leave_warnings_to_the_commands() -> None:
+    """What the library warns of, a command says in its own words where it matters: it stands on stderr once."""
+    logger = logging.getLogger("remembrancer")
+    if not logger.handlers:
+        logger.addHandler(logging.NullHandler())
 
 
 def _failed(message: str, code: int) -> int:

@@ -59,10 +59,18 @@ def recalled(recall: RecallOut, *, explain: bool) -> Blocks:
         yield heading(hit)
         yield indented(Shorter(said(hit), lines=3))
         yield indented(Text(str(hit.memory.id), style="dim"))
+        if hit.via is not None:
+            yield indented(Text(f"by its similar edge with {hit.via}", style="dim"))
         if explain:
             # Bars are to one scale, the best hit's score, so that hits can be compared.
             yield indented(part_bars(hit.explanation.parts, recall.hits[0].score))
             yield indented(_reasons(hit))
+        yield ""
+    if recall.standing:
+        yield Text(f"In every answer: {counted(len(recall.standing), 'standing memory')}", style="bold")
+        for memory in recall.standing:
+            yield indented(Shorter(_titled(memory), lines=2))
+            yield indented(Text(str(memory.id), style="dim"))
         yield ""
 
 
@@ -219,6 +227,9 @@ def dossier(answer: DossierOut) -> Blocks:
         "relation",
         [(f"{edge.kind}, {edge.weight:.2f}", f"{edge.source} to {edge.target}") for edge in answer.relations],
     )
+    yield from _section(
+        "audit line", [(f"{audited.action}, {minute(audited.at)}", audited.reason or "-") for audited in answer.audit]
+    )
 
 
 def _section(noun: str, items: list[tuple[str, str]]) -> Blocks:
@@ -273,7 +284,10 @@ def _strength(strength: StrengthOut) -> list[tuple[str, str]]:
         ("confidence", f"{strength.confidence:.2f}"),
         ("priority", f"{strength.priority} of 10"),
         ("surprise", f"{strength.surprise:.2f}" if strength.surprise else ""),
-        ("feedback", f"{usage.helped} × helped, {usage.harmed} × harmed"),
+        ("never below", f"{strength.importance_floor:.2f}" if strength.importance_floor else ""),
+        ("stability", f"{strength.stability:.1f} days"),
+        ("reviewed", _optional(strength.last_reviewed_at)),
+        ("feedback", f"{usage.helped} × helped, {usage.unhelpful} × unhelpful, {usage.harmed} × harmed"),
         ("use", f"{usage.retrieved} × retrieved, {usage.shown} × shown, {usage.used} × used"),
     ]
 

@@ -1,0 +1,104 @@
+"""Made-up memories by the thousand, and questions to them: what the measurements of recall share.
+
+The texts are words of the shipped conversation, drawn anew by their frequency. A thousand of them are embedded; the
+others get a vector near one of those, because embedding 100,000 texts would take an hour and change nothing that is
+measured.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from remembrancer import AsyncRemembrancer, EventDraft
+from remembrancer.adapters.sqlite.store import SqliteStore
+from remembrancer.domain.event import Severity
+from remembrancer.domain.scope import Scope
+from remembrancer.policies.lexical import tokens_and_terms
+from remembrancer.ports.embedder import Embedder
+from remembrancer.ports.store import CueVector
+
+SIZES: Final = (1_000, 10_000, 100_000)
+EMBEDDED: Final = 1_000
+BATCH: Final = 2_000
+SEVERITIES: Final = (*[Severity.INFO] * 16, *[Severity.NOTICE] * 2, Severity.WARN, Severity.ERROR)
+"""In turn, so that memories differ in importance."""
+
+
+class Words:
+    """Texts made of the shipped conversation's own words, by a seeded choice."""
+
+    def __init__(self, seed: int) -> None:
+        history = files("remembrancer") / "demo" / "history.jsonl"
+        turns = [json.loads(line) for line in history.read_text(encoding="utf-8").splitlines()]
+        self._random = random.Random(seed)
+        self._lengths = [len(turn["text"].split()) for turn in turns]
+        self._words = [word for turn in turns for word in turn["text"].split()]
+        self.actors = sorted({turn["actor"] for turn in turns})
+
+    def text(self) -> str:
+        return " ".join(self._random.choices(self._words, k=self._random.choice(self._lengths)))
+
+    def question(self) -> str:
+        opening = self._random.choice(("What did we decide about", "When did", "Who said", "Why was", "How many"))
+        return f"{opening} {' '.join(self._random.choices(self._words, k=self._random.randint(3, 8)))}?"
+
+    def event(self, number: int) -> EventDraft:
+        start = datetime(2025, 1, 1, tzinfo=UTC)
+        return EventDraft(
+            text=self.text(),
+            actor=self._random.choice(self.actors),
+            session=f"session-{number // 40}",
+            occurred_at=start + timedelta(minutes=5 * number),
+            severity=SEVERITIES[number % len(SEVERITIES)],
+        )
+
+
+async def open_memory(path: Path, embedder: Embedder) -> AsyncRemembrancer:
+    return await AsyncRemembrancer.open(str(path), embedder=embedder, settings={"background_index": False})
+
+
+async def fill(path: Path, words: Words, size: int, embedder: Embedder) -> float:
+    """A file of so many memories, each with its vector; how many were written a second, without their vectors."""
+    async with await open_memory(path, embedder) as rem:
+        began = time.perf_counter()
+        for batch in _batches(size):
+            await rem.observe_many([words.event(number) for number in batch])
+        seconds = time.perf_counter() - began
+        await _give_vectors(path, embedder, rem.scope)
+    return size / seconds
+
+
+async def _give_vectors(path: Path, embedder: Embedder, scope: Scope) -> None:
+    """Vectors for every cue: each one of a thousand real ones, moved a little."""
+    words, chance = Words(seed=1), np.random.default_rng(1)
+    real = (await embedder.embed_documents([words.text() for _ in range(EMBEDDED)])).vectors
+    store = SqliteStore(str(path), analyse=tokens_and_terms)
+    try:
+        while waiting := await store.pending(scope, embedder.model_id, limit=BATCH, now=datetime.now(UTC)):
+            vectors = _near(real, chance, len(waiting))
+            await store.put_vectors(
+                scope,
+                embedder.model_id,
+                [CueVector(cue.ref, vector, truncated=False) for cue, vector in zip(waiting, vectors, strict=True)],
+            )
+    finally:
+        await store.close()
+
+
+def _near(real: NDArray[np.float32], chance: np.random.Generator, count: int) -> NDArray[np.float32]:
+    moved = real[chance.integers(0, len(real), count)] + chance.normal(0, 0.03, (count, real.shape[1]))
+    return (moved / np.linalg.norm(moved, axis=1, keepdims=True)).astype(np.float32)
+
+
+def _batches(size: int) -> Iterator[range]:
+    return (range(start, min(start + BATCH, size)) for start in range(0, size, BATCH))

@@ -1,0 +1,112 @@
+"""From a ranking to the hits: rows read, repeats left out, and what is too much alike put back."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from remembrancer.domain.candidates import Candidates
+from remembrancer.domain.memory import Cue, Memory
+from remembrancer.domain.scope import Reader
+from remembrancer.engine.context import Context
+from remembrancer.policies.diversity import Mmr, same_words, words_of
+from remembrancer.policies.scoring import Scored
+
+if TYPE_CHECKING:
+    from remembrancer.policies.scoring import Column
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """Candidates scored: `order` their indexes, best first; `relevant` which are above the floor; `passed` which are
+    also above the least score asked for.
+    """
+
+    found: Candidates
+    table: Mapping[str, Column]
+    scored: Scored
+    scores: Column
+    order: NDArray[np.int64]
+    relevant: NDArray[np.bool_]
+    passed: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A candidate, by its index, with its row, all its cues, the best of them, and its score in the answer."""
+
+    candidate: int
+    memory: Memory
+    cues: tuple[Cue, ...]
+    cue: Cue
+    score: float
+
+
+@dataclass(slots=True)
+class Choice:
+    """What was chosen, best first, and why others were not. Candidates go by their index.
+
+    `worst_rank`: the last place in the ranking, from 1, that something was chosen from.
+    """
+
+    chosen: list[Chosen] = field(default_factory=list[Chosen])
+    missing: set[int] = field(default_factory=set[int])
+    repeated: dict[int, int] = field(default_factory=dict[int, int])
+    worst_rank: int = 0
+
+
+async def choose(
+    ctx: Context, reader: Reader, ranking: Ranked, diversity: Mmr | None, limit: int, min_score: float
+) -> Choice:
+    """The best `limit` that pass the floor and say something new, reordered for diversity where that is asked for."""
+    choice = Choice()
+    contenders = [index for index in map(int, ranking.order) if ranking.passed[index]]
+    # Rows are read a page at a time: repeats are rare, so the first page is nearly always enough. What is to be compared
+    # with everything must all be read.
+    page = limit if diversity is None else max(1, len(contenders))
+    wanted = limit if diversity is None else len(contenders)
+    said: dict[str, int] = {}
+    for start in range(0, len(contenders), page):
+        async for chosen in _read(ctx, reader, ranking, contenders[start : start + page], choice, said):
+            if len(choice.chosen) < wanted:
+                choice.chosen.append(chosen)
+        if len(choice.chosen) == wanted:
+            break
+    if diversity is not None:
+        # Likeness to better hits takes from a score: it may fall below what was asked for only now.
+        choice.chosen = [one for one in _diverse(choice.chosen, diversity, limit) if one.score >= min_score]
+    places = {int(index): rank for rank, index in enumerate(ranking.order, start=1)}
+    choice.worst_rank = max((places[chosen.candidate] for chosen in choice.chosen), default=0)
+    return choice
+
+
+async def _read(
+    ctx: Context, reader: Reader, ranking: Ranked, page: Sequence[int], choice: Choice, said: dict[str, int]
+) -> AsyncIterator[Chosen]:
+    """The page's rows, in order, without repeats of what was said before."""
+    ids = ranking.found.ids
+    rows = await ctx.store.get(reader, [ids[index] for index in page])
+    cues = await ctx.store.cues(reader, list(rows))
+    for index in page:
+        memory = rows.get(ids[index])
+        several = cues.get(ids[index])
+        if memory is None or several is None:
+            choice.missing.add(index)
+            continue
+        # Revised since the search, it may have fewer cues than it had.
+        cue = several[min(int(ranking.found.cue[index]), len(several) - 1)]
+        first = said.setdefault(same_words(cue.heading, memory.title, memory.text), index)
+        if first == index:
+            yield Chosen(index, memory, several, cue, float(ranking.scores[index]))
+        else:
+            choice.repeated[index] = first
+
+
+def _diverse(chosen: Sequence[Chosen], diversity: Mmr, limit: int) -> list[Chosen]:
+    words = [words_of(f"{one.memory.title or ''} {one.memory.text}") for one in chosen]
+    picks = diversity.picks([one.score for one in chosen], words, limit)
+    return [replace(chosen[pick.candidate], score=pick.score) for pick in picks]

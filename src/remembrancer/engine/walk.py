@@ -1,0 +1,59 @@
+"""One hop from the hits along what is similar: context without another question."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from uuid import UUID
+
+from remembrancer.domain.memory import Cue, Memory
+from remembrancer.domain.query import Filter
+from remembrancer.domain.recall import Explanation, Hit, Part
+from remembrancer.domain.relation import RelationKind
+from remembrancer.domain.scope import Reader
+from remembrancer.engine.context import Context
+from remembrancer.policies.selection import excluded_by
+
+
+async def walk(
+    ctx: Context, reader: Reader, hits: tuple[Hit, ...], where: Filter, limit: int, min_score: float, now: datetime
+) -> tuple[Hit, ...]:
+    """The hits and what they are similar to, best first, at most `limit`, none below `min_score`.
+
+    An edge is read in both directions. What it leads to scores the hit's score x the edge's weight, and the filter and
+    the reader's sight hold for it as for any hit.
+    """
+    there = {hit.id for hit in hits}
+    ways: dict[UUID, tuple[float, Hit, float]] = {}
+    by_id = {hit.id: hit for hit in hits}
+    for edge in await ctx.store.relations(reader, list(by_id)):
+        if edge.kind is not RelationKind.SIMILAR:
+            continue
+        for near, far in ((edge.source, edge.target), (edge.target, edge.source)):
+            if near in by_id and far not in there:
+                score = by_id[near].score * edge.weight
+                if far not in ways or score > ways[far][0]:
+                    ways[far] = (score, by_id[near], edge.weight)
+    rows = await ctx.store.get(reader, list(ways))
+    cues = await ctx.store.cues(reader, list(rows))
+    led = [
+        _led(memory, cues[identifier], *ways[identifier], now)
+        for identifier, memory in rows.items()
+        if ways[identifier][0] >= min_score and identifier in cues and not excluded_by(memory, where)
+    ]
+    best = sorted((*hits, *led), key=lambda hit: (-hit.score, hit.age, hit.id))
+    return tuple(replace(hit, rank=rank) for rank, hit in enumerate(best[:limit], start=1))
+
+
+def _led(memory: Memory, cues: tuple[Cue, ...], score: float, hit: Hit, weight: float, now: datetime) -> Hit:
+    parts = (Part("score of the hit it is joined to", hit.score, hit.score), Part("weight of the edge", weight, weight))
+    return Hit(
+        rank=0,  # its place is known when all are sorted
+        score=score,
+        memory=memory,
+        cue=cues[0],
+        age=now - memory.occurred_to,
+        explanation=Explanation(score=Part("one hop along similar", score, score, parts), signals={}, ranks={}),
+        turns=tuple(cue for cue in cues if cue.event_id is not None),
+        via=hit.id,
+    )

@@ -1,0 +1,89 @@
+"""A journal with selective vector recall: few kinds of events are remembered, and importance fades over half a year."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Final
+
+from remembrancer.domain.event import Severity
+from remembrancer.domain.strength import Exposure
+from remembrancer.policies.admission import Admission
+from remembrancer.policies.decay import LinearRamp
+from remembrancer.policies.dynamics import Dynamics, Since
+from remembrancer.policies.formation import Formation
+from remembrancer.policies.importance import Importance
+from remembrancer.policies.linking import SimilarLinks
+from remembrancer.policies.ranking import MAX_DEPTH, Depth, Ranking
+from remembrancer.policies.reinforcement import LogarithmicGain
+from remembrancer.policies.rendering import Block
+from remembrancer.policies.scoring import Clamp, Greatest, Product, Rrf, Signal
+from remembrancer.presets.spec import Fading, Limits, Preset, Sight
+
+IMPORTANCE_NOW: Final = Greatest(
+    (
+        Signal("importance_floor"),
+        Clamp(Product((Signal("importance"), Signal("retention"), Signal("reinforcement")))),
+    )
+)
+"""base x max(0.1, 1 - days / 180) x (1 + log2(references + 1) / 8), at least what an operator's mark guarantees."""
+
+CREWSHIP: Final = Preset(
+    name="crewship",
+    description="Escalations, summaries and failures only; cosine x fading importance, or both legs by rank.",
+    admission=Admission(
+        never=("exec.output_chunk", "container.metrics", "network.*"),
+        always=(
+            "peer.escalation",
+            "summary.generated",
+            "memory.consolidated",
+            "approval.denied",
+            "eval.regression_detected",
+        ),
+        from_severity=MappingProxyType({"keeper.decision": Severity.WARN, "mission.status_change": Severity.WARN}),
+        in_states=MappingProxyType({"peer.conversation": ("escalated",)}),
+        forced_by="episodic",
+    ),
+    formation=Formation(
+        importance=Importance(
+            by_type=MappingProxyType(
+                {
+                    "peer.escalation": 0.20,
+                    "summary.generated": 0.15,
+                    "memory.consolidated": 0.20,
+                    "approval.denied": 0.15,
+                    "eval.regression_detected": 0.30,
+                    "keeper.decision": 0.10,
+                    "mission.status_change": 0.05,
+                }
+            ),
+            by_severity=MappingProxyType({Severity.NOTICE: 0.05, Severity.WARN: 0.15, Severity.ERROR: 0.25}),
+        )
+    ),
+    ranking=Ranking(
+        score=Product((Signal("similarity"), IMPORTANCE_NOW)),
+        words_alone=Rrf((Signal("lexical_leg"),)),
+        # Importance may lift a row from anywhere in the order of similarity, so all of it is looked at.
+        depth=Depth(least=MAX_DEPTH),
+    ),
+    rankings=MappingProxyType(
+        {
+            "hybrid": Ranking(
+                score=Rrf((Signal("dense_leg"), Signal("lexical_leg"))),
+                words_alone=Rrf((Signal("lexical_leg"),)),
+                depth=Depth(least=20, per_hit=3),
+            )
+        }
+    ),
+    limits=Limits(usual=5, most=50),
+    sight=Sight(shared_from=0.65, strict=True),
+    dynamics=Dynamics(
+        curve=LinearRamp(days=180, floor=0.1),
+        since=Since.OCCURRED,
+        counted=Exposure.SHOWN,
+        gain=LogarithmicGain(divisor=8),
+    ),
+    fading=Fading(strength=IMPORTANCE_NOW, below=0.15),
+    links=SimilarLinks(at_most=3, above=0.80),
+    nudge_after=60,
+    renderer=Block(),
+)

@@ -1,0 +1,49 @@
+"""Explicit memories with priority and confidence, on Ebbinghaus's curve; three strikes and a memory is out."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from remembrancer.domain.strength import Exposure
+from remembrancer.policies.decay import Ebbinghaus
+from remembrancer.policies.dynamics import Dynamics, Since
+from remembrancer.policies.formation import Formation
+from remembrancer.policies.ranking import Depth, Ranking
+from remembrancer.policies.reinforcement import FeedbackSteps, Strikes
+from remembrancer.policies.rendering import Block
+from remembrancer.policies.scoring import Signal, Weighted
+from remembrancer.presets.spec import Fading, Preset
+
+ENGRAM: Final = Preset(
+    name="engram",
+    description="0.6 similarity + 0.2 priority + 0.1 confidence + 0.1 activation; recall keeps a memory alive.",
+    formation=Formation(
+        kinds=("fact", "decision", "preference", "todo", "error", "context", "workflow", "meeting_ledger")
+    ),
+    ranking=Ranking(
+        score=Weighted(
+            (
+                (Signal("similarity"), 0.6),
+                (Signal("priority"), 0.2),
+                (Signal("confidence"), 0.1),
+                (Signal("retention"), 0.1),
+            )
+        ),
+        # Without vectors similarity is nothing for every row: the words take its place.
+        words_alone=Weighted(
+            (
+                (Signal("lexical"), 0.6),
+                (Signal("priority"), 0.2),
+                (Signal("confidence"), 0.1),
+                (Signal("retention"), 0.1),
+            )
+        ),
+        depth=Depth(least=100, per_hit=3),
+    ),
+    dynamics=Dynamics(
+        curve=Ebbinghaus(rate=0.03, spacing=0.1), since=Since.EXPOSED, counted=Exposure.RETRIEVED
+    ),
+    fading=Fading(strength=Signal("retention"), below=0.3),
+    feedback=FeedbackSteps(helpful=0.15, unhelpful=-0.2, harmful=-0.2, strikes=Strikes(negatives=3, below=0.15)),
+    renderer=Block(),
+)

@@ -1,0 +1,29 @@
+"""Everything goes to working memory first; meaning, words and how lately it happened, in fixed shares."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from remembrancer.domain.memory import Tier
+from remembrancer.domain.strength import Exposure
+from remembrancer.policies.decay import Exponential
+from remembrancer.policies.dynamics import Dynamics, Since
+from remembrancer.policies.formation import Formation
+from remembrancer.policies.ranking import Depth, Ranking
+from remembrancer.policies.rendering import Block
+from remembrancer.policies.scoring import Signal, Weighted
+from remembrancer.presets.spec import Fading, Preset
+
+MNEMOSYNE: Final = Preset(
+    name="mnemosyne",
+    description="0.5 vector + 0.3 text + 0.2 temporal proximity, over a working memory.",
+    formation=Formation(event_tier=Tier.WORKING, note_tier=Tier.WORKING),
+    ranking=Ranking(
+        score=Weighted(((Signal("similarity"), 0.5), (Signal("lexical"), 0.3), (Signal("retention"), 0.2))),
+        depth=Depth(least=50, per_hit=3),
+    ),
+    # 168 hours: an e-folding time, not a half-life.
+    dynamics=Dynamics(curve=Exponential(days=7), since=Since.OCCURRED, counted=Exposure.RETRIEVED),
+    fading=Fading(strength=Signal("retention"), below=0.1),
+    renderer=Block(),
+)

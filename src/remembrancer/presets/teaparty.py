@@ -1,0 +1,50 @@
+"""Learnings: prominence moves what matches, the narrower scope counts more, and near-duplicates make room."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Final
+
+from remembrancer.domain.scope import Level
+from remembrancer.domain.strength import Exposure
+from remembrancer.policies.decay import HalfLife
+from remembrancer.policies.diversity import Mmr
+from remembrancer.policies.dynamics import Dynamics, Since
+from remembrancer.policies.formation import Formation
+from remembrancer.policies.ranking import Depth, Ranking
+from remembrancer.policies.reinforcement import LinearGain
+from remembrancer.policies.rendering import Block
+from remembrancer.policies.scoring import Clamp, MinMax, Product, Saturating, Signal, Weighted
+from remembrancer.presets.spec import Fading, Limits, Preset
+
+PROMINENCE: Final = (Signal("importance"), Signal("retention"), Signal("reinforcement"))
+"""importance x max(0.1, 0.5^(days / 90)) x (1 + reinforcement count)."""
+
+WORDS: Final = MinMax(Signal("bm25"))
+"""The best match is 1."""
+
+TEAPARTY: Final = Preset(
+    name="teaparty",
+    description="Learnings by 0.7 meaning + 0.3 words, x prominence x scope, without near-duplicates.",
+    formation=Formation(kinds=("procedural", "declarative", "directive", "corrective")),
+    ranking=Ranking(
+        score=Saturating(
+            Product((Weighted(((Signal("similarity"), 0.7), (WORDS, 0.3))), *PROMINENCE, Signal("level")))
+        ),
+        words_alone=Saturating(Product((WORDS, *PROMINENCE, Signal("level")))),
+        depth=Depth(least=20, per_hit=4),
+        diversity=Mmr(balance=0.7),
+    ),
+    limits=Limits(usual=10),
+    dynamics=Dynamics(
+        curve=HalfLife(days=90, floor=0.1),
+        since=Since.EXPOSED,
+        counted=Exposure.RETRIEVED,
+        gain=LinearGain(),
+        # A crew is the team; what is narrower than a crew counts as the team's too.
+        level_factors=MappingProxyType({Level.WORKSPACE: 1.0, Level.PROJECT: 1.2, Level.CREW: 1.5}),
+    ),
+    fading=Fading(strength=Clamp(Product(PROMINENCE)), below=0.1),
+    standing_tag="institutional",
+    renderer=Block(),
+)

@@ -1,0 +1,163 @@
+"""A memory that remembers by the meaning a loopback Ollama gives, and what it says when that goes away."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from driver import Cli
+from ollama_server import OllamaServer
+
+from remembrancer import Remembrancer, Settings
+from remembrancer.testing.doubles import FailingEmbedder, FixedClock
+
+OLLAMA = "ollama:nomic-embed-text"
+
+
+@pytest.fixture
+def server() -> Iterator[OllamaServer]:
+    with OllamaServer(meanings={"automobile": "car"}) as running:
+        yield running
+
+
+@pytest.fixture
+def rem(server: OllamaServer, tmp_path: Path) -> Iterator[Remembrancer]:
+    settings = Settings(db=str(tmp_path / "a.db"), ollama_url=server.url, embedder=OLLAMA, background_index=False)
+    with Remembrancer.open(settings=settings, clock=FixedClock()) as opened:
+        yield opened
+
+
+def test_what_ollama_embedded_is_found_by_its_meaning(rem: Remembrancer) -> None:
+    memory = rem.remember("the car broke down")
+    rem.remember("the party was fun")
+    rem.index_now()
+    answer = rem.recall("automobile")
+    assert ([hit.id for hit in answer], answer.degraded) == ([memory.id], {})
+    assert rem.stats().vectors == {"ollama/nomic-embed-text": 2}
+
+
+def test_a_text_longer_than_the_model_reads_is_counted(rem: Remembrancer) -> None:
+    rem.remember("word " * 400)
+    rem.index_now()
+    assert rem.stats().truncated == 1
+
+
+def test_recall_is_lexical_and_says_so_when_ollama_goes_down(rem: Remembrancer, server: OllamaServer) -> None:
+    memory = rem.remember("the car broke down")
+    rem.index_now()
+    server.stop()
+    answer = rem.recall("car")
+    assert [hit.id for hit in answer] == [memory.id]
+    assert answer.degraded["dense"].startswith(f"embedder down: Ollama at {server.address}, ")
+
+
+def test_what_waits_for_ollama_is_indexed_when_it_is_back(rem: Remembrancer, server: OllamaServer) -> None:
+    server.models = ()
+    rem.remember("the car broke down")
+    report = rem.index_now()
+    assert (report.indexed, report.deferred, report.down) == (0, 0, True)
+    server.models = ("nomic-embed-text",)
+    assert rem.index_now().indexed == 1
+
+
+def test_one_text_ollama_cannot_take_does_not_keep_the_others(rem: Remembrancer, server: OllamaServer) -> None:
+    def choke(call: object) -> None:
+        fault = server.fault
+        server.fault = None
+        try:
+            if any("poison" in text for text in server.asked[-1].body["input"]):
+                call.say(500, {"error": "embedding contains NaN or Inf values"})  # pyright: ignore
+            else:
+                call._embed(call)  # pyright: ignore
+        finally:
+            server.fault = fault
+
+    server.fault = choke
+    rem.remember("the car broke down")
+    rem.remember("poison")
+    report = rem.index_now()
+    assert (report.indexed, report.deferred) == (1, 1)
+
+
+def test_the_doctor_says_vector_while_ollama_answers(rem: Remembrancer) -> None:
+    finding = rem.doctor()[-1]
+    assert (finding.ok, finding.detail) == (True, "vector: ollama/nomic-embed-text, 768 dimensions")
+
+
+def test_the_doctor_says_vector_degraded_when_it_does_not(rem: Remembrancer, server: OllamaServer) -> None:
+    server.stop()
+    finding = rem.doctor()[-1]
+    assert not finding.ok
+    assert finding.detail.startswith(f"vector-degraded: Ollama at {server.address}, model nomic-embed-text: cannot be")
+
+
+def test_a_size_nobody_knew_is_told_by_the_doctor(server: OllamaServer) -> None:
+    server.models = ("some-model",)
+    settings = Settings(db=":memory:", ollama_url=server.url, embedder="ollama:some-model", background_index=False)
+    with Remembrancer.open(settings=settings) as rem:
+        assert rem.doctor()[-1].detail == "vector: ollama/some-model, 768 dimensions"
+
+
+def test_the_settings_timeout_is_the_time_an_answer_has(server: OllamaServer) -> None:
+    server.fault = lambda call: call.server.gone.wait() and None
+    settings = Settings(db=":memory:", ollama_url=server.url, embedder_timeout=0.05, background_index=False)
+    with Remembrancer.open(settings=settings) as rem:
+        assert "did not answer within 0.05 s" in rem.recall("car").degraded["dense"]
+
+
+# -- the command line -----------------------------------------------------------------------------
+
+
+def test_doctor_ends_with_0_while_ollama_answers_and_1_when_it_does_not(
+    cli: Cli, server: OllamaServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KEEPER_OLLAMA_URL", server.url)
+    cli.done("remember", "the car broke down", "--embedder", "auto")
+    assert "vector: ollama/nomic-embed-text" in cli.done("doctor", "--embedder", OLLAMA).out
+    server.stop()
+    degraded = cli("doctor", "--embedder", OLLAMA)
+    assert (degraded.code, "vector-degraded: " in degraded.out) == (1, True)
+
+
+def test_doctor_ends_with_0_without_an_embedder(cli: Cli) -> None:
+    cli.done("remember", "the car broke down")
+    assert "sparse-only: no embedder" in cli.done("doctor").out
+
+
+def test_a_recall_without_an_embedder_says_so_once(cli: Cli) -> None:
+    cli.done("remember", "the car broke down")
+    assert cli.done("recall", "car").err == "degraded: dense: no embedder: lexical recall only, as asked for\n"
+
+
+def test_a_namespace_is_a_workspace(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert cli.done("remember", "ours", "--namespace", "acme", "--json").json["scope"]["workspace"] == "acme"
+    monkeypatch.setenv("ENGRAM_NAMESPACE", "acme")
+    assert [hit["memory"]["text"] for hit in cli.done("recall", "ours", "--json").json["hits"]] == ["ours"]
+
+
+def test_recall_does_not_cross_namespaces(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    cli.done("remember", "ours", "--namespace", "acme")
+    monkeypatch.setenv("ENGRAM_NAMESPACE", "other")
+    assert cli.done("recall", "ours", "--reach", "workspace", "--json").json["hits"] == []
+
+
+# -- the warning ----------------------------------------------------------------------------------
+
+
+def warnings_of(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records if record.name == "remembrancer"]
+
+
+def test_opening_without_an_embedder_is_warned_of_once(caplog: pytest.LogCaptureFixture) -> None:
+    with Remembrancer.open(":memory:", embedder="none") as rem:
+        rem.scoped(agent="ana").recall("car")
+    assert warnings_of(caplog) == ["sparse-only: no embedder: lexical recall only, as asked for"]
+
+
+def test_opening_with_an_embedder_is_not_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, logger="remembrancer")
+    with Remembrancer.open(":memory:", embedder=FailingEmbedder()):
+        pass
+    assert warnings_of(caplog) == []
