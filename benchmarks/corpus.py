@@ -90,6 +90,7 @@ async def _give_vectors(path: Path, embedder: Embedder, scope: Scope) -> None:
                 scope,
                 embedder.model_id,
                 [CueVector(cue.ref, vector, truncated=False) for cue, vector in zip(waiting, vectors, strict=True)],
+                at=datetime.now(UTC),
             )
     finally:
         await store.close()

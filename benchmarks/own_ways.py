@@ -4,10 +4,11 @@ The same memories, with the same times, importance and vectors, are written once
 the same questions in the same run: warm, one at a time, ten hits wanted, in turns of some questions each, so that
 whatever else the machine does meets them all. Ours is the whole recall, its hops between threads included. The others
 stand at their best (benchmarks/others.py says how) and are given the question's vector, so the ratios are to ours
-without its embedding. What ours does besides, and pays for here: it keeps its index in memory.
+without its embedding. Ours has its index in memory; the others read their files, which the system has in memory too.
 
 Crewship's code, unlike its documentation, looks at the newest 5,000 memories only: that stands as a row of its own.
-"Right first" and recall@10 say what each way's vectors find of what exact arithmetic finds, before anything is weighed.
+"Right first" and recall@10 say how much of what exact arithmetic finds each way's vectors find, before anything else is
+weighed. Bytes are those of our file as it was written, all its indexes included, and of the others' when vacuumed.
 """
 
 from __future__ import annotations
@@ -48,12 +49,13 @@ from remembrancer.ports.store import SearchRequest
 
 QUESTIONS: Final = 300
 SCANNED: Final = 10_000_000
-"""Vectors a way that reads all of them reads in one run: beyond 33,000 memories, fewer questions are asked."""
+"""Rows that a way which reads all of them reads in a run: of 100,000 memories only 100 questions are asked."""
 TURNS: Final = 5
 LIMIT: Final = 10
 NEWEST: Final = 5_000
-RIGHT_FIRST: Final = 0.8
-"""A way whose vectors name another memory first more often than in one question of five does not do what it says."""
+RIGHT_FIRST: Final = 0.7
+"""A way that looks at all memories and less often names the nearest first does not do what it says."""
+CLAIMED: Final = "Mnemosyne's documentation says of itself: 85 ms median retrieval, about 2 kB an entry."
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,6 +340,7 @@ def main() -> None:
     console.print(machine_line())
     for compared in asyncio.run(run(sizes)):
         console.print(table(compared))
+    console.print(CLAIMED)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,8 @@ from uuid import UUID
 from remembrancer.config import Settings, load
 from remembrancer.domain import validation
 from remembrancer.domain.event import Event, EventDraft, Origin, Priority, Role, Severity
+from remembrancer.domain.health import HealthSnapshot
+from remembrancer.domain.learning import Learning
 from remembrancer.domain.memory import Memory, MemoryDraft, Tier
 from remembrancer.domain.query import Filter
 from remembrancer.domain.recall import Hit, Recall
@@ -22,13 +24,15 @@ from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reach, Reader, Scope, Visibility
 from remembrancer.domain.strength import Exposure, Feedback, Strength
 from remembrancer.domain.validation import JsonScalar, JsonValue
-from remembrancer.engine import exchange, forget, inspect, record, reinforce, relate
+from remembrancer.engine import exchange, forget, health, inspect, learn, nudge, record, reinforce, relate
 from remembrancer.engine.context import Caller, Clock, Context, reader_of
 from remembrancer.engine.exchange import Imported, OnRows
 from remembrancer.engine.inspect import Dossier, SearchMode, WhyNot
 from remembrancer.engine.recall import Question, recall
 from remembrancer.errors import InvalidInput
+from remembrancer.jobs import maintenance
 from remembrancer.jobs.indexer import Indexer, IndexReport, OnIndexed
+from remembrancer.jobs.maintenance import Job, Report
 from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.store import EventFilter, Finding, Stats
 
@@ -242,6 +246,22 @@ class AsyncRemembrancer:
         self._opened.indexer.wake()
         return memory
 
+    async def learn(
+        self, learnings: Iterable[Learning], *, source: str, tags: Sequence[str] = ()
+    ) -> tuple[Memory, ...]:
+        """Keep learnings, each under its own id and once; `source` names where they stand.
+
+        Raises Conflict when an id holds another text; those before it are kept.
+        """
+        validation.name("source", source)
+        tagged = validation.tags("tags", tags)
+        kept = [
+            await learn.learn(self._ctx, self.scope, one, source=source, tags=tagged)
+            for one in _several("learnings", learnings)
+        ]
+        self._opened.indexer.wake()
+        return tuple(kept)
+
     async def feedback(self, memory_id: Identifier, said: Feedback | str) -> Strength:
         """Say that a memory was helpful, unhelpful or harmful. Returns its strength after it. Raises NotFound."""
         identifier = validation.identifier("memory_id", memory_id)
@@ -301,6 +321,15 @@ class AsyncRemembrancer:
         return await relate.invalidate(
             self._ctx, self._reader(), validation.identifier("memory_id", memory_id), successor
         )
+
+    async def nudge(self) -> str | None:
+        """The reminder to write down what was learned, for this agent's next prompt; None while there is no need.
+
+        Given when the agent's events since its last `memory.updated` are many (60 in most presets), once per session.
+        It is no reading method: it records that the reminder was given, as an event `memory.nudged`, though not its
+        words. Raises InvalidInput without an agent and a session in the scope.
+        """
+        return await nudge.nudge(self._ctx, self.scope)
 
     # ── read ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -428,6 +457,15 @@ class AsyncRemembrancer:
         """Counts of what this caller may see."""
         return await inspect.stats(self._ctx, self._reader())
 
+    async def health(self, crew: str | None = None) -> HealthSnapshot | None:
+        """The last health snapshot of the workspace, or of a crew; None when none was taken yet: `maintain` does."""
+        return await health.latest(self._ctx, self.scope, validation.optional_name("crew", crew))
+
+    async def health_history(self, crew: str | None = None, limit: int = 30) -> tuple[HealthSnapshot, ...]:
+        """The health snapshots, newest day first, at most one a day. `limit` 1 to 10,000."""
+        validation.whole("limit", limit, 1, MAX_LISTED)
+        return await health.history(self._ctx, self.scope, validation.optional_name("crew", crew), limit=limit)
+
     # ── care ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def forget(self, memory_id: Identifier) -> Memory:
@@ -442,9 +480,17 @@ class AsyncRemembrancer:
         """Give every waiting cue its vector before returning."""
         return await self._opened.indexer.run(on_indexed)
 
-    async def maintain(self, *, on_indexed: OnIndexed | None = None) -> dict[str, IndexReport]:
-        """Run every job that is due, once. What each did, or why it did nothing, by the job's name."""
-        return {"index": await self.index_now(on_indexed=on_indexed)}
+    async def maintain(
+        self, only: Iterable[Job | str] | None = None, *, force: bool = False, on_indexed: OnIndexed | None = None
+    ) -> dict[str, Report]:
+        """Run every job that is due, once, or `only` some of them: index, health. With `force` also what is not due.
+
+        What each did, or why it did nothing, by the job's name.
+        """
+        jobs = Job if only is None else [validation.choice("only", one, Job) for one in _several("only", only)]
+        return await maintenance.maintain(
+            self._ctx, self.scope, self._opened.indexer, frozenset(jobs), force=force, on_indexed=on_indexed
+        )
 
     async def doctor(self) -> tuple[Finding, ...]:
         """What was looked at, and what is wrong with it."""

@@ -17,6 +17,8 @@ from typing import Any, Self, TypeVar
 
 from remembrancer.config import Settings
 from remembrancer.domain.event import Event, EventDraft, Origin, Priority, Role, Severity
+from remembrancer.domain.health import HealthSnapshot
+from remembrancer.domain.learning import Learning
 from remembrancer.domain.memory import Memory, Tier
 from remembrancer.domain.recall import Hit, Recall
 from remembrancer.domain.relation import Relation, RelationKind
@@ -29,6 +31,7 @@ from remembrancer.engine.inspect import Dossier, WhyNot
 from remembrancer.errors import StoreUnavailable
 from remembrancer.facade import AsyncRemembrancer, Identifier
 from remembrancer.jobs.indexer import IndexReport, OnIndexed
+from remembrancer.jobs.maintenance import Job, Report
 from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.store import Finding, Stats
 
@@ -266,6 +269,13 @@ class Remembrancer:
             )
         )
 
+    def learn(self, learnings: Iterable[Learning], *, source: str, tags: Sequence[str] = ()) -> tuple[Memory, ...]:
+        """Keep learnings, each under its own id and once; `source` names where they stand.
+
+        Raises Conflict when an id holds another text; those before it are kept.
+        """
+        return self._run(self._inner.learn(learnings, source=source, tags=tags))
+
     def feedback(self, memory_id: Identifier, said: Feedback | str) -> Strength:
         """Say that a memory was helpful, unhelpful or harmful. Returns its strength after it. Raises NotFound."""
         return self._run(self._inner.feedback(memory_id, said))
@@ -302,6 +312,15 @@ class Remembrancer:
     def invalidate(self, memory_id: Identifier, replacement: Identifier | None = None) -> Memory:
         """End a memory's validity now, in favour of `replacement` where one is given. Raises as `supersede` does."""
         return self._run(self._inner.invalidate(memory_id, replacement))
+
+    def nudge(self) -> str | None:
+        """The reminder to write down what was learned, for this agent's next prompt; None while there is no need.
+
+        Given when the agent's events since its last `memory.updated` are many (60 in most presets), once per session.
+        It is no reading method: it records that the reminder was given, as an event `memory.nudged`, though not its
+        words. Raises InvalidInput without an agent and a session in the scope.
+        """
+        return self._run(self._inner.nudge())
 
     # ── read ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -445,6 +464,14 @@ class Remembrancer:
         """Counts of what this caller may see."""
         return self._run(self._inner.stats())
 
+    def health(self, crew: str | None = None) -> HealthSnapshot | None:
+        """The last health snapshot of the workspace, or of a crew; None when none was taken yet: `maintain` does."""
+        return self._run(self._inner.health(crew))
+
+    def health_history(self, crew: str | None = None, limit: int = 30) -> tuple[HealthSnapshot, ...]:
+        """The health snapshots, newest day first, at most one a day. `limit` 1 to 10,000."""
+        return self._run(self._inner.health_history(crew, limit))
+
     # ── care ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def forget(self, memory_id: Identifier) -> Memory:
@@ -459,9 +486,14 @@ class Remembrancer:
         """Give every waiting cue its vector before returning."""
         return self._run(self._inner.index_now(on_indexed=on_indexed))
 
-    def maintain(self, *, on_indexed: OnIndexed | None = None) -> dict[str, IndexReport]:
-        """Run every job that is due, once. What each did, or why it did nothing, by the job's name."""
-        return self._run(self._inner.maintain(on_indexed=on_indexed))
+    def maintain(
+        self, only: Iterable[Job | str] | None = None, *, force: bool = False, on_indexed: OnIndexed | None = None
+    ) -> dict[str, Report]:
+        """Run every job that is due, once, or `only` some of them: index, health. With `force` also what is not due.
+
+        What each did, or why it did nothing, by the job's name.
+        """
+        return self._run(self._inner.maintain(only, force=force, on_indexed=on_indexed))
 
     def doctor(self) -> tuple[Finding, ...]:
         """What was looked at, and what is wrong with it."""

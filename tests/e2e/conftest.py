@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 from driver import Cli
 
+from remembrancer.config import ALIASES, PREFIX
+
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty working directory, and an environment that says to do without an embedder."""
-    for name in [name for name in os.environ if name.startswith("REMEMBRANCER_")]:
+    for name in [name for name in os.environ if name.startswith(PREFIX) or name in ALIASES]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("REMEMBRANCER_EMBEDDER", "none")
     monkeypatch.setenv("COLUMNS", "100")

@@ -22,7 +22,7 @@ from remembrancer.adapters.sqlite.database import Database
 from remembrancer.adapters.sqlite.store import SqliteStore
 from remembrancer.domain.event import Event
 from remembrancer.errors import InvalidInput, RemembrancerError, StoreUnavailable
-from remembrancer.policies.formation import memory_of_event
+from remembrancer.policies.formation import Formation, memory_of_event
 from remembrancer.policies.lexical import tokens_and_terms
 from remembrancer.ports.store import Entry
 from remembrancer.testing.doubles import SCOPE, HashEmbedder, an_event
@@ -190,8 +190,9 @@ def failures_of(path: Path) -> list[RemembrancerError]:
 # ── permissions: as nobody, because nothing is read-only to root ─────────────────────────────────────────────────────
 
 AS_NOBODY = f"""
-import os, sys
+import logging, os, sys
 from remembrancer import Remembrancer, RemembrancerError
+logging.disable()  # that there is no embedder is not what is asked here
 Remembrancer.open(":memory:", embedder="none").close()  # all is imported: nobody may not read the interpreter's folder
 if os.getuid() == 0:
     os.setgroups([])
@@ -263,7 +264,8 @@ def test_a_folder_that_may_not_be_entered_is_refused(common: Path) -> None:
 # ── no more room ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 WITHIN_A_LIMIT = textwrap.dedent("""
-    import resource, signal, sys
+    import logging, resource, signal, sys
+    logging.disable()  # that there is no embedder is not what is asked here
     from remembrancer import Remembrancer, RemembrancerError
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     with Remembrancer.open(sys.argv[1], workspace="acme", embedder="none") as rem:
@@ -319,7 +321,7 @@ async def filled(path: Path) -> tuple[list[Event], RemembrancerError]:
     try:
         while True:
             event = an_event(f"note {len(acknowledged)} " + "kestrel " * 500)
-            (appended,) = await store.append(SCOPE, [Entry(event, memory_of_event(event))])
+            (appended,) = await store.append(SCOPE, [Entry(event, memory_of_event(event, Formation()))])
             acknowledged.append(appended.event)
     except RemembrancerError as error:
         return acknowledged, error

@@ -22,7 +22,7 @@ from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.engine import record
 from remembrancer.engine.context import Context
 from remembrancer.errors import StoreUnavailable
-from remembrancer.policies.formation import memory_of_event
+from remembrancer.policies.formation import Formation, memory_of_event
 from remembrancer.policies.lexical import tokens_and_terms
 from remembrancer.ports.exchange import relation_to_row
 from remembrancer.ports.store import CueVector, Entry, ExportRow, Store
@@ -71,7 +71,7 @@ class Statements:
 
 async def _observe(store: Store) -> object:
     events = [an_event("first", event_id=UUID(int=901)), an_event("second", event_id=UUID(int=902), key="k-902")]
-    return await store.append(SCOPE, [Entry(event, memory_of_event(event)) for event in events])
+    return await store.append(SCOPE, [Entry(event, memory_of_event(event, Formation())) for event in events])
 
 
 async def _remember(store: Store) -> object:
@@ -99,7 +99,7 @@ async def _revise(store: Store) -> object:
 
 async def _put_vectors(store: Store) -> object:
     pending = await store.pending(SCOPE, MODEL, limit=9, now=NOW)
-    return await store.put_vectors(SCOPE, MODEL, [CueVector(cue.ref, a_vector(1, 2, 3), False) for cue in pending])
+    return await store.put_vectors(SCOPE, MODEL, [CueVector(cue.ref, a_vector(1, 2, 3), False) for cue in pending], at=NOW)
 
 
 async def _defer_vectors(store: Store) -> object:

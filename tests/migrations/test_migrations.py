@@ -228,8 +228,9 @@ class TestAnotherProgramsFile:
 
 
 OPENING = """
-import sys
+import logging, sys
 from remembrancer import Remembrancer
+logging.disable()  # that there is no embedder is not what is asked here
 print(flush=True)
 sys.stdin.readline()
 with Remembrancer.open(sys.argv[1], workspace="acme", embedder="none") as rem:

@@ -11,8 +11,8 @@ class Metrics:
     """Each from 0, bad, to 100; None where there is nothing to measure.
 
     `freshness`: how recent. `coverage`: how much of it can be found by meaning. `coherence`: how near each memory is to
-    its nearest neighbour. `efficiency`: how near to the question what was shown has been. `reachability`: how much of it
-    is joined to something.
+    its nearest neighbour. `efficiency`: how near to the question what was shown has been. `reachability`: how much of
+    it is joined to something.
     """
 
     freshness: float | None

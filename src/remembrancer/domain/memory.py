@@ -33,7 +33,8 @@ class Status(StrEnum):
 class MemoryDraft:
     """A memory as a caller offers it, checked on construction.
 
-    `importance`, `confidence`, `surprise` in [0, 1]; `priority` 1 to 10; the validity interval is [valid_from, valid_until).
+    `importance`, `confidence`, `surprise` in [0, 1]; `priority` 1 to 10; the validity interval is [valid_from,
+    valid_until).
     `key` makes remembering idempotent within one scope; `topic_key` makes it replace what it said before.
     """
 

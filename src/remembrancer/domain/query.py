@@ -28,6 +28,7 @@ class Filter:
     visibilities: frozenset[Visibility] | None = None
     metadata: tuple[tuple[str, JsonScalar], ...] = ()
     source: str | None = None
+    crew: str | None = None
     session: str | None = None
     since: datetime | None = None
     until: datetime | None = None

@@ -99,7 +99,7 @@ class Trace:
 
 
 class Detail(StrEnum):
-    """How much of a memory's transcript is told: all, none, only of what stands out, or only of what stands out most."""
+    """How much of a memory's transcript is told: of what stands out, of what stands out most, none of it, or all."""
 
     AUTO = "auto"
     LOW = "low"

@@ -65,8 +65,8 @@ async def choose(
     """The best `limit` that pass the floor and say something new, reordered for diversity where that is asked for."""
     choice = Choice()
     contenders = [index for index in map(int, ranking.order) if ranking.passed[index]]
-    # Rows are read a page at a time: repeats are rare, so the first page is nearly always enough. What is to be compared
-    # with everything must all be read.
+    # Rows are read a page at a time: repeats are rare, so the first page is nearly always enough. But what is to be
+    # compared with everything must all be read.
     page = limit if diversity is None else max(1, len(contenders))
     wanted = limit if diversity is None else len(contenders)
     said: dict[str, int] = {}

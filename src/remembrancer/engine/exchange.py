@@ -17,7 +17,9 @@ from remembrancer.errors import Conflict, InvalidInput, StoreUnavailable
 from remembrancer.ports.store import ExportRow
 
 FORMAT: Final = "remembrancer-export"
-VERSION: Final = 1
+VERSION: Final = 2
+READABLE: Final = (1, 2)
+"""Versions of the file that can be imported: what 1 does not have yet, its rows take as a new row has it."""
 
 OnRows = Callable[[int], None]
 """Told how many rows are done so far."""
@@ -112,8 +114,9 @@ class _Rows:
 
     def _checked(self, file: Iterator[str]) -> Iterator[ExportRow]:
         header = self._parsed(1, next(file, ""))
-        if header.get("record") != FORMAT or header.get("version") != VERSION:
-            raise InvalidInput(f"{self._path}:1", header, f"the header of a {FORMAT} file of version {VERSION}")
+        if header.get("record") != FORMAT or header.get("version") not in READABLE:
+            versions = " or ".join(map(str, READABLE))
+            raise InvalidInput(f"{self._path}:1", header, f"the header of a {FORMAT} file of version {versions}")
         for number, line in enumerate(file, start=2):
             row = self._parsed(number, line)
             if row.get("record") == "end":

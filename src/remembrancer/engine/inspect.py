@@ -147,7 +147,7 @@ def _not_brought(answer: Recall, depth: int) -> str:
     return f"no leg brought it: {words}; {meaning}"
 
 
-def _in_words(fate: Fate, limit: int, most: int) -> str:
+def _in_words(fate: Fate, limit: int, most: int) -> str:  # noqa: PLR0911  a case for each stage
     match fate.stage:
         case Stage.RETURNED:
             return f"it is returned, at rank {fate.rank}"

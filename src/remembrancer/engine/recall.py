@@ -104,7 +104,9 @@ async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
     choice = await choose(ctx, reader, ranking, ranking_asked.diversity, limit, question.min_score)
     timer.lap("gather")
     hits = tuple(
-        _hit(ranking, ranking_asked.diversity, chosen, rank, now, _held(chosen.cue, planned) if question.explain else ())
+        _hit(
+            ranking, ranking_asked.diversity, chosen, rank, now, _held(chosen.cue, planned) if question.explain else ()
+        )
         for rank, chosen in enumerate(choice.chosen, start=1)
     )
     timer.lap("explain")

@@ -42,9 +42,7 @@ async def observe(ctx: Context, scope: Scope, drafts: Sequence[EventDraft]) -> t
     return await ctx.store.append(scope, entries)
 
 
-async def remember(
-    ctx: Context, scope: Scope, draft: MemoryDraft, turns: Sequence[UUID] = ()
-) -> tuple[Memory, bool]:
+async def remember(ctx: Context, scope: Scope, draft: MemoryDraft, turns: Sequence[UUID] = ()) -> tuple[Memory, bool]:
     """Keep a memory; returns it and whether anything was written. With `turns`, ids of events, it is their episode.
 
     With a topic key that an active memory of this scope has, that memory says the new text from now on and keeps the

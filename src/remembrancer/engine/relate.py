@@ -65,7 +65,8 @@ async def link(
 async def supersede(ctx: Context, reader: Reader, old: UUID, new: UUID) -> Memory:
     """Let `new` stand in the place of `old`, which is not recalled from now on but kept. Returns `old`.
 
-    Raises NotFound for an unknown id, Conflict when another has replaced it, or when `new` was itself replaced by `old`.
+    Raises NotFound for an unknown id, Conflict when another has replaced it, or when `new` was itself replaced by
+    `old`.
     """
     if old == new:
         raise InvalidInput("new", str(new), "another memory than the old one")

@@ -46,7 +46,7 @@ class MemorySystem:
         )
         async with memory:
             events = await memory.observe_many(_draft(turn, transcript.speakers) for turn in transcript.turns)
-            await memory.maintain()
+            await memory.index_now()
             turn_of = {event.id: turn.id for event, turn in zip(events, transcript.turns, strict=True)}
             yield _MemoryRanker(memory, turn_of, self.degraded)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from remembrancer.errors import InvalidInput
 from remembrancer.ingest import document
 from remembrancer.ingest.fields import is_object
+from remembrancer.ingest.learnings import is_of_learnings
 from remembrancer.ingest.markdown_chat import starts_turn
 
 HEAD_BYTES = 1024 * 1024
@@ -31,6 +32,8 @@ class Format(StrEnum):
     CLAUDE = "claude"
     CLAUDE_CODE = "claude-code"
     MARKDOWN = "markdown"
+    LEARNINGS = "learnings"
+    """Not conversation but what was learned from it: memories, not events."""
 
 
 def detect(path: Path) -> Format:
@@ -39,9 +42,9 @@ def detect(path: Path) -> Format:
     Raises InvalidInput for what is missing, not a file, empty or none of the formats.
     """
     check_file(path)
-    if path.suffix.lower() in _MARKDOWN_SUFFIXES:
-        return Format.MARKDOWN
     head = _head(path)
+    if path.suffix.lower() in _MARKDOWN_SUFFIXES:
+        return Format.LEARNINGS if is_of_learnings(head) else Format.MARKDOWN
     found = _export(head) or _line_format(head)
     if found is not None:
         return found

@@ -50,6 +50,8 @@ def _events(path: Path, source: Format, on_bytes: OnBytes | None) -> Iterator[Ev
             return claude_code.events(path, on_bytes)
         case Format.MARKDOWN:
             return markdown_chat.events(path, on_bytes)
+        case Format.LEARNINGS:
+            raise InvalidInput("format", source.value, "a format of conversation: `learnings` reads this one")
         case _:
             assert_never(source)
 

@@ -5,8 +5,8 @@ Times are ISO 8601 in UTC, ids are text, ages are seconds beside words. A shape 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from datetime import timedelta
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, Self
 from uuid import UUID
 
@@ -17,10 +17,13 @@ from remembrancer.domain.memory import Status, Tier
 from remembrancer.domain.recall import Stage
 from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.scope import Visibility
+from remembrancer.jobs.maintenance import HealthReport
+from remembrancer.policies.health import Band, Metric, advice, band, shares, values, weakest, why_absent
 from remembrancer.policies.rendering import spoken_age
 
 if TYPE_CHECKING:
     from remembrancer.domain.event import Event
+    from remembrancer.domain.health import HealthSnapshot
     from remembrancer.domain.memory import Cue, Memory, Revision
     from remembrancer.domain.recall import Explanation, Hit, Part, Recall
     from remembrancer.domain.relation import Relation
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from remembrancer.engine.inspect import Dossier, WhyNot
     from remembrancer.ingest import Problem
     from remembrancer.jobs.indexer import IndexReport
+    from remembrancer.jobs.maintenance import Report
     from remembrancer.ports.store import Audited, Finding, Stats
 
 
@@ -360,8 +364,8 @@ class HitOut(Wire):
 class RecallOut(Wire):
     """An answer with all its hits.
 
-    `standing`: memories in every answer. `degraded`: what could not be used, and why. `legs`: how many candidates each brought. `rendered`: the prompt
-    block, where one was asked for; empty when there are no hits.
+    `standing`: memories in every answer. `degraded`: what could not be used, and why. `legs`: how many candidates
+    each brought. `rendered`: the prompt block, where one was asked for; empty when there are no hits.
     """
 
     query: str
@@ -478,25 +482,99 @@ class IndexReportOut(Wire):
         return cls(indexed=report.indexed, deferred=report.deferred, reason=report.reason)
 
 
+class MetricOut(Wire):
+    """`value` 0 to 100, null without data: then `absent` says why. `weight`: its share in this score."""
+
+    value: float | None
+    band: Band | None
+    weight: float
+    absent: str
+
+
+class HealthOut(Wire):
+    """A day's snapshot, of the workspace where `crew` is null. `score` and `band` null: there was no data at all.
+
+    `advice`: what to do about the weakest metric; empty where that is green.
+    """
+
+    crew: str | None
+    day: date
+    taken_at: AwareDatetime
+    score: float | None
+    band: Band | None
+    metrics: dict[Metric, MetricOut]
+    weakest: Metric | None
+    advice: str
+
+    @classmethod
+    def of(cls, snapshot: HealthSnapshot) -> Self:
+        weights = shares(snapshot.metrics)
+        return cls(
+            crew=snapshot.crew,
+            day=snapshot.day,
+            taken_at=snapshot.taken_at,
+            score=snapshot.score,
+            band=band(snapshot.score),
+            metrics={
+                metric: MetricOut(
+                    value=value,
+                    band=band(value),
+                    weight=weights[metric],
+                    absent=why_absent(snapshot.metrics, metric),
+                )
+                for metric, value in values(snapshot.metrics).items()
+            },
+            weakest=weakest(snapshot.metrics),
+            advice=advice(snapshot.metrics),
+        )
+
+
+class MemoryHealthOut(Wire):
+    """`latest` null: none was taken yet. `history`: newest day first, null where it was not asked for."""
+
+    crew: str | None
+    latest: HealthOut | None
+    history: list[HealthOut] | None
+
+
+class HealthReportOut(Wire):
+    """`taken`: the workspace's snapshot, then the crews'. `reason`: why none was."""
+
+    taken: list[HealthOut]
+    reason: str
+
+    @classmethod
+    def of(cls, report: HealthReport) -> Self:
+        return cls(taken=[HealthOut.of(snapshot) for snapshot in report.taken], reason=report.reason)
+
+
+ReportOut = IndexReportOut | HealthReportOut
+
+
 class MaintenanceOut(Wire):
     """What each job did, by its name."""
 
-    jobs: dict[str, IndexReportOut]
+    jobs: dict[str, ReportOut]
 
     @classmethod
-    def of(cls, reports: dict[str, IndexReport]) -> Self:
-        return cls(jobs={name: IndexReportOut.of(report) for name, report in reports.items()})
+    def of(cls, reports: Mapping[str, Report]) -> Self:
+        return cls(jobs={name: _report(report) for name, report in reports.items()})
+
+
+def _report(report: Report) -> ReportOut:
+    return HealthReportOut.of(report) if isinstance(report, HealthReport) else IndexReportOut.of(report)
 
 
 class FeedbackOut(Wire):
-    """The memory's strength after the feedback."""
+    """The memory's strength after the feedback, and its status: too many bad words may have retired it."""
 
     id: UUID
     strength: StrengthOut
+    status: Status
 
     @classmethod
-    def of(cls, memory_id: UUID, strength: Strength) -> Self:
-        return cls(id=memory_id, strength=StrengthOut.of(strength))
+    def of(cls, memory_id: UUID, strength: Strength, status: Status) -> Self:
+        return cls(id=memory_id, strength=StrengthOut.of(strength), status=status)
 
 
 class ExportedOut(Wire):
@@ -547,6 +625,7 @@ class IngestedFileOut(Wire):
     path: str
     format: str | None
     events: int
+    learnings: int
     problems: list[ProblemOut]
     refused: str | None
 

@@ -64,7 +64,9 @@ class Mmr:
             score,
             (
                 Part(relevance.label, relevance.value, relevant, relevance.parts),
-                Part("novelty", None if self.balance == 1 else (score - relevant) / (1 - self.balance), score - relevant),
+                Part(
+                    "novelty", None if self.balance == 1 else (score - relevant) / (1 - self.balance), score - relevant
+                ),
             ),
         )
 

@@ -16,11 +16,16 @@ from remembrancer.domain.memory import Memory
 from remembrancer.domain.scope import Level, level_of
 from remembrancer.domain.strength import Exposure, Usage
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.decay import Curve
+from remembrancer.policies.decay import Curve, Ebbinghaus, PowerLaw
 from remembrancer.policies.reinforcement import Gain, NoGain
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from remembrancer.policies.scoring import Column
+
+    Moments = NDArray[np.int64]
+    """One time per memory, shape (n,), in microseconds since 1970 UTC."""
 
 MICROSECOND: Final = timedelta(microseconds=1)
 DAY: Final = timedelta(days=1) // MICROSECOND
@@ -52,17 +57,30 @@ class Dynamics:
     def __post_init__(self) -> None:
         for level, factor in self.level_factors.items():
             if not 0 < factor <= 100:
-                raise InvalidInput(f"level_factors.{level.name.lower()}", factor, "a number greater than 0, at most 100")
+                raise InvalidInput(
+                    f"level_factors.{level.name.lower()}", factor, "a number greater than 0, at most 100"
+                )
 
-    def retention(self, states: States, at: datetime) -> Column:
-        """What time has left of each memory at a moment, in [0, 1], shape (n,)."""
+    def retention(self, states: States, at: datetime | Moments) -> Column:
+        """What time has left of each memory at a moment, or at one of its own, in [0, 1], shape (n,)."""
         since = states.occurred_at
         if self.since is Since.EXPOSED:
-            since = np.maximum(since, states.exposed_at[self.counted])
+            since = _later(since, states.exposed_at[self.counted])
         elif self.since is Since.REVIEWED:
-            since = np.maximum(since, states.reviewed_at)
-        age = (microseconds(at) - since) / DAY
+            since = _later(since, states.reviewed_at)
+        age = ((microseconds(at) if isinstance(at, datetime) else at) - since) / DAY
         return self.curve.retention(age, self._exposures(states), states.stability.astype(np.float64))
+
+    def settled(self, states: States) -> Moments:
+        """Since when only time has moved what these laws read of each memory, shape (n,): since it happened, or since
+        its last counted exposure or review where that is later and counts.
+        """
+        since = states.occurred_at
+        if self.since is Since.EXPOSED or isinstance(self.curve, Ebbinghaus) or not isinstance(self.gain, NoGain):
+            since = _later(since, states.exposed_at[self.counted])
+        if self.since is Since.REVIEWED or isinstance(self.curve, PowerLaw):
+            since = _later(since, states.reviewed_at)
+        return since
 
     def reinforcement(self, states: States) -> Column:
         """What use has added, as a factor of at least 1, shape (n,)."""
@@ -77,6 +95,11 @@ class Dynamics:
 
     def _exposures(self, states: States) -> Column:
         return states.exposed[self.counted].astype(np.float64)
+
+
+def _later(since: Moments, moved: Moments) -> Moments:
+    """The later of the two; 0 is never, not 1970: what happened before then is not younger for it."""
+    return np.where(moved == 0, since, np.maximum(since, moved))
 
 
 def states_of(memories: Sequence[Memory]) -> States:

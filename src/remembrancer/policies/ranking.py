@@ -31,7 +31,8 @@ class Depth:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
     """`score`: an expression over signals, in [0, 1]. `words_alone`: what scores when the question has no vector; None:
-    the same. `floor`: below it nothing is returned; None: everything may be. `diversity`: None leaves the order as it is.
+    the same. `floor`: below it nothing is returned; None: everything may be. `diversity`: None leaves the order as it
+    is.
     """
 
     score: Expression

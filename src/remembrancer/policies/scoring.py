@@ -69,9 +69,17 @@ class Product:
 
 @dataclass(frozen=True, slots=True)
 class MinMax:
-    """The inner value rescaled over the candidates: the least 0, the greatest 1; 1 where all are equal."""
+    """The inner value rescaled over the candidates: the least 0, the greatest 1; 1 where all are equal.
+
+    `least`: what counts as the least whatever the candidates; at or below it all are 0, also where nothing is above.
+    """
 
     inner: Expression
+    least: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.least is not None and not math.isfinite(self.least):
+            raise InvalidInput("MinMax.least", self.least, "a finite number")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +110,7 @@ class Clamp:
 
 @dataclass(frozen=True, slots=True)
 class Saturating:
-    """x / (1 + x): a value of at least 0 without an upper end, brought below 1 in the same order."""
+    """x / (1 + x): a value of at least 0 without an upper end, brought below 1 in the same order; below 0 it is 0."""
 
     inner: Expression
 
@@ -138,7 +146,9 @@ class Scored:
         return _part(self, row, _present(float(self.values[row])))
 
 
-def evaluate(expression: Expression, signals: Mapping[str, Column], count: int) -> Scored:
+def evaluate(  # noqa: C901, PLR0911  a case for each node
+    expression: Expression, signals: Mapping[str, Column], count: int
+) -> Scored:
     """The expression over `count` candidates. Raises InvalidInput naming a signal that is not in the table."""
     match expression:
         case Signal(name):
@@ -157,9 +167,9 @@ def evaluate(expression: Expression, signals: Mapping[str, Column], count: int) 
             for part in parts:
                 values = values * part.values
             return Scored("product", values, parts, tuple(part.values for part in parts))
-        case MinMax(inner):
+        case MinMax(inner, least):
             part = evaluate(inner, signals, count)
-            values = _min_max(part.values)
+            values = _min_max(part.values, least)
             return Scored("min-max", values, (part,), (values,))
         case Rrf(rankings, k):
             parts = tuple(evaluate(ranking, signals, count) for ranking in rankings)
@@ -171,7 +181,8 @@ def evaluate(expression: Expression, signals: Mapping[str, Column], count: int) 
             return Scored("at most 1", values, (part,), (values,))
         case Saturating(inner):
             part = evaluate(inner, signals, count)
-            values = part.values / (1.0 + part.values)
+            held = np.maximum(part.values, 0.0)
+            values = held / (1.0 + held)
             return Scored("x / (1 + x)", values, (part,), (values,))
         case Greatest(terms):
             parts = tuple(evaluate(term, signals, count) for term in terms)
@@ -236,14 +247,14 @@ def _to_the_first(values: Column, parts: tuple[Scored, ...]) -> tuple[Column, ..
     return tuple(shares)
 
 
-def _min_max(values: Column) -> Column:
+def _min_max(values: Column, least: float | None) -> Column:
     present = ~np.isnan(values)
     if not present.any():
         return values
-    low, high = float(values[present].min()), float(values[present].max())
-    if high == low:
-        return np.where(present, 1.0, np.nan)
-    return (values - low) / (high - low)
+    low, high = float(values[present].min()) if least is None else least, float(values[present].max())
+    if high <= low:
+        return np.where(present, 1.0 if least is None else 0.0, np.nan)
+    return np.maximum(values - low, 0.0) / (high - low)
 
 
 def _ranks(values: Column) -> Column:

@@ -66,6 +66,7 @@ def excluded_by(memory: Memory, where: Filter) -> tuple[str, ...]:
         "visibilities": where.visibilities is not None and memory.visibility not in where.visibilities,
         "metadata": not all(_holds(memory.metadata, key, value) for key, value in where.metadata),
         "source": where.source is not None and memory.source != where.source,
+        "crew": where.crew is not None and memory.scope.crew != where.crew,
         "session": where.session is not None and memory.scope.session != where.session,
         "since": where.since is not None and memory.occurred_to < where.since,
         "until": where.until is not None and memory.occurred_from >= where.until,

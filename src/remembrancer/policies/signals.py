@@ -15,7 +15,7 @@ from remembrancer.policies.scoring import Clamp, Expression, MinMax, Rrf, Satura
 
 if TYPE_CHECKING:
     from remembrancer.domain.candidates import Candidates, States
-    from remembrancer.policies.dynamics import Dynamics
+    from remembrancer.policies.dynamics import Dynamics, Moments
     from remembrancer.policies.scoring import Column
 
 
@@ -33,9 +33,11 @@ class Scale(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What the numbers of a state depend on besides it: the time of asking, and the laws it moves by."""
+    """What the numbers of a state depend on besides it: the time of asking, one or one for each memory, and the laws it
+    moves by.
+    """
 
-    at: datetime
+    at: datetime | Moments
     dynamics: Dynamics
 
 
@@ -170,7 +172,9 @@ def _check(argument: str, expression: Expression, known: Mapping[str, Scale], fi
         scale = known[expression.name]
         if scale not in fits:
             inside = "rrf or minmax" if scale is Scale.RAW else "clamp, saturating, rrf or minmax"
-            raise InvalidInput(argument, expression.name, f"a signal in [0, 1]; this one may stand only inside {inside}")
+            raise InvalidInput(
+                argument, expression.name, f"a signal in [0, 1]; this one may stand only inside {inside}"
+            )
     inner_fits = set(fits)
     for node, scales in _FITS:
         if isinstance(expression, node):

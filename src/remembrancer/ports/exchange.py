@@ -1,7 +1,8 @@
 """Rows of an export: one JSON shape per record, the same for every store, so that each can read what another wrote.
 
 A row names no workspace: an import writes into the workspace it is given and cannot reach past it. Times are ISO 8601
-in UTC with microseconds, ids are text, and a missing field counts as null.
+in UTC with microseconds, ids are text, and a missing field counts as null; one that older exports did not have yet
+counts as the value that a row without it has.
 """
 
 from __future__ import annotations
@@ -12,24 +13,25 @@ import math
 import struct
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Final, TypeVar, cast
 from uuid import UUID
 
 from remembrancer.domain import validation
 from remembrancer.domain.event import Event, Origin, Priority, Role, Severity
+from remembrancer.domain.health import HealthSnapshot, Metrics
 from remembrancer.domain.memory import Cue, Memory, Revision, Status, Tier
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Scope, Visibility
-from remembrancer.domain.strength import Strength, Usage
+from remembrancer.domain.strength import INITIAL_DIFFICULTY, INITIAL_STABILITY, Exposed, Exposure, Strength, Usage
 from remembrancer.domain.validation import E_, JsonValue
 from remembrancer.errors import InvalidInput
-from remembrancer.ports.store import ExportRow
+from remembrancer.ports.store import Audited, ExportRow
 
 Analyse = Callable[[str], tuple[tuple[str, ...], tuple[str, ...]]]
 """A text's tokens and terms, as an IndexedCue holds them."""
 
-RECORDS: Final = ("event", "memory", "cue", "vector", "revision", "relation")
+RECORDS: Final = ("event", "memory", "cue", "vector", "revision", "relation", "exposure", "audit", "health")
 """In the order of an export: a row comes after every row it names."""
 
 MAX_RECORD_TEXT_BYTES: Final = 1_048_576
@@ -38,6 +40,8 @@ MAX_RECORD_TEXT_BYTES: Final = 1_048_576
 MAX_DIM: Final = 65_536
 _MAX_COUNT: Final = 2**63 - 1
 _UNIT_TOLERANCE: Final = 0.01
+_LARGEST_COSINE: Final = (1 + _UNIT_TOLERANCE) ** 2 + 0.003
+"""Of two vectors that pass for unit length, one of them in eight bits: what a store logged must come in again."""
 
 T = TypeVar("T")
 
@@ -71,32 +75,30 @@ class VectorRecord:
     model: str
     truncated: bool
     data: bytes
+    indexed_at: datetime | None = None
 
     @property
     def dim(self) -> int:
         return len(self.data) // 4
 
 
-Record = Event | MemoryRecord | CueRecord | VectorRecord | Revision | Relation
+Record = Event | MemoryRecord | CueRecord | VectorRecord | Revision | Relation | Exposed | Audited | HealthSnapshot
+"""Exposures and lines of the audit have no id. An exposure of the same memory, kind and time is there already; so is a
+line that is the same in every field.
+"""
 
 
 def row_to_record(row: Mapping[str, JsonValue], workspace: str) -> Record:
     """The row as a value of this workspace. Raises InvalidInput naming the record and the field that is wrong."""
-    match row.get("record"):
-        case "event":
-            return row_to_event(row, workspace)
-        case "memory":
-            return row_to_memory(row, workspace)
-        case "cue":
-            return row_to_cue(row)
-        case "vector":
-            return row_to_vector(row)
-        case "revision":
-            return row_to_revision(row)
-        case "relation":
-            return row_to_relation(row)
-        case unknown:
-            raise InvalidInput("record", unknown, "one of " + ", ".join(RECORDS))
+    record = row.get("record")
+    if record == "event":
+        return row_to_event(row, workspace)
+    if record == "memory":
+        return row_to_memory(row, workspace)
+    reader = _READERS.get(record) if isinstance(record, str) else None
+    if reader is None:
+        raise InvalidInput("record", record, "one of " + ", ".join(RECORDS))
+    return reader(row)
 
 
 def event_to_row(event: Event) -> ExportRow:
@@ -164,6 +166,7 @@ def memory_to_row(memory: Memory, event_ids: Iterable[UUID]) -> ExportRow:
         "superseded_by": _optional_id(memory.superseded_by),
         "superseded_at": _optional_iso(memory.superseded_at),
         "retired_at": _optional_iso(memory.retired_at),
+        "consolidated_at": _optional_iso(memory.consolidated_at),
         "topic_key": memory.topic_key,
         "key": memory.key,
         "revision": memory.revision,
@@ -171,13 +174,18 @@ def memory_to_row(memory: Memory, event_ids: Iterable[UUID]) -> ExportRow:
         "metadata": dict(memory.metadata),
         "status": memory.status.value,
         "importance": strength.importance,
+        "importance_floor": strength.importance_floor,
         "priority": strength.priority,
         "confidence": strength.confidence,
         "surprise": strength.surprise,
+        "stability": strength.stability,
+        "difficulty": strength.difficulty,
+        "last_reviewed_at": _optional_iso(strength.last_reviewed_at),
         "retrieved": usage.retrieved,
         "shown": usage.shown,
         "used": usage.used,
         "helped": usage.helped,
+        "unhelpful": usage.unhelpful,
         "harmed": usage.harmed,
         "last_retrieved_at": _optional_iso(usage.last_retrieved_at),
         "last_shown_at": _optional_iso(usage.last_shown_at),
@@ -206,6 +214,7 @@ def row_to_memory(row: Mapping[str, JsonValue], workspace: str) -> MemoryRecord:
         superseded_by=fields.take("superseded_by", _optional_identifier),
         superseded_at=fields.take("superseded_at", _optional_moment),
         retired_at=fields.take("retired_at", _optional_moment),
+        consolidated_at=fields.take("consolidated_at", _optional_moment),
         topic_key=fields.take("topic_key", validation.optional_name),
         key=fields.take("key", validation.optional_name),
         revision=fields.whole("revision", 1),
@@ -242,7 +251,7 @@ def row_to_cue(row: Mapping[str, JsonValue]) -> CueRecord:
         memory_id=fields.take("memory_id", validation.identifier),
         ordinal=fields.whole("ordinal", 0),
         text=fields.take("text", _text),
-        heading=fields.take("heading", _heading),
+        heading=fields.take("heading", _text_or_empty),
         event_id=fields.take("event_id", _optional_identifier),
     )
     revision = fields.whole("revision", 1)
@@ -260,6 +269,7 @@ def vector_to_row(vector: VectorRecord) -> ExportRow:
         "dim": vector.dim,
         "truncated": vector.truncated,
         "vector": base64.b64encode(vector.data).decode("ascii"),
+        "indexed_at": _optional_iso(vector.indexed_at),
     }
 
 
@@ -273,6 +283,7 @@ def row_to_vector(row: Mapping[str, JsonValue]) -> VectorRecord:
         model=fields.take("model", validation.name),
         truncated=fields.take("truncated", _boolean),
         data=fields.take("vector", lambda argument, value: _components(argument, value, dim)),
+        indexed_at=fields.take("indexed_at", _optional_moment),
     )
     fields.done()
     return vector
@@ -326,6 +337,97 @@ def row_to_relation(row: Mapping[str, JsonValue]) -> Relation:
     return relation
 
 
+def exposure_to_row(exposed: Exposed) -> ExportRow:
+    return {
+        "record": "exposure",
+        "memory_id": str(exposed.memory_id),
+        "kind": exposed.exposure.value,
+        "at": _iso(exposed.at),
+        "similarity": exposed.similarity,
+    }
+
+
+def row_to_exposure(row: Mapping[str, JsonValue]) -> Exposed:
+    fields = _Fields("exposure", row)
+    exposed = Exposed(
+        memory_id=fields.take("memory_id", validation.identifier),
+        exposure=fields.choice("kind", Exposure),
+        at=fields.take("at", _moment),
+        similarity=fields.take("similarity", _optional_cosine),
+    )
+    fields.done()
+    return exposed
+
+
+def audit_to_row(line: Audited) -> ExportRow:
+    return {
+        "record": "audit",
+        "memory_id": str(line.memory_id),
+        "action": line.action,
+        "reason": line.reason,
+        "at": _iso(line.at),
+    }
+
+
+def row_to_audit(row: Mapping[str, JsonValue]) -> Audited:
+    fields = _Fields("audit", row)
+    line = Audited(
+        memory_id=fields.take("memory_id", validation.identifier),
+        action=fields.take("action", validation.name),
+        reason=fields.take("reason", _text_or_empty),
+        at=fields.take("at", _moment),
+    )
+    fields.done()
+    return line
+
+
+def health_to_row(snapshot: HealthSnapshot) -> ExportRow:
+    metrics = snapshot.metrics
+    return {
+        "record": "health",
+        "crew": snapshot.crew,
+        "day": snapshot.day.isoformat(),
+        "taken_at": _iso(snapshot.taken_at),
+        "freshness": metrics.freshness,
+        "coverage": metrics.coverage,
+        "coherence": metrics.coherence,
+        "efficiency": metrics.efficiency,
+        "reachability": metrics.reachability,
+        "score": snapshot.score,
+    }
+
+
+def row_to_health(row: Mapping[str, JsonValue]) -> HealthSnapshot:
+    fields = _Fields("health", row)
+    snapshot = HealthSnapshot(
+        crew=fields.take("crew", validation.optional_name),
+        day=fields.take("day", _day),
+        taken_at=fields.take("taken_at", _moment),
+        metrics=Metrics(
+            freshness=fields.take("freshness", _optional_percent),
+            coverage=fields.take("coverage", _optional_percent),
+            coherence=fields.take("coherence", _optional_percent),
+            efficiency=fields.take("efficiency", _optional_percent),
+            reachability=fields.take("reachability", _optional_percent),
+        ),
+        score=fields.take("score", _optional_percent),
+    )
+    fields.done()
+    return snapshot
+
+
+_READERS: Final[dict[str, Callable[[Mapping[str, JsonValue]], Record]]] = {
+    "cue": row_to_cue,
+    "vector": row_to_vector,
+    "revision": row_to_revision,
+    "relation": row_to_relation,
+    "exposure": row_to_exposure,
+    "audit": row_to_audit,
+    "health": row_to_health,
+}
+"""Of the records that belong to a memory, or to the workspace alone."""
+
+
 class _Fields:
     """A row being read: each field once, through its check, under the name an error gives it ("memory.text")."""
 
@@ -340,6 +442,10 @@ class _Fields:
 
     def whole(self, field: str, low: int, high: int = _MAX_COUNT) -> int:
         return self.take(field, lambda argument, value: validation.whole(argument, value, low, high))
+
+    def newer(self, field: str, default: T, check: Callable[[str, object], T]) -> T:
+        """A field that exports of version 1 do not have."""
+        return self.take(field, check) if field in self._row else default
 
     def choice(self, field: str, options: type[E_]) -> E_:
         return self.take(field, lambda argument, value: validation.choice(argument, value, options))
@@ -368,14 +474,19 @@ def _row_to_scope(fields: _Fields, workspace: str) -> Scope:
 def _row_to_strength(fields: _Fields) -> Strength:
     return Strength(
         importance=fields.take("importance", validation.fraction),
+        importance_floor=fields.newer("importance_floor", Strength().importance_floor, validation.fraction),
         priority=fields.whole("priority", 1, 10),
         confidence=fields.take("confidence", validation.fraction),
         surprise=fields.take("surprise", validation.fraction),
+        stability=fields.newer("stability", INITIAL_STABILITY, _days),
+        difficulty=fields.newer("difficulty", INITIAL_DIFFICULTY, _difficulty),
+        last_reviewed_at=fields.take("last_reviewed_at", _optional_moment),
         usage=Usage(
             retrieved=fields.whole("retrieved", 0),
             shown=fields.whole("shown", 0),
             used=fields.whole("used", 0),
             helped=fields.whole("helped", 0),
+            unhelpful=fields.newer("unhelpful", 0, _count),
             harmed=fields.whole("harmed", 0),
             last_retrieved_at=fields.take("last_retrieved_at", _optional_moment),
             last_shown_at=fields.take("last_shown_at", _optional_moment),
@@ -428,8 +539,41 @@ def _title(argument: str, value: object) -> str | None:
     return validation.optional_name(argument, value, max_chars=validation.MAX_TITLE_CHARS)
 
 
-def _heading(argument: str, value: object) -> str:
+def _text_or_empty(argument: str, value: object) -> str:
     return "" if value == "" else _text(argument, value)
+
+
+def _count(argument: str, value: object) -> int:
+    return validation.whole(argument, value, 0, _MAX_COUNT)
+
+
+def _days(argument: str, value: object) -> float:
+    days = validation.number(argument, value, 0.0, math.inf)
+    if not 0 < days < math.inf:
+        raise InvalidInput(argument, value, "a number of days greater than 0")
+    return days
+
+
+def _difficulty(argument: str, value: object) -> float:
+    return validation.number(argument, value, 1.0, 10.0)
+
+
+def _optional_cosine(argument: str, value: object) -> float | None:
+    return None if value is None else validation.number(argument, value, -_LARGEST_COSINE, _LARGEST_COSINE)
+
+
+def _optional_percent(argument: str, value: object) -> float | None:
+    return None if value is None else validation.number(argument, value, 0.0, 100.0)
+
+
+def _day(argument: str, value: object) -> date:
+    allowed = "a day such as 2026-03-04"
+    if not isinstance(value, str):
+        raise InvalidInput(argument, value, allowed)
+    try:
+        return date.fromisoformat(value)
+    except ValueError:
+        raise InvalidInput(argument, value, allowed) from None
 
 
 def _boolean(argument: str, value: object) -> bool:

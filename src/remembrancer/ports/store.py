@@ -135,8 +135,8 @@ class Audited:
 class Vitals:
     """`occurred`: when each memory happened (the end of its span), by id order. `ids` in the same order.
 
-    `with_vector`: how many have a vector of the model for each of their cues. `related`: how many of those with a vector
-    have at least one edge. `shown`: the similarities of the exposures of kind SHOWN since the time asked for.
+    `with_vector`: how many have a vector of the model for each of their cues. `related`: how many of those with a
+    vector have at least one edge. `shown`: the similarities of the exposures of kind SHOWN since the time asked for.
     """
 
     ids: tuple[UUID, ...]
@@ -193,13 +193,14 @@ class Store(Protocol):
         """Apply a pure change to the strength of each memory, once each, and return the new ones.
 
         A memory whose adjustment says so is retired with it, and the audit says why. `exposed` is appended to the log
-        of exposures. NotFound if one of `ids`, or of the memories in `exposed`, is missing. Nothing is written then, nor
-        when `change` raises.
+        of exposures. NotFound if one of `ids`, or of the memories in `exposed`, is missing. Nothing is written then,
+        nor when `change` raises.
         """
         ...
 
     async def supersede(self, reader: Reader, old: UUID, new: UUID | None, *, at: datetime) -> Memory:
-        """End the validity of `old` at `at`, in favour of `new` where given: a `supersedes` edge says so. Returns `old`.
+        """End the validity of `old` at `at`, in favour of `new` where given: a `supersedes` edge says so. Returns
+        `old`.
 
         NotFound for either that the reader cannot see; nothing is written then. Conflict when `old` is superseded by
         another already, or when `new` is `old` or comes, by the chain of supersession, to be replaced by it. What has
@@ -281,11 +282,18 @@ class Store(Protocol):
         ...
 
     async def put_vectors(
-        self, scope: Scope, model: str, vectors: Sequence[CueVector], *, at: datetime, relations: Sequence[Relation] = ()
+        self,
+        scope: Scope,
+        model: str,
+        vectors: Sequence[CueVector],
+        *,
+        at: datetime,
+        relations: Sequence[Relation] = (),
     ) -> int:
         """Store vectors, and edges with them; a cue that has gone, or already has one, is left alone.
 
-        An edge that is there, or whose end has gone, is left alone. Returns how many vectors were new. Raises EmbedderMismatch when a vector's dimension differs from the others or from those that `model` has here.
+        An edge that is there, or whose end has gone, is left alone. Returns how many vectors were new. Raises
+        EmbedderMismatch when a vector's dimension differs from the others or from those that `model` has here.
         """
         ...
 

@@ -40,9 +40,7 @@ ENGRAM: Final = Preset(
         ),
         depth=Depth(least=100, per_hit=3),
     ),
-    dynamics=Dynamics(
-        curve=Ebbinghaus(rate=0.03, spacing=0.1), since=Since.EXPOSED, counted=Exposure.RETRIEVED
-    ),
+    dynamics=Dynamics(curve=Ebbinghaus(rate=0.03, spacing=0.1), since=Since.EXPOSED, counted=Exposure.RETRIEVED),
     fading=Fading(strength=Signal("retention"), below=0.3),
     feedback=FeedbackSteps(helpful=0.15, unhelpful=-0.2, harmful=-0.2, strikes=Strikes(negatives=3, below=0.15)),
     renderer=Block(),

@@ -20,8 +20,8 @@ from remembrancer.presets.spec import Fading, Limits, Preset
 PROMINENCE: Final = (Signal("importance"), Signal("retention"), Signal("reinforcement"))
 """importance x max(0.1, 0.5^(days / 90)) x (1 + reinforcement count)."""
 
-WORDS: Final = MinMax(Signal("bm25"))
-"""The best match is 1."""
+WORDS: Final = MinMax(Signal("bm25"), least=0)
+"""The best match is 1, no match is 0: the weakest of the matches still counts for what it is."""
 
 TEAPARTY: Final = Preset(
     name="teaparty",

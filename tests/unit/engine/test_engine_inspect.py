@@ -184,5 +184,9 @@ def test_a_doctor_says_that_the_embedder_is_down_and_what_it_means(tmp_path: Pat
     settings = Settings(db=str(tmp_path / "a.db"), background_index=False)
     with Remembrancer.open(settings=settings, embedder=FailingEmbedder(), clock=clock) as rem:
         finding = rem.doctor()[-1]
-    assert (finding.check, finding.ok, finding.detail) == ("embedder", False, "vector-degraded: the model does not answer")
+    assert (finding.check, finding.ok, finding.detail) == (
+        "embedder",
+        False,
+        "vector-degraded: the model does not answer",
+    )
     assert "lexical" in finding.repair

@@ -11,8 +11,10 @@ import numpy as np
 
 from remembrancer.adapters.reference.rows import Rows, StoredVector
 from remembrancer.domain.event import Event
+from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.memory import Cue, IndexedCue, Memory, Revision, searchable_text
 from remembrancer.domain.relation import Relation
+from remembrancer.domain.strength import Exposed
 from remembrancer.errors import Conflict, InvalidInput
 from remembrancer.ports.exchange import (
     Analyse,
@@ -20,14 +22,17 @@ from remembrancer.ports.exchange import (
     MemoryRecord,
     Record,
     VectorRecord,
+    audit_to_row,
     cue_to_row,
     event_to_row,
+    exposure_to_row,
+    health_to_row,
     memory_to_row,
     relation_to_row,
     revision_to_row,
     vector_to_row,
 )
-from remembrancer.ports.store import ExportRow
+from remembrancer.ports.store import Audited, ExportRow
 
 T = TypeVar("T")
 
@@ -49,6 +54,16 @@ def export(rows: Rows) -> Iterator[ExportRow]:
         yield revision_to_row(revision)
     for _, relation in sorted(rows.relations.items()):
         yield relation_to_row(relation)
+    yield from _logs(rows)
+
+
+def _logs(rows: Rows) -> Iterator[ExportRow]:
+    for _, exposed in sorted(rows.exposures.items()):
+        yield exposure_to_row(exposed)
+    for line in sorted(rows.audit, key=lambda line: (line.memory_id, line.at, line.action, line.reason)):
+        yield audit_to_row(line)
+    for _, snapshot in sorted(rows.health.items()):
+        yield health_to_row(snapshot)
 
 
 def take_in(rows: Rows, records: Iterable[Record], analyse: Analyse, new_ref: Callable[[], int]) -> int:
@@ -66,10 +81,25 @@ def _take_in(rows: Rows, record: Record, analyse: Analyse, new_ref: Callable[[],
             return _take_in_cue(rows, record, analyse, new_ref)
         case VectorRecord():
             return _take_in_vector(rows, record)
+        case Revision() | Relation() | Exposed() | Audited() | HealthSnapshot():
+            return _take_in_history(rows, record)
+        case _:
+            assert_never(record)
+
+
+def _take_in_history(rows: Rows, record: Revision | Relation | Exposed | Audited | HealthSnapshot) -> bool:
+    """What became of memories: added where it is not there yet, and never changed."""
+    match record:
         case Revision():
             return _take_in_revision(rows, record)
         case Relation():
             return _take_in_relation(rows, record)
+        case Exposed():
+            return _take_in_exposure(rows, record)
+        case Audited():
+            return _take_in_audit(rows, record)
+        case HealthSnapshot():
+            return _take_in_health(rows, record)
         case _:
             assert_never(record)
 
@@ -118,7 +148,7 @@ def _take_in_vector(rows: Rows, record: VectorRecord) -> bool:
         return False
     rows.require_dim(record.model, [record.dim])
     vector = np.frombuffer(record.data, dtype="<f4").astype(np.float32)
-    rows.vectors[ref, record.model] = StoredVector(vector, record.truncated)
+    rows.vectors[ref, record.model] = StoredVector(vector, record.truncated, record.indexed_at)
     return True
 
 
@@ -138,6 +168,31 @@ def _take_in_relation(rows: Rows, relation: Relation) -> bool:
     if at in rows.relations:
         return False
     rows.relations[at] = relation
+    return True
+
+
+def _take_in_exposure(rows: Rows, exposed: Exposed) -> bool:
+    _require("exposure.memory_id", exposed.memory_id, rows.memories)
+    at = (exposed.memory_id, exposed.exposure, exposed.at)
+    if at in rows.exposures:
+        return False
+    rows.exposures[at] = exposed
+    return True
+
+
+def _take_in_audit(rows: Rows, line: Audited) -> bool:
+    _require("audit.memory_id", line.memory_id, rows.memories)
+    if line in rows.audit:
+        return False
+    rows.audit.add(line)
+    return True
+
+
+def _take_in_health(rows: Rows, snapshot: HealthSnapshot) -> bool:
+    at = (snapshot.crew or "", snapshot.day)
+    if at in rows.health:
+        return False
+    rows.health[at] = snapshot
     return True
 
 
@@ -167,4 +222,5 @@ def _vector_record(rows: Rows, cue: Cue, model: str, stored: StoredVector) -> Ve
         model=model,
         truncated=stored.truncated,
         data=stored.vector.astype("<f4").tobytes(),
+        indexed_at=stored.indexed_at,
     )

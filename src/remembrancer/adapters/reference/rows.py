@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from remembrancer.domain.event import Event
+from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.memory import IndexedCue, Memory, Revision, Status
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reader, Scope, Visibility
-from remembrancer.errors import Conflict, EmbedderMismatch
+from remembrancer.domain.strength import Exposed, Exposure
+from remembrancer.errors import Conflict, EmbedderMismatch, NotFound
 from remembrancer.policies.selection import can_see
+from remembrancer.ports.store import Audited
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 class StoredVector:
     vector: NDArray[np.float32]
     truncated: bool
+    indexed_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,13 @@ class Rows:
     relations: dict[tuple[UUID, UUID, RelationKind], Relation] = field(
         default_factory=dict[tuple[UUID, UUID, RelationKind], Relation]
     )
+    exposures: dict[tuple[UUID, Exposure, datetime], Exposed] = field(
+        default_factory=dict[tuple[UUID, Exposure, datetime], Exposed]
+    )
+    """Two of one memory, of one kind, at the same microsecond are one."""
+    audit: set[Audited] = field(default_factory=set[Audited])
+    health: dict[tuple[str, date], HealthSnapshot] = field(default_factory=dict[tuple[str, date], HealthSnapshot])
+    """By crew ("" for the workspace) and day."""
 
     def copy(self) -> Rows:
         """The same rows apart: writing to the copy leaves these as they are. The values themselves are frozen."""
@@ -60,19 +71,27 @@ class Rows:
             failures=dict(self.failures),
             revisions=dict(self.revisions),
             relations=dict(self.relations),
+            exposures=dict(self.exposures),
+            audit=set(self.audit),
+            health=dict(self.health),
         )
 
     def visible_memories(self, reader: Reader) -> list[Memory]:
-        return [memory for memory in self.memories.values() if can_see(reader, memory.scope, memory.visibility)]
+        return [memory for memory in self.memories.values() if _is_seen(reader, memory)]
 
     def visible_events(self, reader: Reader) -> list[Event]:
-        """Events carry no visibility of their own: the reach alone decides."""
+        """Events carry neither visibility nor importance of their own: the reach alone decides."""
         return [event for event in self.events.values() if can_see(reader, event.scope, Visibility.WORKSPACE)]
 
     def visible(self, reader: Reader, memory_id: UUID) -> Memory | None:
         memory = self.memories.get(memory_id)
-        if memory is None or not can_see(reader, memory.scope, memory.visibility):
-            return None
+        return memory if memory is not None and _is_seen(reader, memory) else None
+
+    def seen(self, reader: Reader, memory_id: UUID) -> Memory:
+        """Raises NotFound for one that the reader cannot see."""
+        memory = self.visible(reader, memory_id)
+        if memory is None:
+            raise NotFound("memory", memory_id)
         return memory
 
     def cues_by_memory(self) -> dict[UUID, list[tuple[int, IndexedCue]]]:
@@ -112,9 +131,21 @@ class Rows:
         owner = scope.narrowed(session=None)
         for memory in self.memories.values():
             mine = memory.scope.narrowed(session=None) == owner
-            if mine and memory.topic_key == topic_key and memory.status is Status.ACTIVE:
+            if mine and memory.topic_key == topic_key and _holds_its_topic(memory):
                 return memory
         return None
+
+    def has_all_vectors(self, memory_id: UUID, model: str | None) -> bool:
+        """Whether there is a cue, and every one has a vector of the model."""
+        refs = [ref for ref, _ in self.cues_of(memory_id)]
+        return model is not None and bool(refs) and all((ref, model) in self.vectors for ref in refs)
+
+    def put_relation(self, relation: Relation) -> bool:
+        """Add an edge, or give the one that is there the new weight. Whether it is new."""
+        at = (relation.source, relation.target, relation.kind)
+        known = self.relations.get(at)
+        self.relations[at] = relation if known is None else replace(known, weight=relation.weight)
+        return known is None
 
     def put_memory(self, memory: Memory) -> None:
         """Add or replace a memory. Raises Conflict when another one has its key or its active topic."""
@@ -122,7 +153,7 @@ class Rows:
         if holder is not None and holder.id != memory.id:
             raise Conflict(f"key {memory.key!r} belongs to memory {holder.id}")
         holder = self.active_with_topic(memory.scope, memory.topic_key)
-        if holder is not None and holder.id != memory.id and memory.status is Status.ACTIVE:
+        if holder is not None and holder.id != memory.id and _holds_its_topic(memory):
             raise Conflict(f"topic {memory.topic_key!r} belongs to active memory {holder.id}")
         self.memories[memory.id] = memory
 
@@ -140,3 +171,12 @@ class Rows:
             raise EmbedderMismatch(
                 f"model {model!r} has vectors of {sorted(known)} components, not {sorted(set(dims))}"
             )
+
+
+def _is_seen(reader: Reader, memory: Memory) -> bool:
+    return can_see(reader, memory.scope, memory.visibility, memory.strength.importance)
+
+
+def _holds_its_topic(memory: Memory) -> bool:
+    """What is retired or superseded has let go of it: told anew, the topic begins a memory of its own."""
+    return memory.status is Status.ACTIVE and memory.superseded_by is None

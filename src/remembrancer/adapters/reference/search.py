@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -19,6 +18,7 @@ from remembrancer.domain.memory import IndexedCue, Memory
 from remembrancer.domain.query import Filter, LexicalQuery
 from remembrancer.domain.scope import Reader
 from remembrancer.errors import InvalidInput
+from remembrancer.policies.dynamics import microseconds, states_of
 from remembrancer.policies.selection import excluded_by
 from remembrancer.ports.store import SearchRequest
 
@@ -28,7 +28,6 @@ BACKGROUND: Final = 100
 """Texts without any of the question's words, counted in beside those there are (decision 0008)."""
 SPEAKERS: Final = (Role.USER, Role.ASSISTANT)
 NAN: Final = float("nan")
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +73,7 @@ def search(rows: Rows, reader: Reader, request: SearchRequest) -> Candidates:
         coverage=np.array([one.coverage for one in chosen], dtype=np.float32),
         dense_rank=np.array([dense_rank.get(one.memory.id, 0) for one in chosen], dtype=np.int32),
         lexical_rank=np.array([lexical_rank.get(one.memory.id, 0) for one in chosen], dtype=np.int32),
-        occurred_at=np.array([_microseconds(one.memory.occurred_to) for one in chosen], dtype=np.int64),
-        importance=np.array([one.memory.strength.importance for one in chosen], dtype=np.float32),
-        confidence=np.array([one.memory.strength.confidence for one in chosen], dtype=np.float32),
-        priority=np.array([one.memory.strength.priority for one in chosen], dtype=np.int32),
+        states=states_of([one.memory for one in chosen]),
         bm25_bound=0.0 if lexical is None else lexical.bound,
         visible=len(kept),
         without_vector=_without_vector(rows, cues, request.model),
@@ -186,11 +182,7 @@ def _ranks(found: Sequence[_Found], scores: Mapping[UUID, float], depth: int) ->
 
 
 def _newest_first(one: _Found) -> tuple[int, UUID]:
-    return (-_microseconds(one.memory.occurred_to), one.memory.id)
-
-
-def _microseconds(value: datetime) -> int:
-    return (value - _EPOCH) // timedelta(microseconds=1)
+    return (-microseconds(one.memory.occurred_to), one.memory.id)
 
 
 def _without_vector(rows: Rows, cues: Mapping[UUID, Sequence[tuple[int, IndexedCue]]], model: str | None) -> int:

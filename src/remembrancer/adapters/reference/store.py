@@ -8,37 +8,44 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import count
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 import numpy as np
 
 from remembrancer.adapters.reference import exchange
+from remembrancer.adapters.reference.health import vitals
 from remembrancer.adapters.reference.rows import Failure, Rows, StoredVector
 from remembrancer.adapters.reference.search import participants, search
+from remembrancer.domain.candidates import Candidates
 from remembrancer.domain.event import Event
-from remembrancer.domain.memory import Cue, Memory, Revision, Status
+from remembrancer.domain.health import HealthSnapshot
+from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Revision, Status
 from remembrancer.domain.query import Filter
-from remembrancer.domain.relation import Relation
+from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reader, Scope
-from remembrancer.domain.strength import Strength
+from remembrancer.domain.strength import Adjustment, Exposed, Strength
 from remembrancer.errors import Conflict, InvalidInput, NotFound, StoreUnavailable
+from remembrancer.policies.dynamics import MICROSECOND
 from remembrancer.policies.lexical import tokens_and_terms
 from remembrancer.policies.selection import excluded_by
 from remembrancer.ports.exchange import Analyse, row_to_record
 from remembrancer.ports.store import (
     Appended,
-    Candidates,
+    Audited,
     CueVector,
     Entry,
     EventFilter,
     ExportRow,
     Finding,
-    MemoryWrite,
     PendingCue,
     SearchRequest,
     Stats,
+    Vitals,
 )
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 FIRST_WAIT: Final = timedelta(seconds=30)
 LONGEST_WAIT: Final = timedelta(days=1)
@@ -75,6 +82,8 @@ class ReferenceStore:
             before = rows.memories.get(write.memory.id)
             if before is None:
                 raise NotFound("memory", write.memory.id)
+            if before.superseded_by is not None:
+                raise Conflict(f"memory {before.id} is superseded by {before.superseded_by}")
             if before.revision != expected_revision:
                 raise Conflict(f"memory {before.id} is at revision {before.revision}, not {expected_revision}")
             after = replace(
@@ -82,7 +91,15 @@ class ReferenceStore:
                 revision=expected_revision + 1,
                 status=before.status,
                 retired_at=before.retired_at,
-                strength=replace(write.memory.strength, usage=before.strength.usage),
+                superseded_by=None,
+                superseded_at=None,
+                strength=replace(
+                    write.memory.strength,
+                    usage=before.strength.usage,
+                    stability=before.strength.stability,
+                    difficulty=before.strength.difficulty,
+                    last_reviewed_at=before.strength.last_reviewed_at,
+                ),
             )
             rows.revisions[before.id, before.revision] = Revision(
                 memory_id=before.id,
@@ -98,23 +115,59 @@ class ReferenceStore:
         return self._reading(scope).active_with_topic(scope, topic_key)
 
     async def adjust(
-        self, reader: Reader, ids: Sequence[UUID], change: Callable[[Strength], Strength]
+        self,
+        reader: Reader,
+        ids: Sequence[UUID],
+        change: Callable[[Strength], Adjustment],
+        *,
+        at: datetime,
+        exposed: Sequence[Exposed] = (),
     ) -> Mapping[UUID, Strength]:
         with self._writing(reader.scope) as rows:
-            changed: dict[UUID, Strength] = {}
-            for memory_id in dict.fromkeys(ids):
-                memory = rows.visible(reader, memory_id)
-                if memory is None:
-                    raise NotFound("memory", memory_id)
-                changed[memory_id] = change(memory.strength)
-                rows.memories[memory_id] = replace(memory, strength=changed[memory_id])
-            return changed
+            for one in exposed:
+                rows.seen(reader, one.memory_id)
+            # All are looked up first: one of them may, for what became of it, be out of the reader's sight after.
+            found = {memory_id: rows.seen(reader, memory_id) for memory_id in ids}
+            adjusted: dict[UUID, Strength] = {}
+            for memory_id, memory in found.items():
+                adjustment = change(memory.strength)
+                adjusted[memory_id] = adjustment.strength
+                rows.memories[memory_id] = replace(memory, strength=adjustment.strength)
+                if adjustment.retire and memory.status is Status.ACTIVE:
+                    rows.memories[memory_id] = replace(rows.memories[memory_id], status=Status.RETIRED, retired_at=at)
+                    rows.audit.add(Audited(memory_id, "retired", adjustment.retire, at))
+            for one in exposed:
+                rows.exposures.setdefault((one.memory_id, one.exposure, one.at), one)
+            return adjusted
+
+    async def supersede(self, reader: Reader, old: UUID, new: UUID | None, *, at: datetime) -> Memory:
+        with self._writing(reader.scope) as rows:
+            memory = rows.seen(reader, old)
+            if new is None:
+                return _invalidate(rows, memory, at)
+            rows.seen(reader, new)
+            if memory.superseded_by == new:
+                return memory
+            if memory.superseded_by is not None:
+                raise Conflict(f"memory {old} is superseded by {memory.superseded_by}")
+            if old in _successors(rows, new):
+                raise Conflict(f"memory {new} is, in the end, superseded by {old}")
+            rows.memories[old] = replace(memory, superseded_by=new, superseded_at=at)
+            edge = Relation(new, old, RelationKind.SUPERSEDES, 1.0, at)
+            rows.relations.setdefault((edge.source, edge.target, edge.kind), edge)
+            rows.audit.add(Audited(old, "superseded", f"by {new}", at))
+            return rows.memories[old]
+
+    async def relate(self, reader: Reader, relations: Sequence[Relation]) -> int:
+        with self._writing(reader.scope) as rows:
+            for edge in relations:
+                rows.seen(reader, edge.source)
+                rows.seen(reader, edge.target)
+            return sum(rows.put_relation(edge) for edge in relations)
 
     async def set_status(self, reader: Reader, memory_id: UUID, status: Status, *, at: datetime) -> Memory:
         with self._writing(reader.scope) as rows:
-            memory = rows.visible(reader, memory_id)
-            if memory is None:
-                raise NotFound("memory", memory_id)
+            memory = rows.seen(reader, memory_id)
             if memory.status is status:
                 return memory
             changed = replace(memory, status=status, retired_at=None if status is Status.ACTIVE else at)
@@ -139,12 +192,17 @@ class ReferenceStore:
             return ()
         return tuple(revision for (owner, _), revision in sorted(rows.revisions.items()) if owner == memory_id)
 
-    async def relations(self, reader: Reader, memory_id: UUID) -> tuple[Relation, ...]:
+    async def relations(self, reader: Reader, ids: Sequence[UUID]) -> tuple[Relation, ...]:
         rows = self._reading(reader.scope)
-        seen = [
-            relation for relation in _seen_relations(rows, reader) if memory_id in (relation.source, relation.target)
-        ]
-        return tuple(sorted(seen, key=lambda edge: (edge.created_at, edge.source, edge.target, edge.kind)))
+        near = [edge for edge in _seen_relations(rows, reader) if edge.source in ids or edge.target in ids]
+        return tuple(sorted(near, key=lambda edge: (edge.created_at, edge.source, edge.target, edge.kind)))
+
+    async def audit(self, reader: Reader, memory_id: UUID) -> tuple[Audited, ...]:
+        rows = self._reading(reader.scope)
+        if rows.visible(reader, memory_id) is None:
+            return ()
+        lines = [line for line in rows.audit if line.memory_id == memory_id]
+        return tuple(sorted(lines, key=lambda line: (line.at, line.action, line.reason)))
 
     async def provenance(self, reader: Reader, memory_id: UUID) -> tuple[Event, ...]:
         rows = self._reading(reader.scope)
@@ -170,6 +228,9 @@ class ReferenceStore:
         kept.sort(key=lambda event: (event.occurred_at, event.seq, event.id), reverse=not oldest_first)
         return tuple(kept[:limit])
 
+    async def count_events(self, reader: Reader, where: EventFilter) -> int:
+        return sum(_keeps(where, event) for event in self._reading(reader.scope).visible_events(reader))
+
     async def search(self, reader: Reader, request: SearchRequest) -> Candidates:
         return search(self._reading(reader.scope), reader, request)
 
@@ -188,16 +249,27 @@ class ReferenceStore:
         cues = {ref: rows.cues[ref].cue for ref in due[:limit]}
         return tuple(PendingCue(ref, cue.memory_id, cue.text, cue.heading) for ref, cue in cues.items())
 
-    async def put_vectors(self, scope: Scope, model: str, vectors: Sequence[CueVector]) -> int:
+    async def put_vectors(
+        self,
+        scope: Scope,
+        model: str,
+        vectors: Sequence[CueVector],
+        *,
+        at: datetime,
+        relations: Sequence[Relation] = (),
+    ) -> int:
         with self._writing(scope) as rows:
             rows.require_dim(model, [given.vector.shape[0] for given in vectors])
             new = 0
             for given in vectors:
-                at = (given.ref, model)
-                if given.ref in rows.cues and at not in rows.vectors:
-                    rows.vectors[at] = StoredVector(np.array(given.vector, dtype=np.float32), given.truncated)
-                    rows.failures.pop(at, None)
+                place = (given.ref, model)
+                if given.ref in rows.cues and place not in rows.vectors:
+                    rows.vectors[place] = StoredVector(np.array(given.vector, dtype=np.float32), given.truncated, at)
+                    rows.failures.pop(place, None)
                     new += 1
+            for edge in relations:
+                if edge.source in rows.memories and edge.target in rows.memories:
+                    rows.relations.setdefault((edge.source, edge.target, edge.kind), edge)
             return new
 
     async def defer_vectors(self, scope: Scope, model: str, refs: Sequence[int], *, error: str, now: datetime) -> None:
@@ -209,6 +281,30 @@ class ReferenceStore:
                     # Past eleven doublings the day is the longest wait anyway; more would overflow a timedelta.
                     wait = min(FIRST_WAIT * 2 ** min(tries - 1, 12), LONGEST_WAIT)
                     rows.failures[ref, model] = Failure(tries, now + wait)
+
+    async def vectors(self, reader: Reader, model: str, ids: Sequence[UUID]) -> Mapping[UUID, NDArray[np.float32]]:
+        rows = self._reading(reader.scope)
+        first: dict[UUID, NDArray[np.float32]] = {}
+        for memory_id in await self.get(reader, ids):
+            for ref, _ in rows.cues_of(memory_id):
+                if (ref, model) in rows.vectors:
+                    first.setdefault(memory_id, rows.vectors[ref, model].vector)
+        return first
+
+    async def vitals(self, reader: Reader, where: Filter, *, model: str | None, shown_since: datetime) -> Vitals:
+        return vitals(self._reading(reader.scope), reader, where, model, shown_since)
+
+    async def put_snapshot(self, scope: Scope, snapshot: HealthSnapshot) -> None:
+        with self._writing(scope) as rows:
+            rows.health[snapshot.crew or "", snapshot.day] = snapshot
+
+    async def snapshots(self, scope: Scope, crew: str | None, *, limit: int) -> tuple[HealthSnapshot, ...]:
+        kept = [snapshot for snapshot in self._reading(scope).health.values() if snapshot.crew == crew]
+        return tuple(sorted(kept, key=lambda snapshot: snapshot.day, reverse=True)[:limit])
+
+    async def crews(self, scope: Scope) -> tuple[str, ...]:
+        crews = {memory.scope.crew for memory in self._reading(scope).memories.values()}
+        return tuple(sorted(crew for crew in crews if crew is not None))
 
     async def stats(self, reader: Reader) -> Stats:
         rows = self._reading(reader.scope)
@@ -305,8 +401,12 @@ def _require_same_workspace(argument: str, scope: Scope, owner: Scope) -> None:
 
 def _keeps(where: EventFilter, event: Event) -> bool:
     return (
-        (where.session is None or event.scope.session == where.session)
+        (where.ids is None or event.id in where.ids)
+        and (where.agent is None or event.scope.agent == where.agent)
+        and (where.session is None or event.scope.session == where.session)
         and (where.types is None or event.type in where.types)
+        and event.type not in where.without_types
+        and (where.recorded_after is None or event.recorded_at > where.recorded_after)
         and (where.since is None or event.occurred_at >= where.since)
         and (where.until is None or event.occurred_at < where.until)
     )
@@ -315,3 +415,24 @@ def _keeps(where: EventFilter, event: Event) -> bool:
 def _seen_relations(rows: Rows, reader: Reader) -> list[Relation]:
     seen = {memory.id for memory in rows.visible_memories(reader)}
     return [edge for edge in rows.relations.values() if edge.source in seen and edge.target in seen]
+
+
+def _invalidate(rows: Rows, memory: Memory, at: datetime) -> Memory:
+    ended = memory.valid_until is not None and memory.valid_until <= at
+    if ended or memory.superseded_by is not None:
+        return memory
+    # What was to hold only from later on never does: an interval cannot end before it begins.
+    until = at if memory.valid_from is None else max(at, memory.valid_from + MICROSECOND)
+    rows.memories[memory.id] = replace(memory, valid_until=until)
+    rows.audit.add(Audited(memory.id, "invalidated", "", at))
+    return rows.memories[memory.id]
+
+
+def _successors(rows: Rows, memory_id: UUID) -> list[UUID]:
+    """The memory and, in order, all that supersede it."""
+    chain: list[UUID] = []
+    following: UUID | None = memory_id
+    while following is not None and following not in chain:
+        chain.append(following)
+        following = rows.memories[following].superseded_by if following in rows.memories else None
+    return chain

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -76,28 +76,26 @@ def kept_by(where: Filter, conditions: Where) -> Where:
     conditions.add(f"m.status = '{Status.ACTIVE}' OR m.retired_at > ?", at)
     conditions.add("m.valid_from IS NULL OR m.valid_from <= ?", at)
     conditions.add("m.valid_until IS NULL OR m.valid_until > ?", at)
-    if where.kinds is not None:
-        conditions.add(f"m.kind IN ({_marks(sorted(where.kinds))})", *sorted(where.kinds))
-    if where.tiers is not None:
-        conditions.add(f"m.tier IN ({_marks(sorted(where.tiers))})", *sorted(where.tiers))
+    for column, values in (("kind", where.kinds), ("tier", where.tiers), ("visibility", where.visibilities)):
+        if values is not None:
+            conditions.add(f"m.{column} IN ({_marks(values)})", *sorted(values))
+    for column, value in (("source", where.source), ("session", where.session)):
+        if value is not None:
+            conditions.add(f"m.{column} = ?", value)
     for tag in sorted(where.tags):
         conditions.add("EXISTS (SELECT 1 FROM json_each(m.tags) WHERE value = ?)", tag)
     if where.without_tags:
-        tags = sorted(where.without_tags)
-        conditions.add(f"NOT EXISTS (SELECT 1 FROM json_each(m.tags) WHERE value IN ({_marks(tags)}))", *tags)
-    if where.visibilities is not None:
-        conditions.add(f"m.visibility IN ({_marks(sorted(where.visibilities))})", *sorted(where.visibilities))
-    for key, value in where.metadata:
         conditions.add(
-            f"EXISTS (SELECT 1 FROM json_each(m.metadata) WHERE key = ? AND type IN ({_JSON_TYPES[type(value)]})"
+            f"NOT EXISTS (SELECT 1 FROM json_each(m.tags) WHERE value IN ({_marks(where.without_tags)}))",
+            *sorted(where.without_tags),
+        )
+    for key, held in where.metadata:
+        conditions.add(
+            f"EXISTS (SELECT 1 FROM json_each(m.metadata) WHERE key = ? AND type IN ({_JSON_TYPES[type(held)]})"
             " AND atom IS ?)",
             key,
-            value,
+            held,
         )
-    if where.source is not None:
-        conditions.add("m.source = ?", where.source)
-    if where.session is not None:
-        conditions.add("m.session = ?", where.session)
     if where.since is not None:
         conditions.add("m.occurred_to >= ?", micros(where.since))
     if where.until is not None:
@@ -125,9 +123,9 @@ def events_kept_by(where: EventFilter, conditions: Where) -> Where:
     if where.session is not None:
         conditions.add("e.session = ?", where.session)
     if where.types is not None:
-        conditions.add(f"e.type IN ({_marks(sorted(where.types))})", *sorted(where.types))
+        conditions.add(f"e.type IN ({_marks(where.types)})", *sorted(where.types))
     if where.without_types:
-        conditions.add(f"e.type NOT IN ({_marks(sorted(where.without_types))})", *sorted(where.without_types))
+        conditions.add(f"e.type NOT IN ({_marks(where.without_types)})", *sorted(where.without_types))
     if where.recorded_after is not None:
         conditions.add("e.recorded_at > ?", micros(where.recorded_after))
     if where.since is not None:
@@ -142,5 +140,5 @@ def owner(scope: Scope) -> tuple[str, str, str, str]:
     return scope.workspace, scope.project or "", scope.crew or "", scope.agent or ""
 
 
-def _marks(values: Sequence[str]) -> str:
+def _marks(values: Collection[str]) -> str:
     return ", ".join("?" * len(values))

@@ -8,12 +8,14 @@ from typing import Any, Final
 from uuid import UUID
 
 import numpy as np
+from numpy.typing import NDArray
 
 from remembrancer.adapters.sqlite.connection import Connection
+from remembrancer.adapters.sqlite.lookup import by_ids
 from remembrancer.adapters.sqlite.memories import add_relation, next_change
 from remembrancer.adapters.sqlite.times import micros
 from remembrancer.domain.relation import Relation
-from remembrancer.domain.scope import Scope
+from remembrancer.domain.scope import Reader, Scope
 from remembrancer.errors import EmbedderMismatch
 from remembrancer.ports.store import CueVector, PendingCue
 
@@ -80,6 +82,19 @@ def put_vectors(
     for edge in relations:
         add_relation(connection, scope, edge, replace_weight=False)
     return stored
+
+
+def vectors(connection: Connection, reader: Reader, model: str, ids: Sequence[UUID]) -> dict[UUID, NDArray[np.float32]]:
+    rows = by_ids(
+        connection,
+        reader,
+        ids,
+        "m.id, v.vector",
+        "JOIN embeddings v ON v.n = (SELECT w.n FROM cues c JOIN embeddings w ON w.cue = c.n AND w.model = ?"
+        " WHERE c.memory = m.n ORDER BY c.ordinal LIMIT 1)",
+        model,
+    )
+    return {UUID(bytes=identifier): np.frombuffer(data, dtype="<f4").astype(np.float32) for identifier, data in rows}
 
 
 def require_dim(connection: Connection, workspace: str, model: str, dim: int) -> None:

@@ -7,13 +7,15 @@ from typing import Any, Final
 from uuid import UUID
 
 from remembrancer.adapters.sqlite.connection import Connection
+from remembrancer.adapters.sqlite.health import SNAPSHOT_COLUMNS, snapshot_of
 from remembrancer.adapters.sqlite.rows import EVENT_COLUMNS, MEMORY_COLUMNS, MEMORY_SELECT, event_of, memory_of
-from remembrancer.adapters.sqlite.times import moment
+from remembrancer.adapters.sqlite.times import moment, optional_moment
 from remembrancer.domain.memory import Cue, Revision
 from remembrancer.domain.relation import Relation, RelationKind
+from remembrancer.domain.strength import Exposed, Exposure
 from remembrancer.ports import exchange
 from remembrancer.ports.exchange import VectorRecord
-from remembrancer.ports.store import ExportRow
+from remembrancer.ports.store import Audited, ExportRow
 
 PAGE: Final = 1000
 """Rows read at once."""
@@ -87,7 +89,7 @@ def _cues(connection: Connection, workspace: str, after: Any) -> Page:
 def _vectors(connection: Connection, workspace: str, after: Any) -> Page:
     rows = list(
         connection.execute(
-            "SELECT m.id, c.ordinal, v.model, m.revision, v.truncated, v.vector"
+            "SELECT m.id, c.ordinal, v.model, m.revision, v.truncated, v.vector, v.indexed_at"
             " FROM memories m JOIN cues c ON c.memory = m.n JOIN embeddings v ON v.cue = c.n"
             f" WHERE {_AFTER} AND (m.id, c.ordinal, v.model) > (?, ?, ?)"
             " ORDER BY m.id, c.ordinal, v.model LIMIT ?",
@@ -103,9 +105,10 @@ def _vectors(connection: Connection, workspace: str, after: Any) -> Page:
                 model=model,
                 truncated=bool(truncated),
                 data=vector,
+                indexed_at=optional_moment(indexed_at),
             )
         )
-        for memory, ordinal, model, revision, truncated, vector in rows
+        for memory, ordinal, model, revision, truncated, vector, indexed_at in rows
     ]
     return exported, rows[-1][:3] if rows else None
 
@@ -147,6 +150,48 @@ def _relations(connection: Connection, workspace: str, after: Any) -> Page:
     return exported, rows[-1][:3] if rows else None
 
 
+def _exposures(connection: Connection, workspace: str, after: Any) -> Page:
+    rows = list(
+        connection.execute(
+            "SELECT m.id, x.kind, x.at, x.similarity FROM memories m JOIN exposures x ON x.memory = m.n"
+            f" WHERE {_AFTER} AND (m.id, x.kind, x.at) > (?, ?, ?) ORDER BY m.id, x.kind, x.at LIMIT ?",
+            (*_after(workspace, after or (b"", "", 0)), PAGE),
+        )
+    )
+    exported = [
+        exchange.exposure_to_row(Exposed(UUID(bytes=memory), Exposure(kind), moment(at), similarity))
+        for memory, kind, at, similarity in rows
+    ]
+    return exported, rows[-1][:3] if rows else None
+
+
+def _audit(connection: Connection, workspace: str, after: Any) -> Page:
+    rows = list(
+        connection.execute(
+            "SELECT m.id, a.at, a.action, a.reason FROM memories m JOIN audit a ON a.memory = m.n"
+            f" WHERE {_AFTER} AND (m.id, a.at, a.action, a.reason) > (?, ?, ?, ?)"
+            " ORDER BY m.id, a.at, a.action, a.reason LIMIT ?",
+            (*_after(workspace, after or (b"", 0, "", "")), PAGE),
+        )
+    )
+    exported = [
+        exchange.audit_to_row(Audited(UUID(bytes=memory), action, reason, moment(at)))
+        for memory, at, action, reason in rows
+    ]
+    return exported, rows[-1] if rows else None
+
+
+def _health(connection: Connection, workspace: str, after: Any) -> Page:
+    rows = list(
+        connection.execute(
+            f"SELECT {SNAPSHOT_COLUMNS} FROM health_snapshots WHERE workspace = ? AND (crew, day) > (?, ?)"
+            " ORDER BY crew, day LIMIT ?",
+            (workspace, *(after or ("", "")), PAGE),
+        )
+    )
+    return [exchange.health_to_row(snapshot_of(row)) for row in rows], rows[-1][:2] if rows else None
+
+
 _AFTER: Final = "m.workspace = ? AND m.id >= ?"
 """Found by index, as a comparison of columns of two tables is not: without it each page would read all before it."""
 
@@ -162,4 +207,7 @@ _PAGES: Final[dict[str, Callable[[Connection, str, Any], Page]]] = {
     "vector": _vectors,
     "revision": _revisions,
     "relation": _relations,
+    "exposure": _exposures,
+    "audit": _audit,
+    "health": _health,
 }

@@ -10,17 +10,20 @@ import apsw
 from remembrancer.adapters.sqlite.clauses import owner
 from remembrancer.adapters.sqlite.connection import Connection
 from remembrancer.adapters.sqlite.embeddings import require_dim
+from remembrancer.adapters.sqlite.health import SNAPSHOT_COLUMNS, snapshot_bindings
 from remembrancer.adapters.sqlite.journal import add_event, next_seq
 from remembrancer.adapters.sqlite.memories import add_cue, insert_row, next_change
 from remembrancer.adapters.sqlite.times import micros
 from remembrancer.domain.event import Event
+from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.memory import IndexedCue, Revision, searchable_text
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.scope import Scope
+from remembrancer.domain.strength import Exposed
 from remembrancer.errors import Conflict, InvalidInput
 from remembrancer.ports import exchange
 from remembrancer.ports.exchange import Analyse, CueRecord, MemoryRecord, VectorRecord
-from remembrancer.ports.store import ExportRow
+from remembrancer.ports.store import Audited, ExportRow
 
 
 def import_rows(
@@ -45,10 +48,25 @@ def _import_one(connection: Connection, workspace: str, row: ExportRow, analyse:
             return _import_cue(connection, workspace, record, analyse)
         case VectorRecord() as record:
             return _import_vector(connection, workspace, record)
+        case record:
+            return _import_history(connection, workspace, record)
+
+
+def _import_history(
+    connection: Connection, workspace: str, record: Revision | Relation | Exposed | Audited | HealthSnapshot
+) -> bool:
+    """What became of memories: added where it is not there yet, and never changed."""
+    match record:
         case Revision() as revision:
             return _import_revision(connection, workspace, revision)
         case Relation() as relation:
             return _import_relation(connection, workspace, relation)
+        case Exposed() as exposed:
+            return _import_exposure(connection, workspace, exposed)
+        case Audited() as line:
+            return _import_audit(connection, workspace, line)
+        case HealthSnapshot() as snapshot:
+            return _import_health(connection, workspace, snapshot)
 
 
 def _import_event(connection: Connection, event: Event) -> bool:
@@ -115,8 +133,9 @@ def _import_vector(connection: Connection, workspace: str, record: VectorRecord)
         raise InvalidInput("vector.ordinal", record.ordinal, f"the ordinal of a cue of memory {record.memory_id}")
     require_dim(connection, workspace, record.model, record.dim)
     connection.execute(
-        "INSERT INTO embeddings (cue, model, dim, truncated, vector) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        (cue, record.model, record.dim, record.truncated, record.data),
+        "INSERT INTO embeddings (cue, model, dim, truncated, vector, indexed_at) VALUES (?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT DO NOTHING",
+        (cue, record.model, record.dim, record.truncated, record.data, micros(record.indexed_at)),
     )
     if not connection.changes():
         return False
@@ -143,6 +162,33 @@ def _import_relation(connection: Connection, workspace: str, relation: Relation)
         "INSERT INTO relations (workspace, source, target, kind, weight, created_at) VALUES (?, ?, ?, ?, ?, ?)"
         " ON CONFLICT DO NOTHING",
         (workspace, source, target, relation.kind, relation.weight, micros(relation.created_at)),
+    )
+    return connection.changes() > 0
+
+
+def _import_exposure(connection: Connection, workspace: str, exposed: Exposed) -> bool:
+    number = _memory_number(connection, "exposure.memory_id", workspace, exposed.memory_id)
+    connection.execute(
+        "INSERT INTO exposures (memory, kind, at, similarity) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        (number, exposed.exposure, micros(exposed.at), exposed.similarity),
+    )
+    return connection.changes() > 0
+
+
+def _import_audit(connection: Connection, workspace: str, line: Audited) -> bool:
+    number = _memory_number(connection, "audit.memory_id", workspace, line.memory_id)
+    connection.execute(
+        "INSERT INTO audit (memory, at, action, reason) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        (number, micros(line.at), line.action, line.reason),
+    )
+    return connection.changes() > 0
+
+
+def _import_health(connection: Connection, workspace: str, snapshot: HealthSnapshot) -> bool:
+    connection.execute(
+        f"INSERT INTO health_snapshots (workspace, {SNAPSHOT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT DO NOTHING",
+        snapshot_bindings(workspace, snapshot),
     )
     return connection.changes() > 0
 

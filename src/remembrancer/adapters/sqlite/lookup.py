@@ -8,7 +8,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from remembrancer.adapters.sqlite.clauses import Where, kept_by, owner, seen_by
-from remembrancer.adapters.sqlite.connection import Connection
+from remembrancer.adapters.sqlite.connection import Binding, Connection
 from remembrancer.adapters.sqlite.rows import MEMORY_SELECT, Row, memory_of
 from remembrancer.adapters.sqlite.times import moment
 from remembrancer.domain.memory import Cue, Memory, Revision
@@ -21,12 +21,12 @@ _CHUNK: Final = 500
 
 
 def get(connection: Connection, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, Memory]:
-    rows = _by_ids(connection, reader, ids, MEMORY_SELECT)
+    rows = by_ids(connection, reader, ids, MEMORY_SELECT)
     return {memory.id: memory for memory in (memory_of(row) for row in rows)}
 
 
 def cues(connection: Connection, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, tuple[Cue, ...]]:
-    rows = _by_ids(
+    rows = by_ids(
         connection,
         reader,
         ids,
@@ -60,7 +60,7 @@ def memories(
 
 
 def by_topic(connection: Connection, scope: Scope, topic_key: str) -> Memory | None:
-    return with_value(connection, scope, "topic_key", topic_key, "AND m.status = 'active'")
+    return with_value(connection, scope, "topic_key", topic_key, "AND m.status = 'active' AND m.superseded_by IS NULL")
 
 
 def revisions(connection: Connection, reader: Reader, memory_id: UUID) -> tuple[Revision, ...]:
@@ -84,7 +84,8 @@ def relations(connection: Connection, reader: Reader, ids: Sequence[UUID]) -> tu
     rows = connection.execute(
         "SELECT s.id, t.id, r.kind, r.weight, r.created_at FROM relations r"
         " JOIN memories s ON s.n = r.source JOIN memories t ON t.n = r.target"
-        f" WHERE {ends[0].sql} AND {ends[1].sql} AND (r.source IN ({near}) OR r.target IN ({near})) ORDER BY r.created_at, s.id, t.id, r.kind",
+        f" WHERE {ends[0].sql} AND {ends[1].sql} AND (r.source IN ({near}) OR r.target IN ({near}))"
+        " ORDER BY r.created_at, s.id, t.id, r.kind",
         (*ends[0].bindings, *ends[1].bindings, *(reader.scope.workspace, given) * 2),
     )
     return tuple(
@@ -99,7 +100,15 @@ def _memory(reader: Reader, memory_id: UUID) -> Where:
     return conditions
 
 
-def _by_ids(connection: Connection, reader: Reader, ids: Sequence[UUID], columns: str, joins: str = "") -> list[Row]:
+def by_ids(
+    connection: Connection,
+    reader: Reader,
+    ids: Sequence[UUID],
+    columns: str,
+    joins: str = "",
+    *bindings: Binding,
+) -> list[Row]:
+    """Rows about those of the memories that the reader sees; `bindings` are those of `joins`."""
     conditions = seen_by(reader, "m", visibility=True)
     rows: list[Row] = []
     distinct = list(dict.fromkeys(ids))
@@ -109,7 +118,7 @@ def _by_ids(connection: Connection, reader: Reader, ids: Sequence[UUID], columns
         rows.extend(
             connection.execute(
                 f"SELECT {columns} FROM memories m {joins} WHERE {conditions.sql} AND m.id IN ({marks})",
-                (*conditions.bindings, *chunk),
+                (*bindings, *conditions.bindings, *chunk),
             )
         )
     return rows

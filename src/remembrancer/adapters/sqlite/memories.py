@@ -110,6 +110,8 @@ def revise(connection: Connection, scope: Scope, write: MemoryWrite, expected_re
     if row is None:
         raise NotFound("memory", memory.id)
     before, number = memory_of(row), row[len(MEMORY_COLUMNS)]
+    if before.superseded_by is not None:
+        raise Conflict(f"memory {memory.id} is superseded by {before.superseded_by}: what it said stays")
     if before.revision != expected_revision:
         raise Conflict(f"memory {memory.id} is at revision {before.revision}, not {expected_revision}")
     # What the writer read may be older than what use and forgetting have made of the memory since.
@@ -118,7 +120,15 @@ def revise(connection: Connection, scope: Scope, write: MemoryWrite, expected_re
         revision=expected_revision + 1,
         status=before.status,
         retired_at=before.retired_at,
-        strength=replace(memory.strength, usage=before.strength.usage),
+        superseded_by=None,
+        superseded_at=None,
+        strength=replace(
+            memory.strength,
+            usage=before.strength.usage,
+            stability=before.strength.stability,
+            difficulty=before.strength.difficulty,
+            last_reviewed_at=before.strength.last_reviewed_at,
+        ),
     )
     connection.execute(
         "INSERT INTO revisions (memory, number, title, text, replaced_at) VALUES (?, ?, ?, ?, ?)",
@@ -145,27 +155,34 @@ def adjust(
     exposed: Sequence[Exposed],
 ) -> dict[UUID, Strength]:
     found = get(connection, reader, [*ids, *(one.memory_id for one in exposed)])
-    for one in exposed:
-        if one.memory_id not in found:
-            raise NotFound("memory", one.memory_id)
-    adjusted: dict[UUID, Strength] = {}
-    assignments = ", ".join(f"{column} = ?" for column in (*STRENGTH_COLUMNS, "change"))
-    for identifier in dict.fromkeys(ids):
+    for identifier in (*ids, *(one.memory_id for one in exposed)):
         if identifier not in found:
             raise NotFound("memory", identifier)
-        adjustment = change(found[identifier].strength)
-        strength = adjustment.strength
+    adjusted: dict[UUID, Strength] = {}
+    assignments = ", ".join(f"{column} = ?" for column in (*STRENGTH_COLUMNS, "status", "retired_at", "change"))
+    number = next_change(connection)
+    for identifier in dict.fromkeys(ids):
+        memory = found[identifier]
+        adjustment = change(memory.strength)
+        adjusted[identifier] = adjustment.strength
+        status, retired_at = memory.status, memory.retired_at
+        if adjustment.retire and status is Status.ACTIVE:
+            status, retired_at = Status.RETIRED, at
+            note(connection, reader.scope, identifier, "retired", adjustment.retire, at)
         connection.execute(
             f"UPDATE memories SET {assignments} WHERE workspace = ? AND id = ?",
-            (*strength_bindings(strength), next_change(connection), reader.scope.workspace, identifier.bytes),
+            (
+                *strength_bindings(adjustment.strength),
+                status,
+                micros(retired_at),
+                number,
+                reader.scope.workspace,
+                identifier.bytes,
+            ),
         )
-        adjusted[identifier] = strength
-        if adjustment.retire and found[identifier].status is Status.ACTIVE:
-            set_status(connection, reader, identifier, Status.RETIRED, at)
-            note(connection, reader.scope, identifier, "retired", adjustment.retire, at)
     connection.executemany(
         "INSERT INTO exposures (memory, kind, at, similarity)"
-        " SELECT n, ?, ?, ? FROM memories WHERE workspace = ? AND id = ?",
+        " SELECT n, ?, ?, ? FROM memories WHERE workspace = ? AND id = ? ON CONFLICT DO NOTHING",
         [
             (one.exposure, micros(one.at), one.similarity, reader.scope.workspace, one.memory_id.bytes)
             for one in exposed
@@ -177,7 +194,8 @@ def adjust(
 def note(connection: Connection, scope: Scope, memory_id: UUID, action: str, reason: str, at: datetime) -> None:
     """Into the audit: what was done to a memory, and why."""
     connection.execute(
-        "INSERT INTO audit (memory, action, reason, at) SELECT n, ?, ?, ? FROM memories WHERE workspace = ? AND id = ?",
+        "INSERT INTO audit (memory, action, reason, at)"
+        " SELECT n, ?, ?, ? FROM memories WHERE workspace = ? AND id = ? ON CONFLICT DO NOTHING",
         (action, reason, micros(at), scope.workspace, memory_id.bytes),
     )
 
@@ -186,7 +204,7 @@ def audit(connection: Connection, reader: Reader, memory_id: UUID) -> tuple[Audi
     conditions = seen_by(reader, "m", visibility=True)
     rows = connection.execute(
         f"SELECT a.action, a.reason, a.at FROM audit a JOIN memories m ON m.n = a.memory WHERE {conditions.sql}"
-        " AND m.id = ? ORDER BY a.at, a.n",
+        " AND m.id = ? ORDER BY a.at, a.action, a.reason",
         (*conditions.bindings, memory_id.bytes),
     )
     return tuple(Audited(memory_id, action, reason, moment(at)) for action, reason, at in rows)
@@ -273,7 +291,7 @@ def set_status(connection: Connection, reader: Reader, memory_id: UUID, status: 
         raise NotFound("memory", memory_id)
     if memory.status is status:
         return memory
-    if status is Status.ACTIVE and memory.topic_key is not None:
+    if status is Status.ACTIVE and memory.topic_key is not None and memory.superseded_by is None:
         current = by_topic(connection, memory.scope, memory.topic_key)
         if current is not None:
             raise Conflict(f"topic key {memory.topic_key!r}: memory {current.id} has it now")

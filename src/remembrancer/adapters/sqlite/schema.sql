@@ -46,8 +46,9 @@ CREATE TABLE memories (
   UNIQUE (workspace, id)
 );
 CREATE UNIQUE INDEX memories_by_key ON memories (workspace, project, crew, agent, key) WHERE key IS NOT NULL;
+-- What is superseded has let go of its topic: told anew, the topic begins a memory of its own.
 CREATE UNIQUE INDEX memories_by_topic ON memories (workspace, project, crew, agent, topic_key)
-  WHERE topic_key IS NOT NULL AND status = 'active';
+  WHERE topic_key IS NOT NULL AND status = 'active' AND superseded_by IS NULL;
 CREATE INDEX memories_by_time ON memories (workspace, occurred_to);
 CREATE INDEX memories_by_change ON memories (workspace, change);
 CREATE INDEX memories_by_session ON memories (workspace, session) WHERE session <> '';
@@ -119,21 +120,20 @@ CREATE TABLE vector_models (
   workspace TEXT NOT NULL, model TEXT NOT NULL, dim INTEGER NOT NULL,
   PRIMARY KEY (workspace, model)
 ) WITHOUT ROWID;
--- Append-only: which memory got how far, and when. `similarity` is the cosine it was found with.
+-- Append-only: which memory got how far, and when. `similarity` is the cosine it was found with. Two exposures of one kind
+-- at one microsecond are one, so that importing a row twice adds nothing.
 CREATE TABLE exposures (
-  n INTEGER PRIMARY KEY,
   memory INTEGER NOT NULL REFERENCES memories (n) ON DELETE CASCADE,
-  kind TEXT NOT NULL, at INTEGER NOT NULL, similarity REAL
-);
-CREATE INDEX exposures_by_memory ON exposures (memory);
-CREATE INDEX exposures_by_time ON exposures (at);
+  kind TEXT NOT NULL, at INTEGER NOT NULL, similarity REAL,
+  PRIMARY KEY (memory, kind, at)
+) WITHOUT ROWID;
 
+-- Append-only too: the same thing done to a memory at the same microsecond for the same reason is one line.
 CREATE TABLE audit (
-  n INTEGER PRIMARY KEY,
   memory INTEGER NOT NULL REFERENCES memories (n) ON DELETE CASCADE,
-  action TEXT NOT NULL, reason TEXT NOT NULL, at INTEGER NOT NULL
-);
-CREATE INDEX audit_by_memory ON audit (memory);
+  at INTEGER NOT NULL, action TEXT NOT NULL, reason TEXT NOT NULL,
+  PRIMARY KEY (memory, at, action, reason)
+) WITHOUT ROWID;
 
 -- One row a day for the workspace (crew '') and for each crew. A metric without data is NULL.
 CREATE TABLE health_snapshots (

@@ -7,15 +7,25 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from remembrancer.adapters.sqlite import embeddings, exporting, importing, inspection, journal, lookup, memories
+from remembrancer.adapters.sqlite import (
+    embeddings,
+    exporting,
+    health,
+    importing,
+    inspection,
+    journal,
+    lookup,
+    memories,
+)
 from remembrancer.adapters.sqlite.connection import Connection
 from remembrancer.adapters.sqlite.database import Database, Snapshot
 from remembrancer.adapters.sqlite.resident.cache import ResidentIndexes
 from remembrancer.domain.candidates import Candidates
 from remembrancer.domain.event import Event
+from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Revision, Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation
@@ -34,7 +44,12 @@ from remembrancer.ports.store import (
     PendingCue,
     SearchRequest,
     Stats,
+    Vitals,
 )
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 DEFAULT_INDEX_BYTES: Final = 1 << 30
 
@@ -143,12 +158,33 @@ class SqliteStore:
         return await self._database.read(work)
 
     async def put_vectors(
-        self, scope: Scope, model: str, vectors: Sequence[CueVector], *, at: datetime, relations: Sequence[Relation] = ()
+        self,
+        scope: Scope,
+        model: str,
+        vectors: Sequence[CueVector],
+        *,
+        at: datetime,
+        relations: Sequence[Relation] = (),
     ) -> int:
         return await self._database.write(lambda c: embeddings.put_vectors(c, scope, model, vectors, at, relations))
 
     async def defer_vectors(self, scope: Scope, model: str, refs: Sequence[int], *, error: str, now: datetime) -> None:
         await self._database.write(lambda c: embeddings.defer_vectors(c, scope, model, refs, error, now))
+
+    async def vectors(self, reader: Reader, model: str, ids: Sequence[UUID]) -> Mapping[UUID, NDArray[np.float32]]:
+        return await self._database.read(lambda c: embeddings.vectors(c, reader, model, ids))
+
+    async def vitals(self, reader: Reader, where: Filter, *, model: str | None, shown_since: datetime) -> Vitals:
+        return await self._database.read(lambda c: health.vitals(c, reader, where, model, shown_since))
+
+    async def put_snapshot(self, scope: Scope, snapshot: HealthSnapshot) -> None:
+        await self._database.write(lambda c: health.put_snapshot(c, scope, snapshot))
+
+    async def snapshots(self, scope: Scope, crew: str | None, *, limit: int) -> tuple[HealthSnapshot, ...]:
+        return await self._database.read(lambda c: health.snapshots(c, scope, crew, limit))
+
+    async def crews(self, scope: Scope) -> tuple[str, ...]:
+        return await self._database.read(lambda c: health.crews(c, scope))
 
     async def stats(self, reader: Reader) -> Stats:
         return await self._database.read(lambda c: inspection.stats(c, reader))

@@ -1,4 +1,4 @@
-"""Commands that look after the memory: stats, doctor, maintain, export, import."""
+"""Commands that look after the memory: stats, health, doctor, maintain, export, import."""
 # ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
 
 from __future__ import annotations
@@ -27,6 +27,32 @@ def stats(call: Invocation) -> None:
     call.answer(StatsOut.of(counted), pages.counts)
 
 
+def health(
+    call: Invocation,
+    *,
+    history: Annotated[bool, typer.Option("--history", help="Also draw the score of the last 30 days.")] = False,
+) -> None:
+    """Show how well it remembers.
+
+    The last daily snapshot of the workspace, or with --crew of that crew: five metrics from 0 to 100, the score they
+    make, what could not be measured and why, and what to do about the weakest. `maintain` takes the snapshots.
+
+    Example: remembrancer health --history
+    """
+    from remembrancer.interfaces.wire import HealthOut, MemoryHealthOut
+
+    crew = call.settings.crew
+    with call.opened(create=False) as memory:
+        latest = memory.health(crew)
+        days = memory.health_history(crew, pages.DAYS) if history else None
+    answer = MemoryHealthOut(
+        crew=crew,
+        latest=None if latest is None else HealthOut.of(latest),
+        history=None if days is None else [HealthOut.of(snapshot) for snapshot in days],
+    )
+    call.answer(answer, pages.health)
+
+
 def doctor(call: Invocation) -> None:
     """Check that all is well.
 
@@ -51,17 +77,25 @@ def doctor(call: Invocation) -> None:
         raise typer.Exit(1)
 
 
-def maintain(call: Invocation) -> None:
+def maintain(
+    call: Invocation,
+    *,
+    only: Annotated[
+        list[str] | None, typer.Option("--only", metavar="JOB", help="Only this job: index or health; may be repeated.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Also what is not due.")] = False,
+) -> None:
     """Run every job that is due.
 
-    Gives what waits its vectors, so that it is found by meaning too. Says what each job did, or why it did nothing.
+    `index` gives what waits its vectors, so that it is found by meaning too; `health` takes the day's snapshot. Says
+    what each job did, or why it did nothing.
 
-    Example: remembrancer maintain
+    Example: remembrancer maintain --only health
     """
     from remembrancer.interfaces.wire import MaintenanceOut
 
     with call.opened(create=False) as memory, call.indexing(memory) as on_indexed:
-        reports = memory.maintain(on_indexed=on_indexed)
+        reports = memory.maintain(only or None, force=force, on_indexed=on_indexed)
     call.answer(MaintenanceOut.of(reports), pages.maintained)
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 COLOURS: Final = ("cyan", "green", "yellow", "magenta", "blue", "red")
 GLYPHS: Final = "█▓▒░▪▫"
 BAR_CELLS: Final = 28
+_COLUMNS: Final = "▁▂▃▄▅▆▇█"
 
 # CSI, a terminated OSC, and the two-byte sequences; what is left of any other goes with its control character.
 _ESCAPES: Final = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\^_]")
@@ -57,6 +58,21 @@ def shortened(text: str, cells: int) -> str:
 
 def indented(block: RenderableType, by: int = 4) -> Padding:
     return Padding(block, (0, 0, 0, by), expand=False)
+
+
+def meter(share: float, style: str, cells: int = BAR_CELLS) -> Text:
+    """A bar that is full at 1."""
+    length = round(min(max(share, 0.0), 1.0) * cells)
+    return Text("█" * length, style=style).append("·" * (cells - length), style="dim")
+
+
+def sparkline(shares: Iterable[float | None]) -> str:
+    """A row of small columns, as high as each share of 1; a dot where there is none.
+
+    >>> sparkline([0.0, 0.5, None, 1.0])
+    '▁▅·█'
+    """
+    return "".join("·" if share is None else _COLUMNS[min(int(share * 8), 7)] for share in shares)
 
 
 def day(moment: datetime) -> str:

@@ -27,13 +27,16 @@ def ingest(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files of conversation.")],
     format: Annotated[  # noqa: A002  the word users say
         str | None,
-        typer.Option("--format", help="jsonl, chatgpt, claude, claude-code or markdown; else told from the content."),
+        typer.Option(
+            "--format", help="jsonl, chatgpt, claude, claude-code, markdown or learnings; else told from the content."
+        ),
     ] = None,
     no_index: NoIndex = False,
 ) -> None:
     """Read files of conversation into the memory.
 
-    JSON lines, ChatGPT and Claude exports, Claude Code transcripts, chats in Markdown. What cannot be taken is told
+    JSON lines, ChatGPT and Claude exports, Claude Code transcripts, chats in Markdown; and Markdown files of
+    learnings, which become memories at once. What cannot be taken is told
     on stderr as file:line: message, and the rest goes in; reading a file again adds only what is new. The exit code
     is 1 when a record was left out, 2 when a whole file was. Then all of it is indexed by meaning, unless --no-index.
 
@@ -66,23 +69,29 @@ def ingest(
 
 
 def _take(call: Invocation, memory: Remembrancer, file: Path, source: Format) -> IngestedFileOut:
-    from remembrancer.ingest import read
-    from remembrancer.interfaces.cli.recording import LeftOut, record
+    from remembrancer.ingest import Format, read
+    from remembrancer.interfaces.cli.recording import LeftOut, learn, record
     from remembrancer.interfaces.wire import IngestedFileOut, ProblemOut
 
     left_out = LeftOut(call)
     try:
+        if source is Format.LEARNINGS:
+            learned = sum(1 for _ in learn(memory, file, on_problem=left_out))
+            problems = [ProblemOut.of(problem) for problem in left_out.problems]
+            return IngestedFileOut(
+                path=str(file), format=source, events=0, learnings=learned, problems=problems, refused=None
+            )
         with call.reading(file) as on_bytes:
             offered = read(file, format=source, on_bytes=on_bytes)
             events = sum(1 for _ in record(memory, offered, file, on_problem=left_out))
     except InvalidInput as error:
         return _refused(call, file, source, error)
     problems = [ProblemOut.of(problem) for problem in left_out.problems]
-    return IngestedFileOut(path=str(file), format=source, events=events, problems=problems, refused=None)
+    return IngestedFileOut(path=str(file), format=source, events=events, learnings=0, problems=problems, refused=None)
 
 
 def _refused(call: Invocation, file: Path, source: Format | None, error: InvalidInput) -> IngestedFileOut:
     from remembrancer.interfaces.wire import IngestedFileOut
 
     call.note(f"error: {error}", style="red")
-    return IngestedFileOut(path=str(file), format=source, events=0, problems=[], refused=str(error))
+    return IngestedFileOut(path=str(file), format=source, events=0, learnings=0, problems=[], refused=str(error))

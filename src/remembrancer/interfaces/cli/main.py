@@ -22,7 +22,7 @@ from remembrancer.errors import (
     StoreUnavailable,
     Unsupported,
 )
-from remembrancer.interfaces.cli import care, demo, evaluate, ingest, read, write
+from remembrancer.interfaces.cli import care, demo, evaluate, ingest, read, relations, write
 from remembrancer.interfaces.cli.drawing import one_line
 from remembrancer.interfaces.cli.options import command
 
@@ -49,6 +49,9 @@ COMMANDS: Final = {
         "ingest": ingest.ingest,
         "feedback": write.feedback,
         "forget": write.forget,
+        "link": relations.link,
+        "supersede": relations.supersede,
+        "invalidate": relations.invalidate,
     },
     "Read": {
         "recall": read.recall,
@@ -59,6 +62,7 @@ COMMANDS: Final = {
     },
     "Care": {
         "stats": care.stats,
+        "health": care.health,
         "doctor": care.doctor,
         "maintain": care.maintain,
         "export": care.export,

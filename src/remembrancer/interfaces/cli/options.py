@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import os
 import sys
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from typing import Annotated, Any, Final, TypedDict, get_type_hints
 
 import typer
 
+from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.times import optional_time
 
@@ -29,16 +31,20 @@ NoIndex = Annotated[bool, typer.Option("--no-index", help="Leave it to `maintain
 class Kept(TypedDict):
     """The keyword arguments of a question."""
 
-    limit: int
+    limit: int | None
     kinds: list[str] | None
     tiers: list[str] | None
     tags: list[str]
     source: str | None
     session: str | None
+    metadata: dict[str, Any] | None
+    visibilities: list[str] | None
     reach: str | None
     since: datetime | None
     until: datetime | None
     as_of: datetime | None
+    ranking: str | None
+    walk_depth: int
     min_score: float
 
 
@@ -46,7 +52,10 @@ class Kept(TypedDict):
 class Question:
     """Options of a question: how many answers, and which memories count."""
 
-    limit: Annotated[int, typer.Option("--limit", "-n", help="How many hits at most, 1 to 200.")] = 5
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", "-n", help="How many hits at most, 1 to 200; else the preset's usual number."),
+    ] = None
     kind: Annotated[list[str] | None, typer.Option("--kind", help="Only this kind; may be repeated: any of them.")] = (
         None
     )
@@ -58,6 +67,16 @@ class Question:
     ] = None
     source: Annotated[str | None, typer.Option("--source", help="Only from this source.")] = None
     in_session: Annotated[str | None, typer.Option("--in-session", help="Only what belongs to this session.")] = None
+    metadata: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--metadata", metavar="KEY=VALUE", help="Only with this in its metadata; may be repeated: all of them."
+        ),
+    ] = None
+    visibility: Annotated[
+        list[str] | None,
+        typer.Option("--visibility", help="Only what is seen by session, own, crew or workspace; may be repeated."),
+    ] = None
     reach: Annotated[
         str | None, typer.Option("--reach", help="How far to look: session, own, crew_shared or workspace.")
     ] = None
@@ -70,6 +89,12 @@ class Question:
     as_of: Annotated[str | None, typer.Option("--as-of", metavar=TIME, help="As it was believed then; as --since.")] = (
         None
     )
+    ranking: Annotated[
+        str | None, typer.Option("--ranking", help="One of the preset's other rankings, such as hybrid in crewship.")
+    ] = None
+    walk: Annotated[
+        int, typer.Option("--walk", help="1: also what the hits are similar to, one hop along their edges.")
+    ] = 0
     min_score: Annotated[float, typer.Option("--min-score", help="No hit below this score, 0 to 1.")] = 0.0
 
     def arguments(self, call: Invocation) -> Kept:
@@ -80,12 +105,32 @@ class Question:
             "tags": self.tag or [],
             "source": self.source,
             "session": self.in_session,
+            "metadata": _pairs(self.metadata),
+            "visibilities": self.visibility or None,
             "reach": self.reach,
             "since": optional_time("since", self.since, now=call.now),
             "until": optional_time("until", self.until, now=call.now),
             "as_of": optional_time("as-of", self.as_of, now=call.now),
+            "ranking": self.ranking,
+            "walk_depth": self.walk,
             "min_score": self.min_score,
         }
+
+
+def _pairs(given: list[str] | None) -> dict[str, Any] | None:
+    """KEY=VALUE, the value read as JSON where it is any (3, true, "3"), else as the text it is."""
+    if given is None:
+        return None
+    pairs: dict[str, Any] = {}
+    for pair in given:
+        key, separator, value = pair.partition("=")
+        if not separator or not key:
+            raise InvalidInput("metadata", pair, "KEY=VALUE")
+        try:
+            pairs[key] = json.loads(value)
+        except ValueError:
+            pairs[key] = value
+    return pairs
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from datetime import timedelta
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from rich.table import Table
 from rich.text import Text
@@ -16,11 +17,13 @@ from remembrancer.interfaces.cli.drawing import (
     day,
     facts,
     indented,
+    meter,
     minute,
     one_line,
     part_bars,
     shown,
     size,
+    sparkline,
 )
 
 if TYPE_CHECKING:
@@ -33,15 +36,19 @@ if TYPE_CHECKING:
         DossierOut,
         ExportedOut,
         FeedbackOut,
+        HealthOut,
+        HealthReportOut,
         HitOut,
         ImportedOut,
         IndexReportOut,
         IngestedOut,
         MaintenanceOut,
         MemoriesOut,
+        MemoryHealthOut,
         MemoryOut,
         ObservedOut,
         RecallOut,
+        RelationOut,
         ScopeOut,
         StatsOut,
         StrengthOut,
@@ -49,6 +56,9 @@ if TYPE_CHECKING:
     )
 
 Blocks = Iterator["RenderableType"]
+
+DAYS: Final = 30
+"""Of the history of health that is drawn."""
 
 
 def recalled(recall: RecallOut, *, explain: bool) -> Blocks:
@@ -114,6 +124,19 @@ def changed(memory: MemoryOut) -> Blocks:
     yield Text(f"  {memory.id}", style="dim")
 
 
+def linked(edge: RelationOut) -> Blocks:
+    """An edge, as a sentence."""
+    yield Text(f"{edge.source} {edge.kind} {edge.target}, weight {edge.weight:.2f}")
+
+
+def ended(memory: MemoryOut) -> Blocks:
+    """A memory that holds no more, and since when."""
+    since = memory.superseded_at or memory.valid_until
+    yield _line("ended", memory)
+    yield facts([("since", _optional(since)), ("replaced by", str(memory.superseded_by or ""))])
+    yield Text(f"  {memory.id}", style="dim")
+
+
 def observed(answer: ObservedOut) -> Blocks:
     if len(answer.events) == 1:
         event = answer.events[0]
@@ -126,6 +149,8 @@ def observed(answer: ObservedOut) -> Blocks:
 
 
 def strengthened(answer: FeedbackOut) -> Blocks:
+    if answer.status != "active":
+        yield Text(f"It is {answer.status}; `remembrancer show {answer.id}` says why.", style="yellow")
     yield facts(_strength(answer.strength))
 
 
@@ -133,7 +158,8 @@ def ingested(answer: IngestedOut) -> Blocks:
     for file in answer.files:
         line = Text(one_line(file.path), style="bold")
         if file.refused is None:
-            line.append(f": {counted(file.events, 'event')} as {file.format}", style="not bold")
+            what = counted(file.learnings, "learning") if file.learnings else counted(file.events, "event")
+            line.append(f": {what} as {file.format}", style="not bold")
             if file.problems:
                 line.append(f", {counted(len(file.problems), 'problem')}", style="not bold yellow")
         else:
@@ -176,8 +202,59 @@ def examined(answer: DoctorOut) -> Blocks:
 
 
 def maintained(answer: MaintenanceOut) -> Blocks:
+    from remembrancer.interfaces.wire import HealthReportOut  # noqa: PLC0415 - loaded by now, and not for other pages
+
     for name, report in answer.jobs.items():
-        yield Text(f"{name}: ", style="bold").append_text(_index(report))
+        done = _snapshots(report) if isinstance(report, HealthReportOut) else _index(report)
+        yield Text(f"{name}: ", style="bold").append_text(done)
+
+
+def health(answer: MemoryHealthOut) -> Blocks:
+    """The score, its metrics as bars, what is missing and why, and what to do about the weakest."""
+    yield Text("the workspace" if answer.crew is None else f"crew {one_line(answer.crew)}", style="bold")
+    if answer.latest is None:
+        whose = "" if answer.crew is None else " of each crew that has memories"
+        yield Text(f"No health snapshot has been taken yet. `remembrancer maintain` takes one a day{whose}.")
+    else:
+        yield from _measured(answer.latest)
+    if answer.history:
+        yield ""
+        yield from _days(answer.history)
+
+
+def _measured(snapshot: HealthOut) -> Blocks:
+    verdict = Text("no data", style="dim")
+    if snapshot.score is not None and snapshot.band is not None:
+        verdict = Text(f"{snapshot.score:.1f} {snapshot.band}", style=f"bold {snapshot.band}")
+    yield verdict.append(f"  on {snapshot.day}", style="not bold default")
+    grid = Table.grid(padding=(0, 1))
+    for _ in range(5):
+        grid.add_column(no_wrap=True)
+    for name, metric in snapshot.metrics.items():
+        if metric.value is None or metric.band is None:
+            grid.add_row(name, meter(0.0, "dim"), "-", "", Text(f"no data: {metric.absent}", style="dim"))
+        else:
+            band = Text(metric.band, style=metric.band)
+            weight = Text(f"{metric.weight:.0%} of the score", style="dim")
+            grid.add_row(name, meter(metric.value / 100, metric.band), f"{metric.value:5.1f}", band, weight)
+    yield grid
+    if snapshot.weakest is not None and snapshot.advice:
+        line = Text(f"weakest: {snapshot.weakest}. ", style="bold")
+        yield line.append(f"{snapshot.advice[0].upper()}{snapshot.advice[1:]}.", style="not bold")
+
+
+def _days(history: list[HealthOut]) -> Blocks:
+    """A column a day, the newest at the right; a dot for a day without a score."""
+    newest = history[0].day
+    scores = {snapshot.day: snapshot.score for snapshot in history}
+    days = [newest - timedelta(days=ago) for ago in reversed(range(DAYS))]
+    known = [score for score in map(scores.get, days) if score is not None]
+    line = Text(f"{days[0]}  ", style="dim")
+    line.append(sparkline(None if (score := scores.get(one)) is None else score / 100 for one in days), style="not dim")
+    yield line.append(f"  {newest}")
+    if known:
+        span = f"{counted(len(known), 'day')} with a score, {min(known):.1f} to {max(known):.1f}"
+        yield Text(span, style="dim")
 
 
 def exported(answer: ExportedOut) -> Blocks:
@@ -290,6 +367,15 @@ def _strength(strength: StrengthOut) -> list[tuple[str, str]]:
         ("feedback", f"{usage.helped} × helped, {usage.unhelpful} × unhelpful, {usage.harmed} × harmed"),
         ("use", f"{usage.retrieved} × retrieved, {usage.shown} × shown, {usage.used} × used"),
     ]
+
+
+def _snapshots(report: HealthReportOut) -> Text:
+    line = Text(f"took {counted(len(report.taken), 'snapshot')}")
+    if report.taken and report.taken[0].score is not None:
+        line.append(f": {report.taken[0].score:.1f}, {report.taken[0].band}", style=f"{report.taken[0].band}")
+    if report.reason:
+        line.append(f" ({one_line(report.reason)})", style="dim")
+    return line
 
 
 def _index(report: IndexReportOut) -> Text:

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Final, cast
 
 from remembrancer.domain.event import Event, EventDraft
+from remembrancer.domain.memory import Memory
 from remembrancer.domain.validation import parse_moment
 from remembrancer.errors import Conflict, InvalidInput
+from remembrancer.ingest import learnings, tags_of
 from remembrancer.ingest.problem import Place, Problem
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.sync import Remembrancer
@@ -50,6 +52,18 @@ def record(
             yield from _record(memory, batch, path, on_problem)
             batch = []
     yield from _record(memory, batch, path, on_problem)
+
+
+def learn(memory: Remembrancer, path: Path, *, on_problem: OnProblem) -> Iterator[Memory]:
+    """Keep the learnings of a file, in order, and yield them as kept. `on_problem` hears what was left out."""
+    for item in learnings(path):
+        if isinstance(item, Problem):
+            on_problem(item)
+            continue
+        try:
+            yield from memory.learn([item], source=path.name, tags=tags_of(path))
+        except Conflict as error:
+            on_problem(Place(path, record=f"learning {item.id}").problem(error))
 
 
 def drafts_of_lines(lines: Iterable[bytes], path: Path) -> Iterator[EventDraft | Problem]:

@@ -36,13 +36,24 @@ def remember(
     *,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What to keep.")],
     title: Annotated[str | None, typer.Option("--title", help="A title, searched with the text.")] = None,
-    kind: Annotated[str, typer.Option("--kind", help="What kind of memory.")] = "note",
-    tier: Annotated[str, typer.Option("--tier", help="working, episodic or semantic.")] = "semantic",
+    kind: Annotated[
+        str | None, typer.Option("--kind", help="What kind of memory; else the preset's first, or note.")
+    ] = None,
+    tier: Annotated[
+        str | None, typer.Option("--tier", help="working, episodic or semantic; else the preset's, mostly semantic.")
+    ] = None,
     tag: Tags = None,
     topic_key: Topic = None,
     importance: Annotated[float, typer.Option("--importance", help="How much it matters, 0 to 1.")] = 0.5,
     priority: Annotated[int, typer.Option("--priority", help="1 to 10.")] = 5,
     confidence: Annotated[float, typer.Option("--confidence", help="How sure it is, 0 to 1.")] = 0.5,
+    surprise: Annotated[
+        float, typer.Option("--surprise", help="How unexpected it was, 0 to 1: it lasts the longer.")
+    ] = 0.0,
+    event: Annotated[
+        list[str] | None,
+        typer.Option("--event", metavar="ID", help="A turn of which this is the episode; may be repeated."),
+    ] = None,
     source: Annotated[str | None, typer.Option("--source", help="Where it comes from.")] = None,
     origin: Origin = "user",
     at: Occurred = None,
@@ -77,6 +88,8 @@ def remember(
             importance=importance,
             priority=priority,
             confidence=confidence,
+            surprise=surprise,
+            events=event or (),
             tags=tag or (),
             metadata=details,
             topic_key=topic_key,
@@ -169,7 +182,8 @@ def feedback(
     chosen = identifier("ID", memory_id)
     with call.opened(create=False) as memory:
         strength = memory.feedback(chosen, said)
-    call.answer(FeedbackOut.of(chosen, strength), pages.strengthened)
+        status = memory.get(chosen).status
+    call.answer(FeedbackOut.of(chosen, strength, status), pages.strengthened)
 
 
 def forget(

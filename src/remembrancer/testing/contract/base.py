@@ -6,7 +6,7 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import datetime, timedelta
 from functools import wraps
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import numpy as np
 import pytest
 
-from remembrancer.domain.memory import Memory
+from remembrancer.domain.candidates import Candidates, States
+from remembrancer.domain.memory import Memory, MemoryWrite
 from remembrancer.domain.query import Filter, LexicalQuery
 from remembrancer.domain.scope import Reader, Scope
+from remembrancer.domain.strength import Exposure
 from remembrancer.policies.lexical import stem
-from remembrancer.ports.store import Candidates, CueVector, ExportRow, MemoryWrite, SearchRequest, Store
+from remembrancer.ports.store import CueVector, ExportRow, SearchRequest, Store
 from remembrancer.testing.doubles import NOW, READER, SCOPE
 
 if TYPE_CHECKING:
@@ -90,6 +92,7 @@ async def give_vectors(
         scope,
         model,
         [CueVector(cue.ref, vectors[cue.text], False) for cue in pending if cue.text in vectors],
+        at=NOW,
     )
 
 
@@ -140,13 +143,23 @@ def assert_same_answer(actual: Candidates, expected: Candidates) -> None:
     np.testing.assert_allclose(actual.coverage, expected.coverage, rtol=0, atol=BM25_TOLERANCE)
     if expected.ids:  # the bound is for dividing scores by: without a candidate it says nothing
         np.testing.assert_allclose(actual.bm25_bound, expected.bm25_bound, rtol=BM25_TOLERANCE)
-    np.testing.assert_array_equal(actual.occurred_at, expected.occurred_at)
-    np.testing.assert_array_equal(actual.importance, expected.importance)
-    np.testing.assert_array_equal(actual.confidence, expected.confidence)
-    np.testing.assert_array_equal(actual.priority, expected.priority)
+    assert_same_states(actual.states, expected.states)
     assert (actual.visible, actual.without_vector) == (expected.visible, expected.without_vector)
     _assert_ranked(actual.dense_rank, expected.similarity, COSINE_TOLERANCE)
     _assert_ranked(actual.lexical_rank, expected.bm25, BM25_TOLERANCE * max(expected.bm25_bound, 1.0))
+
+
+def assert_same_states(actual: States, expected: States) -> None:
+    """Every array the same, and of the same type."""
+    pairs = [
+        (getattr(actual, field.name), getattr(expected, field.name))
+        for field in fields(States)
+        if field.name not in ("exposed", "exposed_at")
+    ]
+    pairs += [(actual.exposed[kind], expected.exposed[kind]) for kind in Exposure]
+    pairs += [(actual.exposed_at[kind], expected.exposed_at[kind]) for kind in Exposure]
+    for mine, theirs in pairs:
+        np.testing.assert_array_equal(mine, theirs, strict=True)
 
 
 def _assert_ranked(ranks: NDArray[np.int32], scores: NDArray[np.float32], tolerance: float) -> None:

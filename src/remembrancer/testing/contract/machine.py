@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from remembrancer.adapters.reference import ReferenceStore
-from remembrancer.domain.memory import Memory, Status
+from remembrancer.domain.memory import Memory, MemoryWrite, Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reach, Reader, Scope, Visibility
-from remembrancer.domain.strength import Strength
+from remembrancer.domain.strength import Adjustment, Strength
 from remembrancer.errors import RemembrancerError
-from remembrancer.ports.store import CueVector, Entry, EventFilter, MemoryWrite, SearchRequest, Store
+from remembrancer.ports.store import CueVector, Entry, EventFilter, SearchRequest, Store
 from remembrancer.testing.contract.base import StoreSuite, assert_same_answer, exported, request
 from remembrancer.testing.doubles import NOW, SequentialIds, a_memory, a_vector, an_event, indexed
 
@@ -130,11 +130,11 @@ class StoreMachine(RuleBasedStateMachine):
     def adjust(self, reader: Reader, some: list[int], importance: float) -> None:
         ids = [self._known(pick).id for pick in some]
 
-        def change(strength: Strength) -> Strength:
+        def change(strength: Strength) -> Adjustment:
             usage = replace(strength.usage, used=strength.usage.used + 1, last_used_at=NOW)
-            return replace(strength, importance=importance, usage=usage)
+            return Adjustment(replace(strength, importance=importance, usage=usage))
 
-        self._both(lambda store: store.adjust(reader, ids, change))
+        self._both(lambda store: store.adjust(reader, ids, change, at=NOW))
 
     @rule(scope=scopes, model=st.sampled_from(MODELS), skip=st.integers(min_value=0, max_value=2), cut=st.booleans())
     def embed(self, scope: Scope, model: str, skip: int, cut: bool) -> None:
@@ -143,7 +143,9 @@ class StoreMachine(RuleBasedStateMachine):
         async def sweep(store: Store) -> int:
             pending = await store.pending(scope, model, limit=1_000, now=NOW + timedelta(days=99))
             chosen = sorted(pending, key=lambda cue: (cue.memory_id, cue.text))[skip:]
-            return await store.put_vectors(scope, model, [CueVector(cue.ref, _axis(cue.text), cut) for cue in chosen])
+            return await store.put_vectors(
+                scope, model, [CueVector(cue.ref, _axis(cue.text), cut) for cue in chosen], at=NOW
+            )
 
         self._both(sweep)
 

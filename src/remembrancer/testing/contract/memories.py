@@ -10,13 +10,13 @@ from uuid import UUID
 import pytest
 
 from remembrancer.domain.event import Origin
-from remembrancer.domain.memory import Cue, Memory, Revision, Status, Tier
+from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Revision, Status, Tier
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reader, Scope, Visibility
-from remembrancer.domain.strength import Strength, Usage
+from remembrancer.domain.strength import Adjustment, Strength, Usage
 from remembrancer.errors import Conflict, InvalidInput, NotFound, StoreUnavailable
 from remembrancer.ports.exchange import relation_to_row
-from remembrancer.ports.store import Entry, MemoryWrite, Store
+from remembrancer.ports.store import Entry, Store
 from remembrancer.testing.contract.base import (
     EVERYTHING,
     MODEL,
@@ -96,8 +96,8 @@ def saying(memory: Memory, text: str, *, event_ids: Sequence[UUID] = ()) -> Memo
     return indexed(replace(memory, text=text), event_ids=event_ids)
 
 
-def used_once(strength: Strength) -> Strength:
-    return replace(strength, usage=replace(strength.usage, used=strength.usage.used + 1))
+def used_once(strength: Strength) -> Adjustment:
+    return Adjustment(replace(strength, usage=replace(strength.usage, used=strength.usage.used + 1)))
 
 
 class InsertContract(StoreSuite):
@@ -305,7 +305,7 @@ class ReviseContract(StoreSuite):
     async def test_revising_keeps_the_counts_of_use(self, store: Store) -> None:
         memory = a_memory("one")
         await remember(store, indexed(memory))
-        await store.adjust(READER, [memory.id], used_once)
+        await store.adjust(READER, [memory.id], used_once, at=LATER)
         stale = replace(memory, strength=Strength(importance=0.9))
         revised = await store.revise(SCOPE, saying(stale, "two"), expected_revision=1, at=LATER)
         assert revised.strength == Strength(importance=0.9, usage=Usage(used=1))
@@ -367,27 +367,29 @@ class AdjustContract(StoreSuite):
         memory = replace(a_memory(), strength=FULL.strength)
         await remember(store, indexed(memory))
         expected = Strength(importance=0.25, priority=1, confidence=0.75, surprise=0.5, usage=Usage(harmed=1))
-        assert await store.adjust(READER, [memory.id], lambda _: expected) == {memory.id: expected}
+        assert await store.adjust(READER, [memory.id], lambda _: Adjustment(expected), at=LATER) == {
+            memory.id: expected
+        }
         assert await one(store, memory.id) == replace(memory, strength=expected)
 
     @awaited
     async def test_every_use_is_counted(self, store: Store) -> None:
         await remember(store, indexed(a_memory()))
         for _ in range(3):
-            await store.adjust(READER, [a_memory().id], used_once)
+            await store.adjust(READER, [a_memory().id], used_once, at=LATER)
         assert (await one(store, a_memory().id)).strength.usage.used == 3
 
     @awaited
     async def test_a_memory_named_twice_is_adjusted_once(self, store: Store) -> None:
         await remember(store, indexed(a_memory()))
-        await store.adjust(READER, [a_memory().id, a_memory().id], used_once)
+        await store.adjust(READER, [a_memory().id, a_memory().id], used_once, at=LATER)
         assert (await one(store, a_memory().id)).strength.usage.used == 1
 
     @awaited
     async def test_one_missing_memory_leaves_all_as_they_were(self, store: Store) -> None:
         await remember(store, indexed(a_memory()))
         with pytest.raises(NotFound):
-            await store.adjust(READER, [a_memory().id, UUID(int=404)], used_once)
+            await store.adjust(READER, [a_memory().id, UUID(int=404)], used_once, at=LATER)
         assert await one(store, a_memory().id) == a_memory()
 
     @awaited
@@ -395,26 +397,26 @@ class AdjustContract(StoreSuite):
         await remember(store, indexed(a_memory("one")), indexed(a_memory("two")))
         seen: list[Strength] = []
 
-        def fails_on_the_second(strength: Strength) -> Strength:
+        def fails_on_the_second(strength: Strength) -> Adjustment:
             seen.append(strength)
             if len(seen) == 2:
                 raise InvalidInput("importance", 2, "a number from 0 to 1")
             return used_once(strength)
 
         with pytest.raises(InvalidInput):
-            await store.adjust(READER, [a_memory("one").id, a_memory("two").id], fails_on_the_second)
+            await store.adjust(READER, [a_memory("one").id, a_memory("two").id], fails_on_the_second, at=LATER)
         for text in ("one", "two"):
             assert await one(store, a_memory(text).id) == a_memory(text)
 
     @awaited
     async def test_adjusting_nothing_returns_nothing(self, store: Store) -> None:
-        assert await store.adjust(READER, [], used_once) == {}
+        assert await store.adjust(READER, [], used_once, at=LATER) == {}
 
     @awaited
     async def test_retired_memories_can_be_adjusted(self, store: Store) -> None:
         await remember(store, indexed(a_memory()))
         await store.set_status(READER, a_memory().id, Status.RETIRED, at=LATER)
-        assert set(await store.adjust(READER, [a_memory().id], used_once)) == {a_memory().id}
+        assert set(await store.adjust(READER, [a_memory().id], used_once, at=LATER)) == {a_memory().id}
 
 
 class StatusContract(StoreSuite):
@@ -508,13 +510,13 @@ class RelationContract(StoreSuite):
         )
         other = Relation(left.id, right.id, RelationKind.CONTRADICTS, 0.5, NOW)
         await store.import_rows(SCOPE, [relation_to_row(edge) for edge in (edges[1], other, edges[0])])
-        assert await store.relations(READER, hub.id) == edges
+        assert await store.relations(READER, [hub.id]) == edges
 
     @awaited
     async def test_a_memory_without_edges_has_none(self, store: Store) -> None:
         await remember(store, indexed(a_memory()))
-        assert await store.relations(READER, a_memory().id) == ()
-        assert await store.relations(READER, UUID(int=404)) == ()
+        assert await store.relations(READER, [a_memory().id]) == ()
+        assert await store.relations(READER, [UUID(int=404)]) == ()
 
     @awaited
     async def test_a_memory_without_events_has_no_provenance(self, store: Store) -> None:

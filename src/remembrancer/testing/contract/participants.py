@@ -9,7 +9,7 @@ import pytest
 from remembrancer.domain.event import Role
 from remembrancer.domain.memory import Status
 from remembrancer.domain.scope import Reach, Reader
-from remembrancer.policies.formation import memory_of_event
+from remembrancer.policies.formation import Formation, memory_of_event
 from remembrancer.ports.store import Entry, Store
 from remembrancer.testing.contract.base import EVERYTHING, MODEL, StoreSuite, awaited
 from remembrancer.testing.doubles import NOW, READER, SCOPE, an_event
@@ -17,7 +17,7 @@ from remembrancer.testing.doubles import NOW, READER, SCOPE, an_event
 
 async def say(store: Store, actor: str | None, text: str, *, role: Role = Role.USER, agent: str = "ana") -> None:
     event = replace(an_event(text, scope=replace(SCOPE, agent=agent)), actor=actor, role=role)
-    await store.append(SCOPE, [Entry(event, memory_of_event(event))])
+    await store.append(SCOPE, [Entry(event, memory_of_event(event, Formation()))])
 
 
 async def speaking(store: Store, reader: Reader = READER) -> frozenset[str]:

@@ -11,10 +11,12 @@ from uuid import UUID
 import numpy as np
 import pytest
 
+from remembrancer.domain.candidates import Candidates
 from remembrancer.domain.memory import Memory, Status
 from remembrancer.domain.query import Filter, LexicalQuery
+from remembrancer.domain.strength import Adjustment
 from remembrancer.errors import EmbedderMismatch, InvalidInput
-from remembrancer.ports.store import Candidates, Entry, SearchRequest, Store
+from remembrancer.ports.store import Entry, SearchRequest, Store
 from remembrancer.testing.contract.base import (
     BM25_TOLERANCE,
     COSINE_TOLERANCE,
@@ -461,12 +463,16 @@ class UnionContract(StoreSuite):
         strength = replace(memory.strength, importance=0.75, confidence=0.25, priority=9)
         await remember(store, indexed(replace(memory, strength=strength)))
         answer = await store.search(READER, request("kestrel"))
-        assert (answer.importance.tolist(), answer.confidence.tolist(), answer.priority.tolist()) == (
+        assert (
+            answer.states.importance.tolist(),
+            answer.states.confidence.tolist(),
+            answer.states.priority.tolist(),
+        ) == (
             [0.75],
             [0.25],
             [9],
         )
-        assert answer.occurred_at.tolist() == [int(NOW.timestamp()) * 1_000_000 + 5]
+        assert answer.states.occurred_at.tolist() == [int(NOW.timestamp()) * 1_000_000 + 5]
 
     @awaited
     async def test_filters_leave_a_page_full(self, store: Store) -> None:
@@ -569,10 +575,17 @@ class FreshnessContract(StoreSuite):
         await remember(store, indexed(memory))
         await store.search(READER, request("kestrel"))
         await store.adjust(
-            READER, [memory.id], lambda strength: replace(strength, importance=1.0, priority=1, confidence=0.0)
+            READER,
+            [memory.id],
+            lambda strength: Adjustment(replace(strength, importance=1.0, priority=1, confidence=0.0)),
+            at=NOW,
         )
         answer = await store.search(READER, request("kestrel"))
-        assert (answer.importance.tolist(), answer.priority.tolist(), answer.confidence.tolist()) == (
+        assert (
+            answer.states.importance.tolist(),
+            answer.states.priority.tolist(),
+            answer.states.confidence.tolist(),
+        ) == (
             [1.0],
             [1],
             [0.0],

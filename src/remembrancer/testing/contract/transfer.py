@@ -12,6 +12,7 @@ import pytest
 
 from remembrancer.domain.memory import Status
 from remembrancer.domain.scope import Reader
+from remembrancer.domain.strength import Adjustment
 from remembrancer.errors import Conflict, EmbedderMismatch, InvalidInput
 from remembrancer.ports.exchange import RECORDS, VectorRecord, vector_to_row
 from remembrancer.ports.store import Entry, EventFilter, ExportRow, Store
@@ -102,7 +103,7 @@ class ExportContract(StoreSuite):
         await store.get(READER, [DEPLOY])
         await store.cues(READER, [DEPLOY])
         await store.revisions(READER, OOM)
-        await store.relations(READER, DEPLOY)
+        await store.relations(READER, [DEPLOY])
         await store.provenance(READER, DEPLOY)
         await store.by_topic(SCOPE, TOPIC)
         await store.memories(READER, EVERYTHING, limit=9)
@@ -218,7 +219,7 @@ class ImportContract(StoreSuite):
         await populate(store, SCOPE)
         rows = await exported(store)
         await store.set_status(READER, DEPLOY, Status.RETIRED, at=NOW)
-        await store.adjust(READER, [OOM], lambda strength: replace(strength, importance=0.0))
+        await store.adjust(READER, [OOM], lambda strength: Adjustment(replace(strength, importance=0.0)), at=NOW)
         before = await exported(store)
         assert await store.import_rows(SCOPE, rows) == 0
         assert await exported(store) == before

@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 import numpy as np
 import pytest
 
-from remembrancer.domain.memory import Cue
+from remembrancer.domain.memory import Cue, MemoryWrite
 from remembrancer.errors import EmbedderMismatch
-from remembrancer.ports.store import CueVector, Entry, MemoryWrite, Store
+from remembrancer.ports.store import CueVector, Entry, Store
 from remembrancer.testing.contract.base import (
     MODEL,
     StoreSuite,
@@ -80,8 +80,8 @@ class VectorContract(StoreSuite):
     async def test_a_vector_once_stored_stays(self, store: Store) -> None:
         await remember(store, indexed(a_memory(), "one"))
         (ref,) = await refs(store)
-        assert await store.put_vectors(SCOPE, MODEL, [CueVector(ref, a_vector(1, 0), False)]) == 1
-        assert await store.put_vectors(SCOPE, MODEL, [CueVector(ref, a_vector(0, 1), True)]) == 0
+        assert await store.put_vectors(SCOPE, MODEL, [CueVector(ref, a_vector(1, 0), False)], at=NOW) == 1
+        assert await store.put_vectors(SCOPE, MODEL, [CueVector(ref, a_vector(0, 1), True)], at=NOW) == 0
         answer = await store.search(READER, request(vector=a_vector(1, 0)))
         assert answer.similarity[0] == pytest.approx(1.0, abs=2e-3)
 
@@ -92,7 +92,7 @@ class VectorContract(StoreSuite):
         gone = await refs(store)
         await store.revise(SCOPE, indexed(memory, "two"), expected_revision=1, at=NOW)
         vectors = [CueVector(ref, a_vector(1, 0), False) for ref in gone]
-        assert await store.put_vectors(SCOPE, MODEL, vectors) == 0
+        assert await store.put_vectors(SCOPE, MODEL, vectors, at=NOW) == 0
         assert await waiting(store) == ["two"]
 
     @awaited
@@ -106,7 +106,7 @@ class VectorContract(StoreSuite):
 
     @awaited
     async def test_storing_no_vector_stores_none(self, store: Store) -> None:
-        assert await store.put_vectors(SCOPE, MODEL, []) == 0
+        assert await store.put_vectors(SCOPE, MODEL, [], at=NOW) == 0
 
     @awaited
     async def test_a_vector_of_another_dimension_is_refused_with_its_batch(self, store: Store) -> None:
@@ -119,6 +119,7 @@ class VectorContract(StoreSuite):
                 SCOPE,
                 MODEL,
                 [CueVector(two, a_vector(0, 1), False), CueVector(three, a_vector(1, 2, 3), False)],
+                at=NOW,
             )
         assert await exported(store) == before
 
@@ -131,6 +132,7 @@ class VectorContract(StoreSuite):
                 SCOPE,
                 MODEL,
                 [CueVector(one, a_vector(0, 1), False), CueVector(two, a_vector(1, 2, 3), False)],
+                at=NOW,
             )
         assert await waiting(store) == ["one", "two"]
 
@@ -138,7 +140,7 @@ class VectorContract(StoreSuite):
     async def test_a_truncated_text_is_counted(self, store: Store) -> None:
         await remember(store, indexed(a_memory(), "one", "two"))
         vectors = [CueVector(ref, a_vector(1, 0), n == 0) for n, ref in enumerate(await refs(store))]
-        await store.put_vectors(SCOPE, MODEL, vectors)
+        await store.put_vectors(SCOPE, MODEL, vectors, at=NOW)
         assert (await store.stats(READER)).truncated == 1
 
     @awaited
@@ -146,7 +148,7 @@ class VectorContract(StoreSuite):
         await remember(store, indexed(a_memory(), "one"))
         (ref,) = await refs(store)
         vector = a_vector(1, 0)
-        await store.put_vectors(SCOPE, MODEL, [CueVector(ref, vector, False)])
+        await store.put_vectors(SCOPE, MODEL, [CueVector(ref, vector, False)], at=NOW)
         vector[:] = np.array([0, 1], dtype=np.float32)
         answer = await store.search(READER, request(vector=a_vector(1, 0)))
         assert answer.similarity[0] == pytest.approx(1.0, abs=2e-3)
@@ -194,7 +196,7 @@ class DeferContract(StoreSuite):
         await remember(store, indexed(a_memory(), "one"))
         (ref,) = await refs(store)
         await store.defer_vectors(SCOPE, MODEL, [ref], error="no answer", now=NOW)
-        assert await store.put_vectors(SCOPE, MODEL, [CueVector(ref, a_vector(1, 0), False)]) == 1
+        assert await store.put_vectors(SCOPE, MODEL, [CueVector(ref, a_vector(1, 0), False)], at=NOW) == 1
         assert await waiting(store, now=NOW + timedelta(days=9)) == []
 
     @awaited

@@ -18,6 +18,7 @@ from remembrancer.domain.memory import Memory, Status, Tier
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reach, Reader, Scope, Visibility
+from remembrancer.domain.strength import Adjustment
 from remembrancer.errors import InvalidInput, NotFound
 from remembrancer.policies.selection import can_see, excluded_by
 from remembrancer.ports.exchange import relation_to_row
@@ -131,7 +132,9 @@ class VisibilityContract(StoreSuite):
         await remember(store, indexed(memory))
         reader = Reader(SCOPE)
         with pytest.raises(NotFound):
-            await store.adjust(reader, [memory.id], lambda strength: replace(strength, importance=1.0))
+            await store.adjust(
+                reader, [memory.id], lambda strength: Adjustment(replace(strength, importance=1.0)), at=NOW
+            )
         with pytest.raises(NotFound):
             await store.set_status(reader, memory.id, Status.RETIRED, at=NOW)
         assert await store.get(Reader(memory.scope), [memory.id]) == {memory.id: memory}
@@ -154,7 +157,7 @@ class VisibilityContract(StoreSuite):
         edge = Relation(mine.id, theirs.id, RelationKind.SIMILAR, 1.0, NOW)
         await store.import_rows(SCOPE, [relation_to_row(edge)])
         for end in (mine, theirs):
-            assert await store.relations(Reader(SCOPE), end.id) == ()
+            assert await store.relations(Reader(SCOPE), [end.id]) == ()
         assert (await store.stats(Reader(SCOPE))).relations == 0
 
     @awaited
@@ -206,7 +209,7 @@ async def _fill(store: Store) -> None:
     ]
     await store.append(SCOPE, entries)
     pending = await store.pending(SCOPE, MODEL, limit=len(MEMORIES), now=NOW)
-    await store.put_vectors(SCOPE, MODEL, [_one(cue.ref) for cue in pending])
+    await store.put_vectors(SCOPE, MODEL, [_one(cue.ref) for cue in pending], at=NOW)
 
 
 def _one(ref: int) -> CueVector:

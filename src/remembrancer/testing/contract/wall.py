@@ -13,13 +13,14 @@ from typing import Final, cast
 
 import pytest
 
+from remembrancer.domain.candidates import Candidates
 from remembrancer.domain.memory import Status
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reach, Reader
-from remembrancer.domain.strength import Strength
+from remembrancer.domain.strength import Adjustment, Strength
 from remembrancer.errors import NotFound
 from remembrancer.ports.exchange import relation_to_row
-from remembrancer.ports.store import Candidates, CueVector, Entry, EventFilter, Store
+from remembrancer.ports.store import CueVector, Entry, EventFilter, Store
 from remembrancer.testing.contract.base import (
     EVERYTHING,
     MODEL,
@@ -50,8 +51,8 @@ ALL_IDS: Final = (DEPLOY, OOM, OLD, CONVERSATION)
 Observe = Callable[[Store], Awaitable[object]]
 
 
-def _importance(strength: Strength) -> Strength:
-    return replace(strength, importance=1.0)
+def _importance(strength: Strength) -> Adjustment:
+    return Adjustment(replace(strength, importance=1.0))
 
 
 async def _search_words(store: Store) -> object:
@@ -87,7 +88,7 @@ async def _put_vectors(store: Store) -> object:
     # Vectors of another length than the sibling has: its model is none of ours.
     pending = await store.pending(SCOPE, "model-c", limit=100, now=NOW)
     return await store.put_vectors(
-        SCOPE, "model-c", [CueVector(cue.ref, a_vector(1, 2, 3, 4), False) for cue in pending]
+        SCOPE, "model-c", [CueVector(cue.ref, a_vector(1, 2, 3, 4), False) for cue in pending], at=LATER
     )
 
 
@@ -118,12 +119,12 @@ OBSERVED: Final[dict[str, Observe]] = {
     "insert": _inserted,
     "revise": _revised,
     "by_topic": lambda store: store.by_topic(SCOPE, TOPIC),
-    "adjust": lambda store: store.adjust(READER, ALL_IDS, _importance),
+    "adjust": lambda store: store.adjust(READER, ALL_IDS, _importance, at=LATER),
     "set_status": lambda store: store.set_status(READER, OLD, Status.RETIRED, at=LATER),
     "get": lambda store: store.get(READER, ALL_IDS),
     "cues": lambda store: store.cues(READER, ALL_IDS),
     "revisions": lambda store: store.revisions(READER, OOM),
-    "relations": lambda store: store.relations(READER, DEPLOY),
+    "relations": lambda store: store.relations(READER, [DEPLOY, OLD]),
     "provenance": lambda store: store.provenance(READER, DEPLOY),
     "memories": lambda store: store.memories(READER, EVERYTHING, limit=3),
     "events": lambda store: store.events(READER, EventFilter(), limit=3),
@@ -186,7 +187,7 @@ class WallContract(StoreSuite):
         refs = [cue.ref for cue in await store.pending(SIBLING, MODEL, limit=100, now=LATER)]
         reader = Reader(SCOPE, Reach.WORKSPACE)
         with pytest.raises(NotFound):
-            await store.adjust(reader, [DEPLOY], _importance)
+            await store.adjust(reader, [DEPLOY], _importance, at=LATER)
         with pytest.raises(NotFound):
             await store.set_status(reader, DEPLOY, Status.RETIRED, at=LATER)
         with pytest.raises(NotFound):
@@ -194,7 +195,7 @@ class WallContract(StoreSuite):
         with pytest.raises(NotFound):
             await store.insert(SCOPE, indexed(a_memory("stolen"), event_ids=[TURNS[0]]))
         stolen = [CueVector(ref, a_vector(0, 0, 1), False) for ref in refs]
-        assert await store.put_vectors(SCOPE, MODEL, stolen) == 0
+        assert await store.put_vectors(SCOPE, MODEL, stolen, at=LATER) == 0
         await store.defer_vectors(SCOPE, MODEL, refs, error="stolen", now=LATER)
         assert [cue.ref for cue in await store.pending(SIBLING, MODEL, limit=100, now=LATER)] == refs
         assert await exported(store, SIBLING) == before
@@ -224,6 +225,8 @@ class WallContract(StoreSuite):
         await populate(store, SIBLING, prefix=CANARY)
         await store.insert(SCOPE, indexed(a_memory()))
         (cue,) = await store.pending(SCOPE, OTHER_MODEL, limit=9, now=NOW)
-        assert await store.put_vectors(SCOPE, OTHER_MODEL, [CueVector(cue.ref, a_vector(1, 2, 3, 4), False)]) == 1
+        assert (
+            await store.put_vectors(SCOPE, OTHER_MODEL, [CueVector(cue.ref, a_vector(1, 2, 3, 4), False)], at=NOW) == 1
+        )
         answer = await store.search(READER, request(vector=a_vector(1, 2, 3, 4), model=OTHER_MODEL))
         assert answer.ids == (a_memory().id,)

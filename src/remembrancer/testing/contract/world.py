@@ -8,12 +8,12 @@ from typing import Final
 from uuid import UUID
 
 from remembrancer.domain.event import Priority
-from remembrancer.domain.memory import Cue, Status
+from remembrancer.domain.memory import Cue, MemoryWrite, Status
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Scope
 from remembrancer.domain.strength import Strength
 from remembrancer.ports.exchange import relation_to_row
-from remembrancer.ports.store import CueVector, Entry, ExportRow, MemoryWrite, Store
+from remembrancer.ports.store import CueVector, Entry, ExportRow, Store
 from remembrancer.testing.contract.base import give_vectors
 from remembrancer.testing.doubles import NOW, a_memory, a_vector, an_event, an_indexed_cue, indexed
 
@@ -57,7 +57,7 @@ async def populate(store: Store, scope: Scope, *, prefix: str = "") -> None:
     await give_vectors(store, {deploy.text: a_vector(1, 0, 0), old.text: a_vector(3, 4, 0)}, scope=scope)
     pending = await store.pending(scope, OTHER_MODEL, limit=100, now=NOW)
     cut = [CueVector(cue.ref, a_vector(0, 1), True) for cue in pending if cue.memory_id == OLD]
-    await store.put_vectors(scope, OTHER_MODEL, cut)
+    await store.put_vectors(scope, OTHER_MODEL, cut, at=NOW)
     await store.import_rows(scope, relation_rows())
 
 

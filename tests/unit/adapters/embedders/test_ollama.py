@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import httpx
 import numpy as np
 import pytest
-from ollama_server import Fault, OllamaServer, answers, hangs, hangs_up, never_ends
+from ollama_server import Answering, Fault, OllamaServer, answers, hangs, hangs_up, never_ends
 
 from remembrancer.adapters.embedders.ollama import OllamaEmbedder
 from remembrancer.adapters.embedders.ollama_models import OllamaModel, model_named
@@ -161,11 +161,13 @@ def test_a_question_that_does_not_fit_is_cut(server: OllamaServer) -> None:
     ],
 )
 def test_every_refusal_of_a_long_text_is_known(server: OllamaServer, refusal: str) -> None:
-    def refuse_long(call: Any) -> None:
-        server.fault = None
-        call.say(400, {"error": refusal})
+    def refuse_unless_it_may_cut(call: Answering) -> None:
+        if call.asked.body["truncate"]:
+            call.embed()
+        else:
+            call.say(400, {"error": refusal})
 
-    server.fault = refuse_long
+    server.fault = refuse_unless_it_may_cut
     assert embedded(server, ["text"]).truncated.tolist() == [True]
 
 
@@ -316,15 +318,16 @@ def test_after_a_failure_the_next_call_is_answered(server: OllamaServer) -> None
 
 
 def test_a_question_does_not_wait_for_documents(server: OllamaServer) -> None:
-    def hangs_over_documents(call: Any) -> None:
-        server.fault = None
-        hangs(call)
+    def hangs_over_documents(call: Answering) -> None:
+        if call.asked.body["input"][0].startswith("search_document"):
+            hangs(call)
+        else:
+            call.embed()
 
     async def ask(embedder: OllamaEmbedder) -> bool:
         server.fault = hangs_over_documents
         documents = asyncio.create_task(embedder.embed_documents(["text"]))
-        while server.fault is not None:  # until the server has them
-            await asyncio.sleep(0)
+        await asyncio.to_thread(server.called.wait)
         answered = (await embedder.embed_query("text")).shape == (768,)
         documents.cancel()
         await asyncio.wait([documents])
@@ -337,8 +340,7 @@ def test_a_cancelled_call_is_cancelled_and_not_unavailable(server: OllamaServer)
     async def cancel(embedder: OllamaEmbedder) -> bool:
         server.fault = hangs
         asking = asyncio.create_task(embedder.embed_query("text"))
-        while not server.asked:
-            await asyncio.sleep(0)
+        await asyncio.to_thread(server.called.wait)
         asking.cancel()
         await asyncio.wait([asking])
         return asking.cancelled()
@@ -361,8 +363,7 @@ def test_closing_in_the_middle_of_a_call_leaves_no_traceback(server: OllamaServe
     async def close(embedder: OllamaEmbedder) -> None:
         server.fault = hangs
         asking = asyncio.create_task(embedder.embed_query("text"))
-        while not server.asked:
-            await asyncio.sleep(0)
+        await asyncio.to_thread(server.called.wait)
         await embedder.close()
         with pytest.raises(ModelUnavailable):
             await asyncio.wait_for(asking, A_MINUTE)

@@ -21,7 +21,7 @@ from remembrancer.adapters.sqlite.resident.cache import ResidentIndexes
 from remembrancer.adapters.sqlite.store import SqliteOptions, SqliteStore
 from remembrancer.domain.memory import Cue, Status
 from remembrancer.domain.scope import Reader
-from remembrancer.policies.formation import memory_of_event
+from remembrancer.policies.formation import Formation, memory_of_event
 from remembrancer.policies.lexical import tokens_and_terms
 from remembrancer.ports.exchange import cue_to_row
 from remembrancer.ports.store import CueVector, Entry, ExportRow
@@ -108,8 +108,8 @@ def test_what_another_process_learned_of_a_memory_counts(path: str) -> None:
     async def work(one: SqliteStore, other: SqliteStore) -> float:
         await one.insert(SCOPE, indexed(a_memory("a kestrel")))
         await found(one, "kestrel")
-        await other.adjust(READER, [a_memory("a kestrel").id], lambda strength: replace(strength, importance=0.875))
-        return float((await one.search(READER, request("kestrel"))).importance[0])
+        await other.adjust(READER, [a_memory("a kestrel").id], lambda strength: Adjustment(replace(strength, importance=0.875)), at=LATER)
+        return float((await one.search(READER, request("kestrel"))).states.importance[0])
 
     assert with_two(path, work) == 0.875
 
@@ -120,7 +120,7 @@ def test_vectors_made_for_what_a_memory_said_before_are_dropped(path: str) -> No
         (cue,) = await one.pending(SCOPE, MODEL, limit=9, now=NOW)
         revised = replace(a_memory("a kestrel"), text="an owl")
         await other.revise(SCOPE, indexed(revised), expected_revision=1, at=LATER)
-        stored = await one.put_vectors(SCOPE, MODEL, [CueVector(cue.ref, a_vector(1, 0), False)])
+        stored = await one.put_vectors(SCOPE, MODEL, [CueVector(cue.ref, a_vector(1, 0), False)], at=LATER)
         return stored, (await one.search(READER, request(vector=a_vector(1, 0)))).without_vector
 
     assert with_two(path, work) == (0, 1)
@@ -178,7 +178,7 @@ class TwoProcesses(RuleBasedStateMachine):
             store = self.stores[by]
             pending = await store.pending(SCOPE, MODEL, limit=limit, now=LATER)
             vectors = [CueVector(cue.ref, a_vector(len(cue.text), cue.ref), False) for cue in pending]
-            await store.put_vectors(SCOPE, MODEL, vectors)
+            await store.put_vectors(SCOPE, MODEL, vectors, at=LATER)
 
         self.runner.run(some())
 
@@ -247,7 +247,7 @@ class Sweeping(RuleBasedStateMachine):
         async def some() -> None:
             pending = await self.store.pending(SCOPE, model, limit=limit, now=LATER)
             chosen = pending[which % len(pending) :] if pending else ()
-            await self.store.put_vectors(SCOPE, model, [CueVector(cue.ref, a_vector(1, 0), False) for cue in chosen])
+            await self.store.put_vectors(SCOPE, model, [CueVector(cue.ref, a_vector(1, 0), False) for cue in chosen], at=LATER)
 
         self.runner.run(some())
 
@@ -312,7 +312,7 @@ def test_an_export_holds_one_state_while_others_write(place: str, path: str) -> 
             rows.append(row)
             if len(rows) % 4 == 1:
                 event = an_event(f"meanwhile {len(rows)}", event_id=UUID(int=len(rows)))
-                await store.append(SCOPE, [Entry(event, memory_of_event(event))])
+                await store.append(SCOPE, [Entry(event, memory_of_event(event, Formation()))])
         await store.close()
         return before, rows
 

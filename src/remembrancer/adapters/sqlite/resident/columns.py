@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
-from collections.abc import Sequence
-from typing import Final, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NamedTuple, TypeVar
 from uuid import UUID
 
 import numpy as np
@@ -18,6 +17,8 @@ from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reach, Reader, Visibility
 from remembrancer.domain.strength import Exposure
 from remembrancer.domain.validation import JsonScalar
+
+Number = TypeVar("Number", bound=np.generic)
 
 _NEVER: Final = 2**63 - 1
 _ALWAYS: Final = -(2**63) + 1  # the least whole number that SQLite reads as one
@@ -71,17 +72,24 @@ SELECT: Final = (
 """The columns of table `m` in the order of MemoryRow. It is current from `current_from` until `current_until`."""
 
 _WORDS: Final = ("project", "crew", "agent", "session", "visibility", "tier", "kind", "source")
-_MOVING_TIMES: Final = (
-    "current_from",
-    "current_until",
-    "last_reviewed_at",
-    "last_retrieved_at",
-    "last_shown_at",
-    "last_used_at",
-)
-_TIMES: Final = ("occurred_from", "occurred_to", *_MOVING_TIMES)
-_SHARES: Final = ("importance", "importance_floor", "confidence", "stability")
-_COUNTS: Final = ("priority", "level", "retrieved", "shown", "used")
+_FIXED: Final[dict[str, type[np.generic]]] = {"occurred_from": np.int64, "occurred_to": np.int64, "level": np.int8}
+_MOVING: Final[dict[str, type[np.generic]]] = {
+    "current_from": np.int64,
+    "current_until": np.int64,
+    "last_reviewed_at": np.int64,
+    "last_retrieved_at": np.int64,
+    "last_shown_at": np.int64,
+    "last_used_at": np.int64,
+    "importance": np.float64,  # whole: what a reader sees from .65 on must not depend on how .65 is rounded
+    "importance_floor": np.float32,
+    "confidence": np.float32,
+    "stability": np.float32,
+    "priority": np.int8,
+    "retrieved": np.int32,
+    "shown": np.int32,
+    "used": np.int32,
+}
+"""What may change while a memory says the same."""
 
 
 class MemoryColumns:
@@ -94,25 +102,18 @@ class MemoryColumns:
         self._id_halves = GrowingArray[np.uint64](np.uint64, 2)
         self._codes: dict[str, dict[str, int]] = {word: {"": 0} for word in _WORDS}
         self._words = {word: GrowingArray[np.int32](np.int32) for word in _WORDS}
-        self._times = {time: GrowingArray[np.int64](np.int64) for time in _TIMES}
-        self._shares = {share: GrowingArray[np.float32](np.float32) for share in _SHARES}
-        self._counts = {count: GrowingArray[np.int32](np.int32) for count in _COUNTS}
+        self._numbers = {name: GrowingArray[Any](kind) for name, kind in (_FIXED | _MOVING).items()}
         self._alive = GrowingArray[np.bool_](np.bool_)
-        self._tags: defaultdict[str, list[int]] = defaultdict(list)
-        self._metadata: defaultdict[tuple[str, JsonScalar], list[int]] = defaultdict(list)
+        self._marks = GrowingArray[np.int64](np.int64)
+        """Hashes of tags and of single metadata values, each with the slot that has it in `_marked`."""
+        self._marked = GrowingArray[np.int32](np.int32)
 
     def __len__(self) -> int:
         return len(self.ids)
 
     @property
     def nbytes(self) -> int:
-        arrays = (
-            *self._words.values(),
-            *self._times.values(),
-            *self._shares.values(),
-            *self._counts.values(),
-            self._alive,
-        )
+        arrays = (*self._words.values(), *self._numbers.values(), self._alive, self._marks, self._marked)
         return sum(array.nbytes for array in arrays) + 124 * len(self.ids)
 
     @property
@@ -122,20 +123,20 @@ class MemoryColumns:
         return self._oldness.values, halves[:, 0], halves[:, 1]
 
     def states(self, slots: NDArray[np.int64]) -> States:
-        times = {time: growing.values[slots] for time, growing in self._times.items()}
-        shares = {share: growing.values[slots] for share, growing in self._shares.items()}
-        counts = {count: growing.values[slots] for count, growing in self._counts.items()}
+        def column(name: str, kind: type[Number]) -> NDArray[Number]:
+            return self._numbers[name].values[slots].astype(kind)
+
         return States(
-            occurred_at=times["occurred_to"],
-            importance=shares["importance"],
-            importance_floor=shares["importance_floor"],
-            confidence=shares["confidence"],
-            priority=counts["priority"],
-            stability=shares["stability"],
-            reviewed_at=times["last_reviewed_at"],
-            level=counts["level"],
-            exposed={exposure: counts[exposure.value] for exposure in Exposure},
-            exposed_at={exposure: times[f"last_{exposure}_at"] for exposure in Exposure},
+            occurred_at=column("occurred_to", np.int64),
+            importance=column("importance", np.float32),
+            importance_floor=column("importance_floor", np.float32),
+            confidence=column("confidence", np.float32),
+            priority=column("priority", np.int32),
+            stability=column("stability", np.float32),
+            reviewed_at=column("last_reviewed_at", np.int64),
+            level=column("level", np.int32),
+            exposed={exposure: column(exposure.value, np.int32) for exposure in Exposure},
+            exposed_at={exposure: column(f"last_{exposure}_at", np.int64) for exposure in Exposure},
         )
 
     def append(self, rows: Sequence[MemoryRow]) -> None:
@@ -149,31 +150,23 @@ class MemoryColumns:
             codes = self._codes[word]
             values = [codes.setdefault(value, len(codes)) for value in columns[word]]
             growing.extend(np.array(values, dtype=np.int32))
-        for time, growing in self._times.items():
-            growing.extend(np.array(columns[time], dtype=np.int64))
-        for share, growing in self._shares.items():
-            growing.extend(np.array(columns[share], dtype=np.float32))
-        for count, growing in self._counts.items():
-            growing.extend(np.array(columns[count], dtype=np.int32))
+        for name, growing in self._numbers.items():
+            growing.extend(np.array(columns[name], dtype=(_FIXED | _MOVING)[name]))
         self._alive.extend(np.ones(len(rows), dtype=np.bool_))
-        for offset, tags in enumerate(columns["tags"]):
-            if tags != "[]":
-                for tag in json.loads(tags):
-                    self._tags[tag].append(first + offset)
-        for offset, metadata in enumerate(columns["metadata"]):
-            if metadata != "{}":
-                for key, value in json.loads(metadata).items():
-                    if not isinstance(value, dict | list):
-                        self._metadata[key, _marked(value)].append(first + offset)
+        marks = [
+            (mark, slot)
+            for slot, tags, metadata in zip(
+                range(first, len(self.ids)), columns["tags"], columns["metadata"], strict=True
+            )
+            for mark in _marks_of(tags, metadata)
+        ]
+        self._marks.extend(np.array([mark for mark, _ in marks], dtype=np.int64))
+        self._marked.extend(np.array([slot for _, slot in marks], dtype=np.int32))
 
     def update(self, slot: int, row: MemoryRow) -> None:
         """Take over what may change while a memory says the same: its validity and its strength."""
-        for time in _MOVING_TIMES:
-            self._times[time].values[slot] = getattr(row, time)
-        for share in _SHARES:
-            self._shares[share].values[slot] = getattr(row, share)
-        for count in _COUNTS:
-            self._counts[count].values[slot] = getattr(row, count)
+        for name in _MOVING:
+            self._numbers[name].values[slot] = getattr(row, name)
 
     def bury(self, slot: int) -> None:
         self._alive.values[slot] = False
@@ -181,29 +174,25 @@ class MemoryColumns:
     def mask(self, reader: Reader, where: Filter) -> NDArray[np.bool_]:
         """The slots the reader may see and the filter keeps, shape (memories,): `policies.selection` on arrays."""
         at = micros(where.current_at)
-        keep = self._alive.values & (self._times["current_from"].values <= at)
-        keep &= self._times["current_until"].values > at
+        keep = self._alive.values & (self._numbers["current_from"].values <= at)
+        keep &= self._numbers["current_until"].values > at
         keep &= self._seen_by(reader)
-        if where.kinds is not None:
-            keep &= np.isin(self._words["kind"].values, self._known("kind", where.kinds))
-        if where.tiers is not None:
-            keep &= np.isin(self._words["tier"].values, self._known("tier", where.tiers))
-        for word in ("source", "session"):
-            wanted = getattr(where, word)
-            if wanted is not None:
-                keep &= self._is(word, wanted)
-        if where.visibilities is not None:
-            keep &= np.isin(self._words["visibility"].values, self._known("visibility", where.visibilities))
+        for word, values in (("kind", where.kinds), ("tier", where.tiers), ("visibility", where.visibilities)):
+            if values is not None:
+                keep &= np.isin(self._words[word].values, self._known(word, values))
+        for word, value in (("source", where.source), ("session", where.session)):
+            if value is not None:
+                keep &= self._is(word, value)
         for tag in where.tags:
-            keep &= self._among(self._tags.get(tag, []))
+            keep &= self._has(_tag_mark(tag))
         for tag in where.without_tags:
-            keep &= ~self._among(self._tags.get(tag, []))
-        for key, value in where.metadata:
-            keep &= self._among(self._metadata.get((key, _marked(value)), []))
+            keep &= ~self._has(_tag_mark(tag))
+        for key, held in where.metadata:
+            keep &= self._has(_value_mark(key, held))
         if where.since is not None:
-            keep &= self._times["occurred_to"].values >= micros(where.since)
+            keep &= self._numbers["occurred_to"].values >= micros(where.since)
         if where.until is not None:
-            keep &= self._times["occurred_from"].values < micros(where.until)
+            keep &= self._numbers["occurred_from"].values < micros(where.until)
         return keep
 
     def _seen_by(self, reader: Reader) -> NDArray[np.bool_]:
@@ -231,16 +220,16 @@ class MemoryColumns:
             case Reach.CREW_SHARED:
                 shared = self._is("crew", mine.crew)
                 if reader.shared_from > 0:
-                    shared &= self._shares["importance"].values >= np.float32(reader.shared_from)
+                    shared &= self._numbers["importance"].values >= reader.shared_from
                 return seen & (shared | own)
             case Reach.OWN:
                 return seen & own
             case Reach.SESSION:
                 return seen & self._is("session", mine.session) & own
 
-    def _among(self, slots: list[int]) -> NDArray[np.bool_]:
+    def _has(self, mark: int) -> NDArray[np.bool_]:
         those = np.zeros(len(self.ids), dtype=np.bool_)
-        those[slots] = True
+        those[self._marked.values[self._marks.values == mark]] = True
         return those
 
     def _is(self, word: str, value: str | None) -> NDArray[np.bool_]:
@@ -250,6 +239,31 @@ class MemoryColumns:
         return [code for value, code in self._codes[word].items() if value in values]
 
 
-def _marked(value: JsonScalar) -> JsonScalar:
-    """As a key: true must not meet 1. No text of metadata holds a NUL beside these two words."""
-    return f"\x00{value}" if isinstance(value, bool) else value
+def _marks_of(tags: str, metadata: str) -> Iterator[int]:
+    """Of a memory's tags and metadata, as its row has them. Most have none, which is told without reading JSON."""
+    if tags != "[]":
+        yield from map(_tag_mark, json.loads(tags))
+    if metadata != "{}":
+        for key, value in json.loads(metadata).items():
+            if not isinstance(value, dict | list):
+                yield _value_mark(key, value)
+
+
+def _tag_mark(tag: str) -> int:
+    return hash(("tag", tag))
+
+
+def _value_mark(key: str, value: JsonScalar) -> int:
+    """64 bits, good in this process only. Two values sharing them by chance: 1 in 10^19 a pair.
+
+    Equal numbers are one value, and true is not 1. A number is hashed by its digits: Python hashes -1 and -2 alike.
+    """
+    match value:
+        case None | bool():
+            return hash(("constant", key, str(value)))
+        case float() if value.is_integer():
+            return hash(("number", key, str(int(value))))
+        case int() | float():
+            return hash(("number", key, str(value)))
+        case str():
+            return hash(("text", key, value))

@@ -1,0 +1,103 @@
+"""How well a workspace, and each of its crews, remembers: measured once a day, and kept to be looked back on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+from remembrancer.domain.health import HealthSnapshot, Metrics
+from remembrancer.domain.query import Filter
+from remembrancer.domain.scope import Reader, Scope
+from remembrancer.engine.context import Context
+from remembrancer.policies import health
+from remembrancer.ports.store import SearchRequest
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+SHOWN_WITHIN: Final = timedelta(days=7)
+SEED: Final = 20_251_121
+"""Any number; another one would measure another sample."""
+AHEAD: Final = 2
+"""Snapshots among which today's is looked for: a process whose clock is ahead may have taken tomorrow's."""
+
+
+async def take_snapshots(ctx: Context, scope: Scope, *, force: bool = False) -> tuple[HealthSnapshot, ...]:
+    """Measure the workspace and each of its crews whose health was not taken today (UTC), or all with `force`.
+
+    A day on which nobody asked is missing: what it was like then cannot be told afterwards. A snapshot without any data
+    is taken again the same day, for there may be some by now. Returns what was taken, the workspace first.
+    """
+    now = ctx.clock().astimezone(UTC)
+    taken: list[HealthSnapshot] = []
+    for crew in (None, *await ctx.store.crews(scope)):
+        if force or await _is_due(ctx, scope, crew, now.date()):
+            snapshot = await _measured(ctx, scope, crew, now)
+            await ctx.store.put_snapshot(scope, snapshot)
+            taken.append(snapshot)
+    return tuple(taken)
+
+
+async def latest(ctx: Context, scope: Scope, crew: str | None) -> HealthSnapshot | None:
+    """The last one taken, of the workspace or of a crew; None when there is none yet."""
+    return next(iter(await history(ctx, scope, crew, limit=1)), None)
+
+
+async def history(ctx: Context, scope: Scope, crew: str | None, *, limit: int) -> tuple[HealthSnapshot, ...]:
+    """Newest day first. Days may be missing."""
+    return await ctx.store.snapshots(scope, crew, limit=limit)
+
+
+async def _is_due(ctx: Context, scope: Scope, crew: str | None, today: date) -> bool:
+    known = await ctx.store.snapshots(scope, crew, limit=AHEAD)
+    return not any(one.day == today and one.score is not None for one in known)
+
+
+async def _measured(ctx: Context, scope: Scope, crew: str | None, now: datetime) -> HealthSnapshot:
+    # Everybody in the workspace may read a snapshot, so it is worked out from what is not private to one of them: the
+    # reader is nobody in particular, or nobody in particular of the crew.
+    reader = Reader(Scope(workspace=scope.workspace, crew=crew))
+    where = Filter(current_at=now, crew=crew)
+    vitals = await ctx.store.vitals(reader, where, model=ctx.model, shown_since=now - SHOWN_WITHIN)
+    nearest = await _nearest(ctx, reader, where, vitals.ids) if vitals.with_vector else ()
+    metrics = Metrics(
+        freshness=health.freshness(now - occurred for occurred in vitals.occurred),
+        coverage=health.coverage(vitals.with_vector, 0 if ctx.model is None else len(vitals.ids)),
+        coherence=health.coherence(nearest),
+        efficiency=health.efficiency(vitals.shown),
+        reachability=health.reachability(vitals.related, vitals.with_vector),
+    )
+    return HealthSnapshot(crew=crew, day=now.date(), taken_at=now, metrics=metrics, score=health.score(metrics))
+
+
+async def _nearest(ctx: Context, reader: Reader, where: Filter, ids: tuple[UUID, ...]) -> tuple[float, ...]:
+    """The cosine of each sampled memory to its nearest neighbour; none where it has no neighbour."""
+    if ctx.model is None:
+        return ()
+    cosines: list[float] = []
+    # Two: the memory itself is one of them, unless two others say the same as it does.
+    request = SearchRequest(where=where, depth=2, model=ctx.model)
+    for identifier, vector in (await _sample(ctx, reader, ctx.model, ids)).items():
+        found = await ctx.store.search(reader, replace(request, vector=vector))
+        others = [
+            cosine for other, cosine in zip(found.ids, found.similarity.tolist(), strict=True) if other != identifier
+        ]
+        if others:
+            cosines.append(max(others))
+    return tuple(cosines)
+
+
+async def _sample(ctx: Context, reader: Reader, model: str, ids: tuple[UUID, ...]) -> dict[UUID, NDArray[np.float32]]:
+    """The vectors of the first memories in sample order that have one."""
+    order = health.sample_order(ids, SEED)
+    sample: dict[UUID, NDArray[np.float32]] = {}
+    for start in range(0, len(order), health.SAMPLE):
+        page = order[start : start + health.SAMPLE]
+        vectors = await ctx.store.vectors(reader, model, page)
+        sample |= {one: vectors[one] for one in page if one in vectors}
+        if len(sample) >= health.SAMPLE:
+            break
+    return dict(list(sample.items())[: health.SAMPLE])

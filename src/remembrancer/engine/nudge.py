@@ -1,0 +1,74 @@
+"""Reminding an agent, once a session, to write down what it learned."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from remembrancer.domain.event import Event, Origin, Priority, Role, Severity
+from remembrancer.domain.identity import derived_id
+from remembrancer.domain.scope import Reach, Reader, Scope
+from remembrancer.engine.context import Context
+from remembrancer.errors import InvalidInput
+from remembrancer.policies.nudge import NUDGED, UNCOUNTED, UPDATED, reminder
+from remembrancer.ports.store import Entry, EventFilter
+
+SAID: Final = "The agent was reminded to update its memory."
+"""What the journal keeps of it, always the same: the reminder's own words are never stored, so never recalled."""
+_SESSIONS: Final = UUID("8c0f3f0e-52b3-4f0a-9d59-6a2d1d6f0c11")
+
+
+async def nudge(ctx: Context, scope: Scope) -> str | None:
+    """The reminder, when the agent's events since its last `memory.updated` are as many as the preset says; else None.
+
+    Given once per session, also where two processes ask at the same time: that it was given is recorded, as an event of
+    type `memory.nudged` that forms no memory under any preset. Raises InvalidInput without an agent and a session.
+    """
+    missing = [part for part in ("agent", "session") if getattr(scope, part) is None]
+    if missing:
+        raise InvalidInput(" and ".join(missing), None, "the agent and the session to remind, set in the scope")
+    reader = Reader(scope, Reach.OWN)
+    given = EventFilter(agent=scope.agent, session=scope.session, types=frozenset({NUDGED}))
+    if await ctx.store.events(reader, given, limit=1):
+        return None
+    updated_at = await _last_update(ctx, reader)
+    since = EventFilter(agent=scope.agent, without_types=UNCOUNTED, recorded_after=updated_at)
+    entries = await ctx.store.count_events(reader, since)
+    if entries < ctx.preset.nudge_after:
+        return None
+    [appended] = await ctx.store.append(scope, [Entry(_given(ctx, scope, entries))])
+    return reminder(entries, ever_updated=updated_at is not None) if appended.created else None
+
+
+async def _last_update(ctx: Context, reader: Reader) -> datetime | None:
+    """When the agent's last `memory.updated` was recorded. It need not be the one that happened last."""
+    last: datetime | None = None
+    while True:
+        where = EventFilter(agent=reader.scope.agent, types=frozenset({UPDATED}), recorded_after=last)
+        found = await ctx.store.events(reader, where, limit=1)
+        if not found:
+            return last
+        last = found[0].recorded_at
+
+
+def _given(ctx: Context, scope: Scope, entries: int) -> Event:
+    now = ctx.clock()
+    return Event(
+        id=ctx.new_id(now),
+        scope=scope,
+        seq=0,  # the store gives the place in the stream
+        occurred_at=now,
+        recorded_at=now,
+        type=NUDGED,
+        severity=Severity.INFO,
+        priority=Priority.NORMAL,
+        actor=None,
+        role=Role.SYSTEM,
+        text=SAID,
+        payload={"entries": entries},
+        refs={},
+        # A session's name may be as long as a key may be: an id made of it names it as well.
+        key=f"{NUDGED}:{derived_id(_SESSIONS, scope.session or '')}",
+        origin=Origin.SYSTEM,
+    )

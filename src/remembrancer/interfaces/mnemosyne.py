@@ -1,0 +1,157 @@
+"""The calls of Mnemosyne over a memory: `remember` and `recall` with its names, shapes and defaults.
+
+A program written for it changes its import. What counts is the preset the memory was opened with; `open` takes the one
+of that name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, date, datetime, time, timedelta
+from types import TracebackType
+from typing import Any, Final, Self
+
+from remembrancer.domain import validation
+from remembrancer.domain.recall import Hit
+from remembrancer.domain.scope import Visibility
+from remembrancer.domain.validation import JsonValue
+from remembrancer.errors import InvalidInput
+from remembrancer.ports.embedder import Embedder
+from remembrancer.sync import Remembrancer
+
+SCOPES: Final = {"global": Visibility.WORKSPACE, "session": Visibility.SESSION}
+MAX_CONTENT_CHARS: Final = 500
+"""Of each result's content, as there."""
+
+
+class Mnemosyne:
+    """One bank. Rows belong to `session_id`; those of scope `global`, the default, are found from every session."""
+
+    def __init__(self, memory: Remembrancer, *, session_id: str = "default") -> None:
+        """`memory` stays the caller's to close."""
+        self._memory = memory
+        self._session = session_id
+
+    @classmethod
+    def open(
+        cls, path: str = "mnemosyne.db", *, session_id: str = "default", embedder: str | Embedder | None = None
+    ) -> Self:
+        """A bank in one file. Raises as `Remembrancer.open`."""
+        return cls(Remembrancer.open(path, preset="mnemosyne", embedder=embedder), session_id=session_id)
+
+    def close(self) -> None:
+        self._memory.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def remember(
+        self,
+        content: str,
+        source: str = "conversation",
+        importance: float = 0.5,
+        metadata: Mapping[str, JsonValue] | None = None,
+        valid_until: datetime | str | None = None,
+        scope: str = "global",
+        session_id: str | None = None,
+    ) -> str:
+        """Keep a text in working memory. Returns its id. `scope`: global or session."""
+        if scope not in SCOPES:
+            raise InvalidInput("scope", scope, "one of " + ", ".join(SCOPES))
+        kept = self._of(session_id).remember(
+            content,
+            source=source,
+            importance=importance,
+            metadata=metadata,
+            valid_until=_moment("valid_until", valid_until),
+            visibility=SCOPES[scope],
+        )
+        return str(kept.id)
+
+    def recall(
+        self,
+        query: str,
+        top_k: int = 5,
+        session_id: str | None = None,
+        source: str | None = None,
+        from_date: date | datetime | str | None = None,
+        to_date: date | datetime | str | None = None,
+    ) -> list[dict[str, Any]]:
+        """The best `top_k` (1 to 200), best first, each counted as recalled once.
+
+        `session_id` keeps to that session. `from_date` and `to_date` are days, both of them included, or exact times.
+        """
+        memory = self._of(session_id)
+        found = memory.recall(
+            query,
+            limit=top_k,
+            session=session_id,
+            source=source,
+            since=_start("from_date", from_date),
+            until=_end("to_date", to_date),
+        )
+        if found:
+            memory.mark(found, "retrieved")
+        return [_result(hit) for hit in found]
+
+    def invalidate(self, memory_id: str, replacement_id: str | None = None) -> None:
+        """End a memory's validity now. Raises NotFound for an id that is not there, of either kind."""
+        self._memory.invalidate(memory_id, replacement_id)
+
+    def _of(self, session_id: str | None) -> Remembrancer:
+        return self._memory.scoped(session=session_id or self._session)
+
+
+def _result(hit: Hit) -> dict[str, Any]:
+    memory, usage, signals = hit.memory, hit.memory.strength.usage, hit.explanation.signals
+    return {
+        "id": str(memory.id),
+        "content": memory.text[:MAX_CONTENT_CHARS],
+        "source": memory.source,
+        "timestamp": memory.occurred_to.isoformat(),
+        "session_id": memory.scope.session,
+        "tier": memory.tier.value,
+        "score": hit.score,
+        "dense_score": signals.get("similarity"),
+        "fts_score": signals.get("lexical"),
+        "recency_decay": signals.get("retention"),
+        "importance": memory.strength.importance,
+        "recall_count": usage.retrieved + 1,
+        "last_recalled": None if usage.last_retrieved_at is None else usage.last_retrieved_at.isoformat(),
+        "scope": next((name for name, seen in SCOPES.items() if seen is memory.visibility), memory.visibility.value),
+        "metadata": dict(memory.metadata),
+        "valid_until": None if memory.valid_until is None else memory.valid_until.isoformat(),
+        "superseded_by": None if memory.superseded_by is None else str(memory.superseded_by),
+    }
+
+
+def _start(argument: str, value: date | datetime | str | None) -> datetime | None:
+    day = _day(argument, value)
+    return _moment(argument, value) if day is None else datetime.combine(day, time(), tzinfo=UTC)
+
+
+def _end(argument: str, value: date | datetime | str | None) -> datetime | None:
+    """The end of the day that is named."""
+    day = _day(argument, value)
+    return _moment(argument, value) if day is None else datetime.combine(day + timedelta(days=1), time(), tzinfo=UTC)
+
+
+def _day(argument: str, value: date | datetime | str | None) -> date | None:
+    """A day, where the value is one; None for a time and for nothing."""
+    if isinstance(value, str) and len(value) == len("2026-03-04"):
+        try:
+            return date.fromisoformat(value)
+        except ValueError:
+            raise InvalidInput(argument, value, "a day such as 2026-03-04, or a time with a UTC offset") from None
+    return value if isinstance(value, date) and not isinstance(value, datetime) else None
+
+
+def _moment(argument: str, value: object) -> datetime | None:
+    if isinstance(value, str):
+        return validation.parse_moment(argument, value)
+    return validation.optional_moment(argument, value)

@@ -1,0 +1,27 @@
+"""How long ago, in words."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+
+def spoken_age(age: timedelta) -> str:
+    """As a person would say it: "just now", "5 minutes ago", "3 weeks ago", "in 2 days".
+
+    >>> spoken_age(timedelta(days=15))
+    '2 weeks ago'
+    """
+    seconds = abs(age.total_seconds())
+    for unit, length in (
+        ("year", 365.25 * 86_400),
+        ("month", 30.44 * 86_400),
+        ("week", 7 * 86_400),
+        ("day", 86_400),
+        ("hour", 3_600),
+        ("minute", 60),
+    ):
+        if seconds >= length:
+            count = int(seconds // length)
+            phrase = f"{count} {unit}{'' if count == 1 else 's'}"
+            return f"{phrase} ago" if age > timedelta() else f"in {phrase}"
+    return "just now"

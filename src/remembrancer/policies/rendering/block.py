@@ -1,0 +1,108 @@
+"""One line or paragraph a memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final, Literal, assert_never, get_args
+
+import numpy as np
+
+from remembrancer.domain.memory import Memory
+from remembrancer.domain.recall import Detail, Hit, Recall, Rendered
+from remembrancer.errors import InvalidInput
+from remembrancer.policies.decay import Curve
+from remembrancer.policies.rendering.ages import spoken_age
+from remembrancer.policies.rendering.frame import TAG, UNTRUSTED, Frame, Item, Room, Told, place, text_of
+from remembrancer.policies.rendering.safe import one_line
+from remembrancer.policies.rendering.telling import Telling, of_hit, of_memory
+
+Label = Literal["heading", "kind"]
+
+_ROUND: Final = str.maketrans("[]", "()")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A renderer: a list, each memory behind a dash.
+
+    `label`: what stands before a text: "heading", who said it and when; "kind", the kind of memory, its age and its score.
+    `freshness`: with it memories come by score x what the curve leaves of it at their age; None: by rank.
+
+    A line that starts with a dash is ours, and so is one that starts with two blanks and a dash (a turn). What a text
+    says after its first line stands behind four blanks, so that it passes for neither.
+    """
+
+    tag: str = TAG
+    preamble: str = UNTRUSTED
+    label: Label = "heading"
+    freshness: Curve | None = None
+
+    def __post_init__(self) -> None:
+        Frame(self.tag, self.preamble)
+        if self.label not in get_args(Label):
+            raise InvalidInput("label", self.label, "one of " + ", ".join(get_args(Label)))
+
+    def hits(self, recall: Recall, *, max_chars: int, detail: Detail) -> Rendered:
+        """`high` adds the other turns of the transcript below a memory, `none` leaves its title alone: see `of_hit`."""
+        frame = Frame(self.tag, self.preamble)
+        items = (
+            _item(hit, self._label(hit), telling)
+            for hit in self._ordered(recall.hits)
+            if not (telling := of_hit(hit, detail)).is_empty
+        )
+        placed = place(items, Room(frame.room(max_chars)))
+        return Rendered(frame.around(text_of(placed)), tuple(item.of for item in placed))
+
+    def standing(self, recall: Recall, *, max_chars: int) -> str:
+        frame = Frame(self.tag, self.preamble)
+        items = (
+            _item(memory, self._standing_label(memory, recall), telling)
+            for memory in recall.standing
+            if not (telling := of_memory(memory)).is_empty
+        )
+        return frame.around(text_of(place(items, Room(frame.room(max_chars)))))
+
+    def _ordered(self, hits: Sequence[Hit]) -> Sequence[Hit]:
+        if self.freshness is None:
+            return hits
+        left = self.freshness.retention(
+            np.array([hit.age / timedelta(days=1) for hit in hits]),
+            np.zeros(len(hits)),  # how old it is counts here, not how often it was seen
+            np.array([hit.memory.strength.stability for hit in hits]),
+        )
+        weights = np.array([hit.score for hit in hits]) * left
+        return [hits[index] for index in map(int, np.argsort(-weights, kind="stable"))]
+
+    def _label(self, hit: Hit) -> tuple[str, ...]:
+        match self.label:
+            case "heading":
+                return (hit.cue.heading, spoken_age(hit.age))
+            case "kind":
+                return (hit.memory.kind, spoken_age(hit.age), f"{hit.score:.2f}")
+            case _:
+                assert_never(self.label)
+
+    def _standing_label(self, memory: Memory, recall: Recall) -> tuple[str, ...]:
+        """It was not searched for: there is no cue to head it, and no score."""
+        age = spoken_age(recall.asked_at - memory.occurred_to)
+        match self.label:
+            case "heading":
+                return (age,)
+            case "kind":
+                return (memory.kind, age)
+            case _:
+                assert_never(self.label)
+
+
+def _item(of: Told, label: tuple[str, ...], telling: Telling) -> Item[Told]:
+    what = ": ".join(part for part in (telling.title, telling.text) if part)
+    turns = "".join(f"  - {_labelled((turn.heading,), turn.text)}\n" for turn in telling.turns)
+    return Item(of, f"- {_labelled(label, what)}\n", turns)
+
+
+def _labelled(label: tuple[str, ...], text: str) -> str:
+    # A name may hold a bracket, and must not close ours: what follows would pass for the text.
+    told = ", ".join(part for part in map(one_line, label) if part).translate(_ROUND)
+    return (f"[{told}] " if told else "") + text.replace("\n", "\n    ")

@@ -1,0 +1,132 @@
+"""Facts, then episodes, under markdown headings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import count
+from typing import Final, assert_never
+
+from remembrancer.domain import validation
+from remembrancer.domain.memory import Cue, Memory, Tier
+from remembrancer.domain.recall import Detail, Hit, Recall, Rendered
+from remembrancer.policies.rendering.ages import spoken_age
+from remembrancer.policies.rendering.frame import TAG, UNTRUSTED, Frame, Item, Room, Told, place, text_of
+from remembrancer.policies.rendering.safe import one_line
+from remembrancer.policies.rendering.telling import turns
+
+FACTS: Final = "\n## Known Facts\n"
+EPISODES: Final = "\n## Episodic Memories\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Markdown:
+    """A renderer: memories of the semantic tier as `- [kind] fact`, then the others each under its title.
+
+    An episode whose surprise is at least `key_moment` is marked as one. Its transcript is told, one line a turn, by
+    detail: `auto` those of the first `auto_ranks` that are key moments, `low` the first if it is one, `none` no one's,
+    `high` everyone's. Ranks here are among the episodes: facts are a list of their own.
+
+    A line's beginning is always ours: every text is put on one line, behind our own words, so that no heading, list
+    item, bold marker or code fence in it stands where one is read.
+    """
+
+    tag: str = TAG
+    preamble: str = UNTRUSTED
+    key_moment: float = 0.7
+    auto_ranks: int = 2
+
+    def __post_init__(self) -> None:
+        Frame(self.tag, self.preamble)
+        validation.fraction("key_moment", self.key_moment)
+        validation.whole("auto_ranks", self.auto_ranks, 0, 1_000)
+
+    def hits(self, recall: Recall, *, max_chars: int, detail: Detail) -> Rendered:
+        """Room goes to the best hits first, whichever section they stand in."""
+        frame = Frame(self.tag, self.preamble)
+        text, shown = _sections(self._items(recall.hits, detail), frame.room(max_chars))
+        return Rendered(frame.around(text), tuple(shown))
+
+    def standing(self, recall: Recall, *, max_chars: int) -> str:
+        frame = Frame(self.tag, self.preamble)
+        text, _ = _sections(_standing_items(recall), frame.room(max_chars))
+        return frame.around(text)
+
+    def _items(self, hits: Iterable[Hit], detail: Detail) -> Iterable[Item[Hit]]:
+        ranks = count(1)
+        for hit in hits:
+            if _is_empty(hit.memory):
+                continue
+            if hit.memory.tier is Tier.SEMANTIC:
+                yield Item(hit, f"{_fact(hit.memory)} (sources: {_sources(hit)})\n", group=FACTS)
+                continue
+            rank, is_key = next(ranks), hit.memory.strength.surprise >= self.key_moment
+            marks = f"rank: {rank}, score: {hit.score:.2f}" + (", key moment" if is_key else "")
+            title = f"{_title(hit.memory, rank)} [{marks}]"
+            details = _transcript(hit.turns) if self._tells_turns(rank, detail, is_key=is_key) else ""
+            yield Item(hit, _episode(title, hit.age, hit.memory), details, group=EPISODES)
+
+    def _tells_turns(self, rank: int, detail: Detail, *, is_key: bool) -> bool:
+        match detail:
+            case Detail.AUTO:
+                return is_key and rank <= self.auto_ranks
+            case Detail.LOW:
+                return is_key and rank == 1
+            case Detail.NONE:
+                return False
+            case Detail.HIGH:
+                return True
+            case _:
+                assert_never(detail)
+
+
+def _standing_items(recall: Recall) -> Iterable[Item[Memory]]:
+    """They were not searched for: no rank, no score, no transcript."""
+    numbers = count(1)
+    for memory in recall.standing:
+        if _is_empty(memory):
+            continue
+        if memory.tier is Tier.SEMANTIC:
+            yield Item(memory, f"{_fact(memory)}\n", group=FACTS)
+        else:
+            title = _title(memory, next(numbers))
+            yield Item(memory, _episode(title, recall.asked_at - memory.occurred_to, memory), group=EPISODES)
+
+
+def _sections(items: Iterable[Item[Told]], left: int) -> tuple[str, list[Told]]:
+    """The text of the items that find room, and what they tell of, both in the order of the sections."""
+    placed = place(items, Room(left, headings={heading: len(heading) for heading in (FACTS, EPISODES)}))
+    sections = [(heading, [item for item in placed if item.group == heading]) for heading in (FACTS, EPISODES)]
+    text = "".join(heading + text_of(held) for heading, held in sections if held)
+    return text, [item.of for _, held in sections for item in held]
+
+
+def _fact(memory: Memory) -> str:
+    said = ": ".join(part for part in (one_line(memory.title or ""), one_line(memory.text)) if part)
+    return f"- [{one_line(memory.kind)}] {said}"
+
+
+def _sources(hit: Hit) -> str:
+    """What is known of where it comes from: its turns; without any, the one conversation in which it was told."""
+    turns = len(hit.turns)
+    return "1 conversation" if turns == 0 else f"{turns} turn{'' if turns == 1 else 's'}"
+
+
+def _title(memory: Memory, number: int) -> str:
+    return one_line(memory.title or "") or f"Memory {number}"
+
+
+def _episode(title: str, age: timedelta, memory: Memory) -> str:
+    summary = one_line(memory.text)
+    return f"\n### {title}\n**When:** {spoken_age(age)}\n" + (f"**Summary:** {summary}\n" if summary else "")
+
+
+def _transcript(cues: Sequence[Cue]) -> str:
+    told = turns(cues)
+    lines = "".join(f'- {f"{turn.heading}: " if turn.heading else ""}"{one_line(turn.text)}"\n' for turn in told)
+    return f"**Details:**\n{lines}" if lines else ""
+
+
+def _is_empty(memory: Memory) -> bool:
+    return not one_line(memory.title or "") and not one_line(memory.text)

@@ -1,0 +1,58 @@
+"""What a block says of a memory, by how much detail is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from remembrancer.domain.memory import Cue, Memory
+from remembrancer.domain.recall import Detail, Hit
+from remembrancer.policies.rendering.safe import one_line, safe
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """`heading`, on one line, says who and when; `text` is what was said. Both are safe."""
+
+    heading: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """`title` on one line and `text`, both safe, either maybe empty; `turns`: what is told of the transcript besides."""
+
+    title: str
+    text: str
+    turns: tuple[Turn, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to see: only blanks and hidden characters."""
+        return not self.title and not self.text
+
+
+def of_hit(hit: Hit, detail: Detail) -> Telling:
+    """A memory with a title is told by that and its text, any other by its best cue.
+
+    `none` leaves the title alone, where there is one. `high` adds every turn that is not told already. `auto` and `low`
+    do neither.
+    """
+    title = one_line(hit.memory.title or "")
+    told = () if title else (hit.cue.ordinal,)
+    others = [turn for turn in hit.turns if turn.ordinal not in told] if detail is Detail.HIGH else []
+    if not title:
+        text = hit.cue.text
+    else:
+        text = "" if detail is Detail.NONE else hit.memory.text
+    return Telling(title, safe(text), turns(others))
+
+
+def of_memory(memory: Memory) -> Telling:
+    """A memory that was not searched for: no cue of it is better than another."""
+    return Telling(one_line(memory.title or ""), safe(memory.text))
+
+
+def turns(cues: Iterable[Cue]) -> tuple[Turn, ...]:
+    """Those in which something can be seen."""
+    return tuple(Turn(one_line(cue.heading), text) for cue in cues if (text := safe(cue.text)))

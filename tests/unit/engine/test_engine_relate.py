@@ -1,0 +1,257 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from uuid import UUID, uuid4
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from remembrancer import InvalidInput, Remembrancer, Settings
+from remembrancer.domain.relation import RelationKind
+from remembrancer.errors import Conflict, NotFound
+from remembrancer.ports.embedder import Embedded
+from remembrancer.testing.doubles import NOW, FixedClock
+
+ANGLES = {"deploy": 0.0, "release": 0.3, "ship": 0.5, "rollout": 0.6, "launch": 0.62, "lunch": 1.4}
+"""Texts as directions in a plane: the cosine of two is that of the angle between them."""
+
+
+class Compass:
+    """An embedder that knows the words above."""
+
+    model_id = "compass"
+    dim = 2
+
+    def reads(self, text: str) -> bool:
+        return True
+
+    async def embed_documents(self, texts: list[str]) -> Embedded:
+        vectors = np.array([self._vector(text) for text in texts], dtype=np.float32)
+        return Embedded(vectors, np.zeros(len(texts), dtype=np.bool_))
+
+    async def embed_query(self, text: str) -> NDArray[np.float32]:
+        return self._vector(text)
+
+    async def close(self) -> None:
+        return None
+
+    def _vector(self, text: str) -> NDArray[np.float32]:
+        angle = next((angle for word, angle in ANGLES.items() if word in text), 3.0)
+        return np.array([np.cos(angle), np.sin(angle)], dtype=np.float32)
+
+
+def opened(preset: str, clock: FixedClock | None = None) -> Remembrancer:
+    settings = Settings(db=":memory:", preset=preset, agent="ana", background_index=False)
+    return Remembrancer.open(settings=settings, embedder=Compass(), clock=clock or FixedClock())
+
+
+@pytest.fixture
+def rem() -> Iterator[Remembrancer]:
+    with opened("crewship") as memory:
+        yield memory
+
+
+def kept(rem: Remembrancer, *texts: str) -> list[UUID]:
+    """Remembered and indexed one after another."""
+    ids: list[UUID] = []
+    for text in texts:
+        ids.append(rem.remember(text).id)
+        rem.index_now()
+    return ids
+
+
+def edges(rem: Remembrancer, memory_id: UUID) -> dict[UUID, float]:
+    """Where the edges from a memory lead, and their weights."""
+    return {edge.target: edge.weight for edge in rem.show(memory_id).relations if edge.source == memory_id}
+
+
+def test_an_indexed_memory_is_joined_to_the_three_nearest_before_it(rem: Remembrancer) -> None:
+    ids = kept(rem, "deploy", "release", "ship", "rollout", "launch")
+    assert set(edges(rem, ids[-1])) == {ids[1], ids[2], ids[3]}
+
+
+def test_an_edge_weighs_the_cosine(rem: Remembrancer) -> None:
+    first, second = kept(rem, "deploy", "release")
+    assert edges(rem, second) == {first: pytest.approx(np.cos(0.3), abs=0.01)}
+
+
+def test_memories_whose_cosine_is_not_above_the_mark_stay_apart(rem: Remembrancer) -> None:
+    kept(rem, "deploy", "lunch")
+    assert rem.stats().relations == 0
+
+
+def test_memories_indexed_together_are_joined_later_to_earlier(rem: Remembrancer) -> None:
+    first, second = rem.remember("deploy").id, rem.remember("release").id
+    rem.index_now()
+    assert (set(edges(rem, second)), edges(rem, first)) == ({first}, {})
+
+
+def test_a_preset_that_says_nothing_of_links_draws_none() -> None:
+    with opened("default") as rem:
+        kept(rem, "deploy", "release")
+        assert rem.stats().relations == 0
+
+
+def test_a_retired_memory_is_joined_to_nothing_new(rem: Remembrancer) -> None:
+    (first,) = kept(rem, "deploy")
+    rem.forget(first)
+    (second,) = kept(rem, "release")
+    assert edges(rem, second) == {}
+
+
+def test_no_edge_leaves_the_workspace(tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = str(tmp_path_factory.mktemp("walls") / "memory.db")
+    for workspace in ("acme", "rival"):
+        settings = Settings(db=path, preset="crewship", workspace=workspace, agent="ana", background_index=False)
+        with Remembrancer.open(settings=settings, embedder=Compass()) as rem:
+            kept(rem, "deploy")
+            assert rem.stats().relations == 0
+
+
+def test_a_walk_leads_from_a_hit_to_what_is_similar(rem: Remembrancer) -> None:
+    deploy, release = kept(rem, "deploy", "release")
+    rem.invalidate(release)  # out of every answer …
+    walked = rem.recall("deploy", limit=5, walk_depth=1)
+    assert [hit.id for hit in walked] == [deploy]  # … and of every walk
+
+
+def test_what_a_walk_leads_to_scores_the_hit_times_the_edge() -> None:
+    with opened("default") as rem:
+        near, far = kept(rem, "deploy", "lunch")
+        rem.link(near, far, "similar", 0.5)
+        walked = {hit.id: hit for hit in rem.recall("deploy", walk_depth=1)}
+        assert walked[far].score == pytest.approx(walked[near].score / 2)
+
+
+def test_what_a_walk_leads_to_says_by_which_hit() -> None:
+    with opened("default") as rem:
+        near, far = kept(rem, "deploy", "lunch")
+        rem.link(far, near, "similar", 0.5)
+        assert [hit.via for hit in rem.recall("deploy", walk_depth=1)] == [None, near]
+
+
+def test_without_a_walk_only_hits_are_returned() -> None:
+    with opened("default") as rem:
+        near, far = kept(rem, "deploy", "lunch")
+        rem.link(near, far, "similar", 0.5)
+        assert [hit.id for hit in rem.recall("deploy")] == [near]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in RelationKind if kind is not RelationKind.SIMILAR])
+def test_a_walk_follows_no_other_edges(kind: RelationKind) -> None:
+    with opened("default") as rem:
+        near, far = kept(rem, "deploy", "lunch")
+        rem.link(near, far, kind)
+        assert [hit.id for hit in rem.recall("deploy", walk_depth=1)] == [near]
+
+
+def test_a_walk_stays_within_the_filter() -> None:
+    with opened("default") as rem:
+        near = rem.remember("deploy", tags=["ops"]).id
+        far = rem.remember("lunch").id
+        rem.index_now()
+        rem.link(near, far, "similar")
+        assert [hit.id for hit in rem.recall("deploy", tags=["ops"], walk_depth=1)] == [near]
+
+
+def test_a_walk_stays_within_the_limit_and_the_least_score() -> None:
+    with opened("default") as rem:
+        near, far = kept(rem, "deploy", "lunch")
+        rem.link(near, far, "similar", 0.1)
+        assert [
+            len(rem.recall("deploy", limit=1, walk_depth=1)),
+            len(rem.recall("deploy", min_score=0.3, walk_depth=1)),
+        ] == [1, 1]
+
+
+def test_scores_fall_with_rank_after_a_walk(rem: Remembrancer) -> None:
+    kept(rem, "deploy", "release", "ship", "rollout", "launch", "lunch")
+    scores = [hit.score for hit in rem.recall("deploy", limit=6, walk_depth=1)]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_an_edge_said_again_takes_the_new_weight(rem: Remembrancer) -> None:
+    first, second = kept(rem, "deploy", "lunch")
+    rem.link(first, second, "contradicts", 0.2)
+    rem.link(first, second, "contradicts", 0.9)
+    assert edges(rem, first) == {second: 0.9}
+
+
+def test_a_memory_is_not_linked_to_itself(rem: Remembrancer) -> None:
+    (first,) = kept(rem, "deploy")
+    with pytest.raises(InvalidInput, match="target"):
+        rem.link(first, first, "supports")
+
+
+def test_an_edge_to_an_unknown_memory_is_refused(rem: Remembrancer) -> None:
+    (first,) = kept(rem, "deploy")
+    with pytest.raises(NotFound):
+        rem.link(first, uuid4(), "supports")
+
+
+def test_a_superseded_memory_is_no_longer_recalled(rem: Remembrancer) -> None:
+    old, new = kept(rem, "deploy on Fridays", "deploy on Mondays")
+    rem.supersede(old, new)
+    assert [hit.id for hit in rem.recall("deploy")] == [new]
+
+
+def test_a_superseded_memory_is_found_as_of_before() -> None:
+    clock = FixedClock()
+    with opened("default", clock) as rem:
+        old, new = kept(rem, "deploy on Fridays", "deploy on Mondays")
+        before = clock()
+        clock.advance(timedelta(days=1))
+        rem.supersede(old, new)
+        assert {hit.id for hit in rem.recall("deploy", as_of=before)} == {old, new}
+
+
+def test_a_superseded_memory_names_its_successor_and_when(rem: Remembrancer) -> None:
+    old, new = kept(rem, "deploy on Fridays", "deploy on Mondays")
+    ended = rem.supersede(old, new)
+    assert (ended.superseded_by, ended.superseded_at) == (new, NOW)
+
+
+def test_superseding_leaves_an_edge_and_a_line_in_the_audit(rem: Remembrancer) -> None:
+    old, new = kept(rem, "deploy on Fridays", "lunch")
+    rem.supersede(old, new)
+    shown = rem.show(old)
+    assert ([(edge.source, edge.kind) for edge in shown.relations], [line.action for line in shown.audit]) == (
+        [(new, RelationKind.SUPERSEDES)],
+        ["superseded"],
+    )
+
+
+def test_two_memories_cannot_supersede_each_other(rem: Remembrancer) -> None:
+    one, two = kept(rem, "deploy on Fridays", "deploy on Mondays")
+    rem.supersede(one, two)
+    with pytest.raises(Conflict):
+        rem.supersede(two, one)
+
+
+@pytest.mark.parametrize("unknown", ["old", "new"])
+def test_superseding_with_an_unknown_id_is_an_error_and_changes_nothing(rem: Remembrancer, unknown: str) -> None:
+    (one,) = kept(rem, "deploy")
+    ends = {"old": one, "new": one, unknown: uuid4()}
+    with pytest.raises(NotFound):
+        rem.supersede(ends["old"], ends["new"])
+    assert rem.get(one).superseded_by is None
+
+
+def test_an_invalidated_memory_holds_until_then(rem: Remembrancer) -> None:
+    (one,) = kept(rem, "deploy")
+    assert rem.invalidate(one).valid_until == NOW
+
+
+def test_an_invalidated_memory_with_a_replacement_is_superseded(rem: Remembrancer) -> None:
+    old, new = kept(rem, "deploy on Fridays", "deploy on Mondays")
+    assert rem.invalidate(old, new).superseded_by == new
+
+
+def test_invalidating_what_was_to_hold_only_later_means_it_never_does(rem: Remembrancer) -> None:
+    later = NOW + timedelta(days=7)
+    one = rem.remember("deploy", valid_from=later)
+    ended = rem.invalidate(one.id)
+    assert ended.valid_until is not None
+    assert ended.valid_until - later <= timedelta(microseconds=1)

@@ -1,0 +1,45 @@
+"""What is in every answer and competes with nobody: row T7."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from remembrancer import Remembrancer, Settings
+from remembrancer.testing.doubles import FixedClock
+
+
+@pytest.fixture
+def rem() -> Iterator[Remembrancer]:
+    settings = Settings(db=":memory:", preset="teaparty", embedder="none", background_index=False)
+    with Remembrancer.open(settings=settings, clock=FixedClock()) as opened:
+        opened.remember("We deploy on Mondays only.", tags=["institutional"])
+        opened.remember("The deploy script needs a token.")
+        yield opened
+
+
+def test_a_standing_memory_is_in_an_answer_to_anything(rem: Remembrancer) -> None:
+    assert [memory.text for memory in rem.recall("what about lunch").standing] == ["We deploy on Mondays only."]
+
+
+def test_a_standing_memory_takes_no_hits_place(rem: Remembrancer) -> None:
+    assert [hit.memory.text for hit in rem.recall("deploy", limit=1)] == ["The deploy script needs a token."]
+
+
+def test_a_standing_memory_has_a_budget_of_its_own(rem: Remembrancer) -> None:
+    found = rem.recall("deploy")
+    assert ["Mondays" in found.render(max_chars=4000), "Mondays" in found.render_standing(max_chars=4000)] == [
+        False,
+        True,
+    ]
+
+
+def test_a_retired_standing_memory_stands_no_more(rem: Remembrancer) -> None:
+    rem.forget(rem.recall("deploy").standing[0].id)
+    assert rem.recall("deploy").standing == ()
+
+
+def test_why_a_standing_memory_is_no_hit_is_told(rem: Remembrancer) -> None:
+    standing = rem.recall("deploy").standing[0]
+    assert "every answer" in rem.why_not(standing.id, "deploy").reason
