@@ -9,7 +9,7 @@ here:
   vacuumed. The pragmas are ours.
 - Neither writes down what was recalled, as both of them do at every question.
 - Crewship asks for whole words; its code asks for words that begin so, which more rows match.
-- Mnemosyne asks for any of the words that are not stop words. Its first code asked for all of them, which finds nothing.
+- Mnemosyne asks for any of the words that are not stop words. Its first code asked for all, which finds nothing.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from remembrancer.adapters.sqlite.store import SqliteOptions, SqliteStore
-from remembrancer.config import Settings, user_cache
+from remembrancer.config import Settings, read_toml, user_cache
 from remembrancer.domain.identity import uuid7
 from remembrancer.engine.context import Clock, Context
 from remembrancer.errors import InvalidInput, ModelUnavailable
@@ -21,6 +21,8 @@ from remembrancer.policies.lexical import tokens_and_terms
 from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.store import Store
 from remembrancer.presets.catalogue import preset_named
+from remembrancer.presets.spec import Preset
+from remembrancer.presets.text import own_preset
 
 if TYPE_CHECKING:
     from remembrancer.adapters.embedders.ollama_models import OllamaModel
@@ -42,13 +44,18 @@ class Choice:
 
 
 def context(
-    settings: Settings, *, embedder: Embedder | None = None, clock: Clock | None = None, create: bool = True
+    settings: Settings,
+    *,
+    preset: Preset | None = None,
+    embedder: Embedder | None = None,
+    clock: Clock | None = None,
+    create: bool = True,
 ) -> Context:
-    """Open the store that the settings name. An `embedder` given here takes the place of the one they name.
+    """Open the store that the settings name. A `preset` or an `embedder` given here takes the place of the one named.
 
     Raises InvalidInput, StoreUnavailable, Unsupported, ModelUnavailable.
     """
-    preset = preset_named(settings.preset)
+    preset = preset or choose_preset(settings.preset)
     preset.sight.reach_of(settings.role)  # before anything is opened for a caller whose sight nobody can say
     choice = Choice(embedder) if embedder is not None else choose_embedder(settings)
     return Context(
@@ -60,6 +67,20 @@ def context(
         stopwatch=time.perf_counter,
         new_id=_new_id,
     )
+
+
+def choose_preset(named: str) -> Preset:
+    """The preset of that name; what ends in .toml or has a separator of folders in it is the file of one.
+
+    Raises InvalidInput naming the setting, or the file and the place in it.
+    """
+    if not named.endswith(".toml") and not {"/", os.sep} & set(named):
+        return preset_named(named)
+    table = read_toml("preset", Path(named))
+    try:
+        return own_preset(table)
+    except InvalidInput as error:
+        raise InvalidInput(f"{named}: {error.argument}", error.value, error.allowed) from error
 
 
 def choose_embedder(settings: Settings) -> Choice:

@@ -27,7 +27,7 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     db: str = Field(default="remembrancer.db", description="the store: a file's path, or :memory:")
-    preset: str = Field(default="default", description="the preset to remember by")
+    preset: str = Field(default="default", description="the preset to remember by: a name, or a TOML file")
     workspace: str = Field(default="default", description="the tenant whose memories these are")
     project: str | None = Field(default=None, description="the project within the workspace")
     crew: str | None = Field(default=None, description="the crew within the project")
@@ -77,7 +77,7 @@ def load(
     file = file or (Path(named) if named else None)
     given: dict[str, _Given] = {}
     if file is not None:
-        given |= {name: _Given(value, f"{file}: {name}") for name, value in _from_file(file).items()}
+        given |= {name: _Given(value, f"{file}: {name}") for name, value in read_toml("config", file).items()}
     given |= {setting: _Given(environment[name], name) for name, setting in ALIASES.items() if environment.get(name)}
     given |= {
         name.removeprefix(PREFIX).lower(): _Given(value, name)
@@ -89,6 +89,16 @@ def load(
         return Settings.model_validate({name: one.value for name, one in given.items()})
     except ValidationError as error:
         raise _named(error, given) from error
+
+
+def read_toml(setting: str, file: Path) -> dict[str, Any]:
+    """The file that a setting names. Raises InvalidInput naming the setting."""
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidInput(setting, str(file), f"a readable TOML file ({error.strerror})") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidInput(setting, str(file), f"a TOML file ({error})") from error
 
 
 def user_cache(environment: Mapping[str, str] | None = None) -> Path:
@@ -106,15 +116,6 @@ def _is_http(url: str) -> bool:
         return False
     plain = url.isprintable() and not re.search(r"[\s?#]", url)
     return whole and plain and parts.scheme in ("http", "https") and bool(parts.hostname)
-
-
-def _from_file(file: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InvalidInput("config", str(file), f"a readable TOML file ({error.strerror})") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidInput("config", str(file), f"a TOML file ({error})") from error
 
 
 def _named(error: ValidationError, given: Mapping[str, _Given]) -> InvalidInput:

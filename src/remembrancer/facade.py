@@ -35,6 +35,7 @@ from remembrancer.jobs.indexer import Indexer, IndexReport, OnIndexed
 from remembrancer.jobs.maintenance import Job, Report
 from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.store import EventFilter, Finding, Stats
+from remembrancer.presets.spec import Preset
 
 Identifier = UUID | str
 MAX_LISTED = 10_000
@@ -66,7 +67,7 @@ class AsyncRemembrancer:
         cls,
         url: str | None = None,
         *,
-        preset: str | None = None,
+        preset: str | Preset | None = None,
         workspace: str | None = None,
         project: str | None = None,
         crew: str | None = None,
@@ -83,13 +84,14 @@ class AsyncRemembrancer:
         What is not given comes from `settings`, else from REMEMBRANCER_* variables and the file that
         REMEMBRANCER_CONFIG names, else: `remembrancer.db`, preset and workspace `default`, role AGENT, and Ollama
         where `ollama_url` is set, or the local embedder where it is installed. An embedder given as an object stays
-        open when this is closed. Without one a warning goes to the logger "remembrancer": recall is lexical.
+        open when this is closed. Without one a warning goes to the logger "remembrancer": recall is lexical. `preset`
+        may be the path of a TOML file, or a Preset.
 
         Raises InvalidInput, StoreUnavailable, Unsupported, ModelUnavailable.
         """
         given = {
             "db": url,
-            "preset": preset,
+            "preset": None if isinstance(preset, Preset) else preset,
             "workspace": workspace,
             "project": project,
             "crew": crew,
@@ -114,7 +116,14 @@ class AsyncRemembrancer:
             session=chosen.session,
         )
         caller = Caller(scope=scope, role=validation.name("role", chosen.role))
-        ctx = await asyncio.to_thread(compose.context, chosen, embedder=instance, clock=clock, create=create)
+        ctx = await asyncio.to_thread(
+            compose.context,
+            chosen,
+            preset=preset if isinstance(preset, Preset) else None,
+            embedder=instance,
+            clock=clock,
+            create=create,
+        )
         if ctx.embedder is None:
             _log.warning("%s: %s", SearchMode.SPARSE_ONLY, ctx.without_embedder)
         opened = _Open(ctx, Indexer(ctx, scope), lent_embedder=instance is not None)

@@ -34,6 +34,7 @@ from remembrancer.jobs.indexer import IndexReport, OnIndexed
 from remembrancer.jobs.maintenance import Job, Report
 from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.store import Finding, Stats
+from remembrancer.presets.spec import Preset
 
 T = TypeVar("T")
 
@@ -114,7 +115,7 @@ class Remembrancer:
         cls,
         url: str | None = None,
         *,
-        preset: str | None = None,
+        preset: str | Preset | None = None,
         workspace: str | None = None,
         project: str | None = None,
         crew: str | None = None,
@@ -131,7 +132,8 @@ class Remembrancer:
         What is not given comes from `settings`, else from REMEMBRANCER_* variables and the file that
         REMEMBRANCER_CONFIG names, else: `remembrancer.db`, preset and workspace `default`, role AGENT, and Ollama
         where `ollama_url` is set, or the local embedder where it is installed. Without one a warning goes to the logger
-        "remembrancer": recall is lexical. Raises InvalidInput, StoreUnavailable, Unsupported, ModelUnavailable.
+        "remembrancer": recall is lexical. `preset` may be the path of a TOML file, or a Preset. Raises InvalidInput,
+        StoreUnavailable, Unsupported, ModelUnavailable.
         """
         loop = _Loop()
         try:

@@ -73,6 +73,7 @@ READING = (
     ("feedback", "01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f", "helpful"),
     ("forget", "01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f"),
     ("stats",),
+    ("health",),
     ("doctor",),
     ("maintain",),
     ("export", "out.jsonl"),

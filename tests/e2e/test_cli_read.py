@@ -88,6 +88,14 @@ def test_recall_renders_a_block_within_its_budget(cli: Cli, ids: dict[str, str])
     assert ids
 
 
+def test_a_rendered_block_tells_as_much_as_is_asked_for(cli: Cli) -> None:
+    cli.done("remember", "It needs 2 GiB", "--title", "Checkout's memory")
+    assert "Checkout's memory: It needs 2 GiB\n" in cli.done("recall", "checkout", "--render").out
+    assert "Checkout's memory\n" in cli.done("recall", "checkout", "--render", "--detail", "none").out
+    refused = cli("recall", "checkout", "--render", "--detail", "all")
+    assert (refused.code, "detail" in refused.err) == (2, True)
+
+
 def test_recent_lists_the_newest_first(cli: Cli, ids: dict[str, str]) -> None:
     ran = cli.done("recent")
     assert [line.strip() for line in ran.out.splitlines()[1::2]] == [ids["lunch"], ids["deploy"], ids["memory"]]

@@ -104,6 +104,13 @@ def test_the_settings_timeout_is_the_time_an_answer_has(server: OllamaServer) ->
         assert "did not answer within 0.05 s" in rem.recall("car").degraded["dense"]
 
 
+def test_what_calls_ollama_is_loaded_with_the_first_text() -> None:
+    opening = f"import sys; from remembrancer import Remembrancer; Remembrancer.open(':memory:', embedder='{OLLAMA}')"
+    code = f"{opening}.close(); print('httpx' in sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "False\n"
+
+
 # -- the command line -----------------------------------------------------------------------------
 
 

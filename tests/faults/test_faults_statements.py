@@ -99,7 +99,9 @@ async def _revise(store: Store) -> object:
 
 async def _put_vectors(store: Store) -> object:
     pending = await store.pending(SCOPE, MODEL, limit=9, now=NOW)
-    return await store.put_vectors(SCOPE, MODEL, [CueVector(cue.ref, a_vector(1, 2, 3), False) for cue in pending], at=NOW)
+    return await store.put_vectors(
+        SCOPE, MODEL, [CueVector(cue.ref, a_vector(1, 2, 3), False) for cue in pending], at=NOW
+    )
 
 
 async def _defer_vectors(store: Store) -> object:

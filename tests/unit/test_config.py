@@ -111,7 +111,7 @@ def test_an_http_address_is_an_ollama_url(url: str) -> None:
     "url",
     [
         "localhost:11434", "ftp://gpu-box", "http://", "http:///api", "http://:11434", "http://gpu-box:port",
-        "http://gpu-box:0", "http://gpu-box:99999", "http://[::1", "http://gpu box", "http://gpu-box?a=b",
+        "http://gpu-box:0", "http://gpu-box:99999", "http://[::1", "http://gpu box", "http://gpu\x07box", "http://gpu-box?a=b",
         "http://gpu-box/#top", "http://gpu-box\n",
     ],
 )  # fmt: skip

@@ -247,6 +247,9 @@ def used(path: Path) -> dict[str, Callable[[AsyncRemembrancer], Awaitable[object
         "timeline": lambda rem: rem.timeline(),
         "events": lambda rem: rem.events(),
         "stats": lambda rem: rem.stats(),
+        "health": lambda rem: rem.health(),
+        "health_history": lambda rem: rem.health_history(),
+        "nudge": lambda rem: rem.scoped(agent="ana", session="monday").nudge(),
         "forget": lambda rem: rem.forget(one),
         "restore": lambda rem: rem.restore(one),
         "index_now": lambda rem: rem.index_now(),
@@ -307,11 +310,11 @@ def test_a_memory_closes_right_after_it_was_written_to(attempt: int) -> None:
 
 
 def test_maintenance_reports_each_job() -> None:
-    async def steps(rem: AsyncRemembrancer) -> dict[str, int]:
+    async def steps(rem: AsyncRemembrancer) -> dict[str, str]:
         await rem.observe("one")
-        return {job: report.indexed for job, report in (await rem.maintain()).items()}
+        return {job: report.reason for job, report in (await rem.maintain()).items()}
 
-    assert opened(steps, embedder=HashEmbedder()) == {"index": 1}
+    assert opened(steps, embedder=HashEmbedder()) == {"index": "", "health": ""}
 
 
 def test_a_block_for_a_prompt_holds_the_hits() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from remembrancer import AsyncRemembrancer, Event, EventDraft, InvalidInput, Remembrancer, Settings, StoreUnavailable
+from remembrancer.jobs.indexer import IndexReport
 from remembrancer.ports.embedder import Embedded
 from remembrancer.testing.doubles import HashEmbedder
 
@@ -67,7 +68,10 @@ def test_every_argument_reaches_the_memory(rem: Remembrancer, tmp_path: Path) ->
     assert rem.why_not(memory.id, "deploy", limit=1, kinds=["message"], session="monday", reach="workspace").returned
     assert len(rem.recall("deploy", limit=1, tiers=["episodic"], min_score=0.01)) == 1
     assert rem.restore(rem.forget(memory.id).id).status == "active"
-    assert rem.maintain()["index"].indexed == 1
+    assert rem.maintain(["index"], force=True) == {"index": IndexReport(indexed=1, deferred=0)}
+    rem.maintain()
+    assert (rem.health(), rem.health("platform")) == (rem.health_history(limit=1)[0], None)
+    assert rem.scoped(agent="ana", session="monday").nudge() is None
     assert rem.index_now().indexed == 0
     assert rem.export(tmp_path / "a.jsonl") == rem.import_(tmp_path / "a.jsonl", dry_run=False).rows
     assert all(finding.ok for finding in rem.doctor())

@@ -6,11 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Protocol, overload
+from typing import Final, Protocol, overload
 from uuid import UUID
 
 from remembrancer.domain import validation
 from remembrancer.domain.memory import Cue, Memory
+
+
+PRODUCT: Final = "product"
+"""The label of a node whose parts are multiplied; those of every other node add up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,10 @@ class Part:
     value: float | None
     contribution: float
     parts: tuple[Part, ...] = ()
+
+    @property
+    def is_product(self) -> bool:
+        return self.label == PRODUCT
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +94,7 @@ class Fate:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """How an answer came about: what was searched, and the fate of each candidate.
+    """How an answer came about: what was searched, the fate of each candidate, and the parts of its score.
 
     `embedded` is what of the question was compared by meaning: who speaks is left to the words.
     """
@@ -96,6 +104,7 @@ class Trace:
     terms: tuple[str, ...]
     legs: Mapping[str, int]
     fates: Mapping[UUID, Fate]
+    scores: Mapping[UUID, Part] = field(default_factory=dict[UUID, Part])
 
 
 class Detail(StrEnum):

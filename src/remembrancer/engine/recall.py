@@ -20,7 +20,7 @@ from remembrancer.domain import validation
 from remembrancer.domain.candidates import Candidates
 from remembrancer.domain.memory import Cue, Memory, searchable_text
 from remembrancer.domain.query import Filter
-from remembrancer.domain.recall import Explanation, Fate, Hit, Recall, Stage, Trace
+from remembrancer.domain.recall import Explanation, Fate, Hit, Part, Recall, Stage, Trace
 from remembrancer.domain.scope import Reader
 from remembrancer.engine.choose import Choice, Chosen, Ranked, choose
 from remembrancer.engine.context import Context
@@ -128,6 +128,7 @@ async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
                 "lexical": int(np.count_nonzero(found.lexical_rank)),
             },
             fates=_Fates(ranking, choice),
+            scores=_Scores(ranking),
         ),
         renderer=ctx.preset.renderer,
         standing=await _standing(ctx, reader, where.current_at),
@@ -221,6 +222,26 @@ class _Fates(Mapping[UUID, Fate]):
                 stage = self._left_out(index)
             fates[ids[index]] = Fate(stage, float(ranking.scores[index]), rank, detail)
         return fates
+
+
+class _Scores(Mapping[UUID, Part]):
+    """The score of each candidate as a tree, made when it is asked for."""
+
+    def __init__(self, ranking: Ranked) -> None:
+        self._ranking = ranking
+
+    def __getitem__(self, identifier: UUID) -> Part:
+        return self._ranking.scored.explain(self._rows[identifier])
+
+    def __iter__(self) -> Iterator[UUID]:
+        return iter(self._ranking.found.ids)
+
+    def __len__(self) -> int:
+        return len(self._ranking.found.ids)
+
+    @cached_property
+    def _rows(self) -> dict[UUID, int]:
+        return {identifier: row for row, identifier in enumerate(self._ranking.found.ids)}
 
 
 def _held(cue: Cue, planned: Plan) -> tuple[str, ...]:

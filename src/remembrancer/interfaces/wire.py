@@ -19,7 +19,11 @@ from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.scope import Visibility
 from remembrancer.jobs.maintenance import HealthReport
 from remembrancer.policies.health import Band, Metric, advice, band, shares, values, weakest, why_absent
-from remembrancer.policies.rendering import spoken_age
+from remembrancer.policies.rendering.ages import spoken_age
+from remembrancer.policies.scoring import signal_names
+from remembrancer.policies.signals import MEANINGS
+from remembrancer.presets.catalogue import PRESETS
+from remembrancer.presets.text import table_of
 
 if TYPE_CHECKING:
     from remembrancer.domain.event import Event
@@ -35,6 +39,7 @@ if TYPE_CHECKING:
     from remembrancer.jobs.indexer import IndexReport
     from remembrancer.jobs.maintenance import Report
     from remembrancer.ports.store import Audited, Finding, Stats
+    from remembrancer.presets.spec import Preset
 
 
 class Wire(BaseModel):
@@ -636,6 +641,40 @@ class IngestedOut(Wire):
     files: list[IngestedFileOut]
     new: int
     index: IndexReportOut | None
+
+
+class PresetLineOut(Wire):
+    name: str
+    description: str
+    in_use: bool
+
+
+class PresetsOut(Wire):
+    presets: list[PresetLineOut]
+
+    @classmethod
+    def of(cls, in_use: Preset) -> Self:
+        """Those that are shipped, and the one in use where it is none of them."""
+        every = {**PRESETS, in_use.name: in_use}
+        lines = [
+            PresetLineOut(name=name, description=preset.description, in_use=name == in_use.name)
+            for name, preset in every.items()
+        ]
+        return cls(presets=lines)
+
+
+class PresetOut(Wire):
+    """`choices`: what its TOML file says. `signals`: the meaning of each that its scores read."""
+
+    in_use: bool
+    choices: dict[str, JsonValue]
+    signals: dict[str, str]
+
+    @classmethod
+    def of(cls, preset: Preset, *, in_use: bool) -> Self:
+        read = frozenset[str]().union(*map(signal_names, preset.expressions()))
+        meanings = {name: meaning for name, meaning in MEANINGS.items() if name in read}
+        return cls(in_use=in_use, choices=table_of(preset), signals=meanings)
 
 
 class DemoAnswerOut(Wire):

@@ -20,19 +20,28 @@ _SEVERITIES = tuple(Severity)
 class Admission:
     """`never`: patterns of types (`*` stands for anything) that nothing admits. Of the others:
 
-    `always` is admitted, None: whatever is not named below; `from_severity` from that severity on; `in_states` when
-    payload.state is one of those. `forced_by` names a flag: true in refs, or in payload.refs, it admits any other type.
+    `from_severity` names types that are admitted from a severity on, `in_states` such as are when payload.state is one
+    of those; of the types in neither, those are that match `always`. `forced_by` names a flag: true in refs, or in
+    payload.refs, it admits any type.
     """
 
     never: tuple[str, ...] = ()
-    always: tuple[str, ...] | None = None
+    always: tuple[str, ...] = ("*",)
     from_severity: Mapping[str, Severity] = field(default_factory=lambda: MappingProxyType({}))
     in_states: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     forced_by: str | None = None
 
     def __post_init__(self) -> None:
-        for kind in (*self.from_severity, *self.in_states):
-            validation.slug("admission", kind)
+        for pattern in self.never:
+            validation.name("admission.never", pattern)
+        for pattern in self.always:
+            validation.name("admission.always", pattern)
+        for kind in self.from_severity:
+            validation.slug("admission.from_severity", kind)
+        for kind, states in self.in_states.items():
+            validation.slug("admission.in_states", kind)
+            for state in states:
+                validation.name(f"admission.in_states.{kind}", state)
         validation.optional_name("admission.forced_by", self.forced_by)
 
     def admits(self, draft: EventDraft) -> bool:
@@ -44,7 +53,7 @@ class Admission:
             return _SEVERITIES.index(draft.severity) >= _SEVERITIES.index(self.from_severity[draft.type])
         if draft.type in self.in_states:
             return draft.payload.get("state") in self.in_states[draft.type]
-        return self.always is None or _matches(draft.type, self.always)
+        return _matches(draft.type, self.always)
 
 
 def _matches(kind: str, patterns: tuple[str, ...]) -> bool:

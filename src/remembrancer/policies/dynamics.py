@@ -140,3 +140,8 @@ def exposures(usage: Usage, exposure: Exposure) -> tuple[int, datetime | None]:
 def microseconds(moment: datetime | None) -> int:
     """Since 1970 UTC; 0 for never."""
     return 0 if moment is None else (moment - _EPOCH) // MICROSECOND
+
+
+def instant(since_1970: int) -> datetime:
+    """The moment so many microseconds after 1970 began, UTC."""
+    return _EPOCH + int(since_1970) * MICROSECOND

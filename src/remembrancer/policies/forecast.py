@@ -1,19 +1,19 @@
 """How strong memories are, and when they will have faded if nothing else happens to them.
 
-Strength falls with time and rises by use alone, so that there is one moment at which it goes below what counts as faded.
+Strength falls with time and rises by use alone: there is one moment from which on a memory counts as faded.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from remembrancer.domain.candidates import States
 from remembrancer.policies import signals
-from remembrancer.policies.dynamics import MICROSECOND, Dynamics, microseconds
+from remembrancer.policies.dynamics import MICROSECOND, Dynamics, instant, microseconds
 from remembrancer.policies.scoring import Expression, evaluate
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ NEVER: Final = 2**63 - 1
 """Stands for the time of what does not come."""
 HORIZON: Final = timedelta(days=36_525)
 """A hundred years: what fades later counts as never."""
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +67,12 @@ def curve(
     start, end = microseconds(since), microseconds(until)
     times = np.array([start + (end - start) * step // (points - 1) for step in range(points)], dtype=np.int64)
     values = _strengths(chosen(states, np.zeros(points, dtype=np.intp)), law, times)
-    return [(_EPOCH + int(time) * MICROSECOND, float(value)) for time, value in zip(times, values, strict=True)]
+    return [(instant(time), float(value)) for time, value in zip(times, values, strict=True)]
 
 
 def moment_of(found: int) -> datetime | None:
     """One of `falls_below`; None for NEVER."""
-    return None if found == NEVER else _EPOCH + int(found) * MICROSECOND
+    return None if found == NEVER else instant(found)
 
 
 def chosen(states: States, rows: NDArray[np.intp]) -> States:

@@ -36,8 +36,8 @@ def origin_of(role: Role) -> Origin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Formation:
-    """`kinds`: what a remembered note may be, the first where nothing is said; empty: any, `note` where nothing is
-    said.
+    """`kinds`: what a remembered note may be, the first where nothing is said; empty: any, then `note`.
+
     `event_tier`, `note_tier`: where a memory begins. `importance`: what an event's memory begins with.
     """
 

@@ -15,7 +15,7 @@ MAX_DEPTH = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Depth:
-    """How many memories each leg brings: `per_hit` for each hit asked for, `least` at the least (1 to 10,000)."""
+    """How many memories each leg brings: `per_hit` for each hit asked for, `least` at the least, 10,000 at the most."""
 
     least: int = 100
     per_hit: int = 1
@@ -25,7 +25,7 @@ class Depth:
         validation.whole("depth.per_hit", self.per_hit, 1, 100)
 
     def of(self, limit: int) -> int:
-        return max(self.least, self.per_hit * limit)
+        return min(MAX_DEPTH, max(self.least, self.per_hit * limit))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, assert_never
 
 import numpy as np
 
-from remembrancer.domain.recall import Part
+from remembrancer.domain import validation
+from remembrancer.domain.recall import PRODUCT, Part
 from remembrancer.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -97,8 +98,7 @@ class Rrf:
     def __post_init__(self) -> None:
         if not self.rankings:
             raise InvalidInput("Rrf", self.rankings, "at least one ranking")
-        if self.k < 1:
-            raise InvalidInput("Rrf.k", self.k, "a whole number of at least 1")
+        validation.whole("Rrf.k", self.k, 1, 1_000_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ def evaluate(  # noqa: C901, PLR0911  a case for each node
             values = np.ones(count)
             for part in parts:
                 values = values * part.values
-            return Scored("product", values, parts, tuple(part.values for part in parts))
+            return Scored(PRODUCT, values, parts, tuple(part.values for part in parts))
         case MinMax(inner, least):
             part = evaluate(inner, signals, count)
             values = _min_max(part.values, least)

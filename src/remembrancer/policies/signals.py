@@ -136,6 +136,10 @@ SCALES: Final[Mapping[str, Scale]] = {
     name: signal.scale for table in (MATCH_SIGNALS, STATE_SIGNALS) for name, signal in table.items()
 }
 
+MEANINGS: Final[Mapping[str, str]] = {
+    name: signal.meaning for table in (MATCH_SIGNALS, STATE_SIGNALS) for name, signal in table.items()
+}
+
 
 def compute(found: Candidates, moment: Moment) -> dict[str, Column]:
     """Every signal over the candidates, in their order; NaN where a leg has nothing to say of a row."""

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
-from remembrancer.domain.candidates import Candidates
+from remembrancer.domain.candidates import Candidates, States
 from remembrancer.domain.event import Event
 from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Revision, Status
@@ -260,6 +260,10 @@ class Store(Protocol):
 
     async def count_events(self, reader: Reader, where: EventFilter) -> int:
         """How many events the reader may see and the filter keeps."""
+        ...
+
+    async def states(self, reader: Reader, where: Filter) -> tuple[tuple[UUID, ...], States]:
+        """All current memories that the reader may see and the filter keeps, by id, and the state of each."""
         ...
 
     async def search(self, reader: Reader, request: SearchRequest) -> Candidates:

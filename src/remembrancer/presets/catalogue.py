@@ -21,5 +21,5 @@ PRESETS: Final[Mapping[str, Preset]] = {
 
 def preset_named(name: str) -> Preset:
     if name not in PRESETS:
-        raise InvalidInput("preset", name, "one of " + ", ".join(sorted(PRESETS)))
+        raise InvalidInput("preset", name, "one of " + ", ".join(sorted(PRESETS)) + ", or a file such as ./my.toml")
     return PRESETS[name]

@@ -15,7 +15,7 @@ from remembrancer.policies.importance import Importance
 from remembrancer.policies.linking import SimilarLinks
 from remembrancer.policies.ranking import MAX_DEPTH, Depth, Ranking
 from remembrancer.policies.reinforcement import LogarithmicGain
-from remembrancer.policies.rendering import Block
+from remembrancer.policies.rendering.block import Block
 from remembrancer.policies.scoring import Clamp, Greatest, Product, Rrf, Signal
 from remembrancer.presets.spec import Fading, Limits, Preset, Sight
 
@@ -85,5 +85,6 @@ CREWSHIP: Final = Preset(
     fading=Fading(strength=IMPORTANCE_NOW, below=0.15),
     links=SimilarLinks(at_most=3, above=0.80),
     nudge_after=60,
-    renderer=Block(),
+    # The text weighs fresher hits higher and does not say how: by the ramp that importance fades by.
+    renderer=Block(label="kind", freshness=LinearRamp(days=180, floor=0.1)),
 )

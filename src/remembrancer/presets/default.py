@@ -15,7 +15,7 @@ from remembrancer.policies.importance import Importance
 from remembrancer.policies.ranking import Depth, Ranking
 from remembrancer.policies.reinforcement import LogarithmicGain
 from remembrancer.policies.relevance import Floor
-from remembrancer.policies.rendering import Block
+from remembrancer.policies.rendering.block import Block
 from remembrancer.policies.scoring import Clamp, Greatest, Product, Signal, Weighted
 from remembrancer.presets.spec import Fading, Preset
 

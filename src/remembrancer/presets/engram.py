@@ -10,7 +10,7 @@ from remembrancer.policies.dynamics import Dynamics, Since
 from remembrancer.policies.formation import Formation
 from remembrancer.policies.ranking import Depth, Ranking
 from remembrancer.policies.reinforcement import FeedbackSteps, Strikes
-from remembrancer.policies.rendering import Block
+from remembrancer.policies.rendering.block import Block
 from remembrancer.policies.scoring import Signal, Weighted
 from remembrancer.presets.spec import Fading, Preset
 

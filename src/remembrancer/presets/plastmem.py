@@ -8,7 +8,7 @@ from remembrancer.domain.strength import Exposure
 from remembrancer.policies.decay import PowerLaw
 from remembrancer.policies.dynamics import Dynamics, Since
 from remembrancer.policies.ranking import Depth, Ranking
-from remembrancer.policies.rendering import Block
+from remembrancer.policies.rendering.markdown import Markdown
 from remembrancer.policies.scoring import Product, Rrf, Signal
 from remembrancer.presets.spec import Fading, Preset
 
@@ -21,5 +21,5 @@ PLASTMEM: Final = Preset(
     ),
     dynamics=Dynamics(curve=PowerLaw(), since=Since.REVIEWED, counted=Exposure.RETRIEVED),
     fading=Fading(strength=Signal("retention"), below=0.5),
-    renderer=Block(),
+    renderer=Markdown(),
 )

@@ -54,6 +54,8 @@ class Sight:
     strict: bool = False
 
     def __post_init__(self) -> None:
+        for role in self.by_role:
+            validation.name("sight.by_role", role)
         validation.fraction("sight.shared_from", self.shared_from)
 
     def reach_of(self, role: str) -> Reach:
@@ -107,6 +109,7 @@ class Preset:
 
     def __post_init__(self) -> None:
         validation.slug("name", self.name)
+        validation.name("description", self.description, max_chars=500)
         for name in self.rankings:
             validation.slug("rankings", name)
         if self.standing_tag is not None:
@@ -121,3 +124,9 @@ class Preset:
             allowed = ", ".join(sorted(self.rankings)) or f"none: preset {self.name} has but one"
             raise InvalidInput("ranking", name, allowed)
         return self.rankings[name]
+
+    def expressions(self) -> tuple[Expression, ...]:
+        """Everything that is worked out of signals: its scores, and the strength that fades."""
+        rankings = (self.ranking, *self.rankings.values())
+        scores = [ranking.expression(with_vector=each) for ranking in rankings for each in (True, False)]
+        return (*scores, self.fading.strength)

@@ -13,7 +13,7 @@ from remembrancer.policies.dynamics import Dynamics, Since
 from remembrancer.policies.formation import Formation
 from remembrancer.policies.ranking import Depth, Ranking
 from remembrancer.policies.reinforcement import LinearGain
-from remembrancer.policies.rendering import Block
+from remembrancer.policies.rendering.sections import Sections
 from remembrancer.policies.scoring import Clamp, MinMax, Product, Saturating, Signal, Weighted
 from remembrancer.presets.spec import Fading, Limits, Preset
 
@@ -46,5 +46,6 @@ TEAPARTY: Final = Preset(
     ),
     fading=Fading(strength=Clamp(Product(PROMINENCE)), below=0.1),
     standing_tag="institutional",
-    renderer=Block(),
+    # The text caps each kind and names no number: `kind_chars` stays open.
+    renderer=Sections(),
 )

@@ -20,29 +20,41 @@ allows less than exact numbers (similarity to 2e-3, BM25 to 1e-4 of its value), 
 
 from __future__ import annotations
 
+from remembrancer.testing.contract.filters import FilterContract, MetadataContract
+from remembrancer.testing.contract.health import CrewsContract, SnapshotContract, VitalsContract
 from remembrancer.testing.contract.journal import JournalContract
 from remembrancer.testing.contract.machine import MachineContract
 from remembrancer.testing.contract.memories import (
-    AdjustContract,
     InsertContract,
     LifeContract,
     ListContract,
-    RelationContract,
     ReviseContract,
     StatsContract,
     StatusContract,
     TopicContract,
 )
 from remembrancer.testing.contract.participants import ParticipantsContract
+from remembrancer.testing.contract.relations import LinkedVectorsContract, RelateContract, RelationContract
 from remembrancer.testing.contract.search import (
     DenseContract,
     FreshnessContract,
     LexicalContract,
     UnionContract,
 )
+from remembrancer.testing.contract.strength import (
+    AdjustContract,
+    ExposureContract,
+    RetireByAdjustingContract,
+    StatesContract,
+)
+from remembrancer.testing.contract.supersession import (
+    InvalidateContract,
+    SupersedeContract,
+    SupersededTopicContract,
+)
 from remembrancer.testing.contract.transfer import ExportContract, ImportContract
-from remembrancer.testing.contract.vectors import DeferContract, VectorContract
-from remembrancer.testing.contract.visibility import VisibilityContract
+from remembrancer.testing.contract.vectors import DeferContract, ReadVectorsContract, VectorContract
+from remembrancer.testing.contract.visibility import SharingContract, VisibilityContract
 from remembrancer.testing.contract.wall import WallContract
 
 
@@ -52,12 +64,23 @@ class StoreContract(
     TopicContract,
     ReviseContract,
     AdjustContract,
+    RetireByAdjustingContract,
+    ExposureContract,
+    StatesContract,
+    SupersedeContract,
+    SupersededTopicContract,
+    InvalidateContract,
     StatusContract,
     ListContract,
+    FilterContract,
+    MetadataContract,
     RelationContract,
+    RelateContract,
+    LinkedVectorsContract,
     StatsContract,
     LifeContract,
     VisibilityContract,
+    SharingContract,
     WallContract,
     LexicalContract,
     DenseContract,
@@ -65,7 +88,11 @@ class StoreContract(
     FreshnessContract,
     ParticipantsContract,
     VectorContract,
+    ReadVectorsContract,
     DeferContract,
+    VitalsContract,
+    SnapshotContract,
+    CrewsContract,
     ExportContract,
     ImportContract,
     MachineContract,

@@ -1,4 +1,4 @@
-"""max(floor, exp(-ln 2 / half-life x age)), as TeaParty's text writes it, in 50 digits. Its half-life is 90, its floor 0.1."""
+"""max(floor, exp(-ln 2 / half-life x age)) in 50 digits, as TeaParty's text writes it (90 days, floor 0.1)."""
 
 from __future__ import annotations
 

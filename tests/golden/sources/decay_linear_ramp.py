@@ -10,9 +10,7 @@ AGES = ("-36525", "-1", "-1/1440", "0", "1/24", "1", "45", "90", "161", "162", "
 
 
 def left(days: Fraction, floor: Fraction, age: Fraction) -> Fraction:
-    past = age if age > 0 else Fraction(0)
-    ramp = 1 - past / days
-    return ramp if ramp > floor else floor
+    return max(floor, 1 - max(Fraction(0), age) / days)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """What one piece of feedback makes of confidence, and whether the memory is out, in exact fractions.
 
-Confidence moves by the step and stays in [0, 1]. Out: called unhelpful or harmful as often as there are strikes or more,
-this time included, and confidence below the mark. Engram's text: +0.15, -0.2, three strikes, 0.15.
+Confidence moves by the step and stays in [0, 1]. Out: called unhelpful or harmful as often as there are strikes or
+more, this time included, and confidence below the mark. Engram's text: +0.15, -0.2, three strikes, 0.15. `before` and
+`after` count how often it was called helpful, unhelpful and harmful.
 """
 
 from __future__ import annotations

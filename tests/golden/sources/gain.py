@@ -1,4 +1,4 @@
-"""What exposures add: nothing, 1 + log2(exposures + 1) / divisor (Crewship: 8), or 1 + exposures (TeaParty). 50 digits."""
+"""What exposures add, in 50 digits: nothing, 1 + log2(exposures + 1) / divisor (Crewship: 8), or 1 + exposures."""
 
 from __future__ import annotations
 

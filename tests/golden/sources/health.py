@@ -1,22 +1,21 @@
-"""Prints health.csv: the metrics of health from their definitions, in exact arithmetic and without the package.
+"""The metrics of health, the score they make and its band, from Crewship's text, in exact fractions.
 
-Fractions throughout; the power of one half, which is no fraction, by decimals of 50 digits. `-` is no data.
+Freshness, which is no fraction, in 50 digits. Of an input `-` is no data; so is an expected value that is empty.
 """
 
 from __future__ import annotations
 
-import csv
-import sys
 from collections.abc import Iterator
-from decimal import Decimal, getcontext
+from decimal import Decimal
 from fractions import Fraction
 
-getcontext().prec = 50
+from plain import Number, power, shown, table
 
+# Inputs, and what they are a case of: ages in days; a part and its whole; cosines; the five metrics; a score.
 NAMES = ("freshness", "coverage", "coherence", "efficiency", "reachability")
 HUNDREDTHS = dict(zip(NAMES, (25, 25, 20, 15, 15), strict=True))
 
-AGES = {  # days
+AGES = {
     "": "no memory at all",
     "0": "just now",
     "30": "one half-life",
@@ -30,7 +29,7 @@ AGES = {  # days
     "0 0 0 3650": "most of it new: the median does not see the old one",
     "36500": "a hundred years",
 }
-SHARES = {  # part, whole
+SHARES = {
     "0 0": "nothing to have a part of",
     "0 4": "none",
     "3 4": "three quarters: the first of green",
@@ -73,7 +72,7 @@ def freshness(ages: list[Fraction]) -> Decimal | None:
     upper = len(ordered) // 2
     lower = upper if len(ordered) % 2 else upper - 1
     half_lives = (ordered[lower] + ordered[upper]) / 2 / 30
-    return 100 / Decimal(2) ** (Decimal(half_lives.numerator) / Decimal(half_lives.denominator))
+    return 100 * power(Fraction(1, 2), half_lives)
 
 
 def share(part: Fraction, whole: Fraction) -> Fraction | None:
@@ -93,24 +92,29 @@ def score(given: list[Fraction | None]) -> Fraction | None:
 
 def band(value: Fraction | None) -> str:
     if value is None:
-        return "-"
+        return ""
     return "red" if value < 50 else "yellow" if value < 75 else "green"
 
 
-def rows() -> Iterator[tuple[str, str, str, str]]:
+def rows() -> Iterator[dict[str, str]]:
     for inputs, why in AGES.items():
-        yield "freshness", inputs, shown(freshness(numbers(inputs))), why
+        yield row("freshness", inputs, freshness(numbers(inputs)), why)
     for metric in ("coverage", "reachability"):
         for inputs, why in SHARES.items():
             part, whole = numbers(inputs)
-            yield metric, inputs, shown(share(part, whole)), why
+            yield row(metric, inputs, share(part, whole), why)
     for metric in ("coherence", "efficiency"):
         for inputs, why in COSINES.items():
-            yield metric, inputs, shown(mean_cosine(numbers(inputs))), why
+            yield row(metric, inputs, mean_cosine(numbers(inputs)), why)
     for inputs, why in SCORES.items():
-        yield "score", inputs, shown(score([optional(one) for one in inputs.split()])), why
+        yield row("score", inputs, score([optional(one) for one in inputs.split()]), why)
     for inputs in BANDS:
-        yield "band", inputs, band(optional(inputs)), "red < 50 <= yellow < 75 <= green"
+        why = "red < 50 <= yellow < 75 <= green"
+        yield {"metric": "band", "inputs": inputs, "expected": band(optional(inputs)), "why": why}
+
+
+def row(metric: str, inputs: str, expected: Number | None, why: str) -> dict[str, str]:
+    return {"metric": metric, "inputs": inputs, "expected": shown(expected), "why": why}
 
 
 def numbers(inputs: str) -> list[Fraction]:
@@ -121,14 +125,5 @@ def optional(text: str) -> Fraction | None:
     return None if text == "-" else Fraction(text)
 
 
-def shown(value: Fraction | Decimal | None) -> str:
-    if value is None:
-        return "-"
-    exact = value if isinstance(value, Decimal) else Decimal(value.numerator) / Decimal(value.denominator)
-    return f"{exact:.12f}"
-
-
 if __name__ == "__main__":
-    table = csv.writer(sys.stdout, lineterminator="\n")
-    table.writerow(("metric", "inputs", "expected", "source"))
-    table.writerows(rows())
+    table(("metric", "inputs", "expected", "why"), rows())

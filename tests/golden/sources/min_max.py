@@ -52,5 +52,8 @@ def rescaled(least: str, cells: list[str]) -> list[Fraction | None]:
 if __name__ == "__main__":
     table(
         ("least", "values", "expected"),
-        ({"least": least, "values": cells, "expected": several(rescaled(least, cells.split()))} for least, cells in CASES),
+        (
+            {"least": least, "values": cells, "expected": several(rescaled(least, cells.split()))}
+            for least, cells in CASES
+        ),
     )

@@ -1,7 +1,7 @@
 """Maximal marginal relevance in exact fractions: balance x score + (1 - balance) x best x (1 - likeness).
 
-Written as Carbonell and Goldstein do, with minus the likeness and relevance as a share of the best score, it picks in the
-same order: that is checked here. Scores come best first; words are letters, so likeness is easily counted.
+Written as Carbonell and Goldstein do, with minus the likeness and relevance as a share of the best score, it picks in
+the same order: that is checked here. Scores come best first; words are letters, so likeness is easily counted.
 """
 
 from __future__ import annotations
@@ -56,10 +56,16 @@ def picked(
 
 
 def row(balance: str, scores: str, cells: str, limit: int) -> dict[str, str]:
-    share, values, texts = Fraction(balance), [Fraction(one) for one in scores.split()], [words(one) for one in cells.split()]
+    share, values, texts = (
+        Fraction(balance),
+        [Fraction(one) for one in scores.split()],
+        [words(one) for one in cells.split()],
+    )
     best = values[0]
     order, worths, near = picked(values, texts, limit, lambda s, like: share * s + (1 - share) * best * (1 - like))
-    as_published = picked(values, texts, limit, lambda s, like: share * s / best - (1 - share) * like)[0] if best else order
+    as_published = (
+        picked(values, texts, limit, lambda s, like: share * s / best - (1 - share) * like)[0] if best else order
+    )
     assert order == as_published
     return {
         "balance": balance,

@@ -1,6 +1,6 @@
 """What the scripts of this folder share: exact arithmetic, and how a table is printed.
 
-Each script prints the table of its name and takes nothing from the code that is tested: it is what that is held against.
+Each script prints the table of its name. It takes nothing from the code that is tested, which is held against it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def exact(value: Number) -> Decimal:
 
 
 def power(base: Number, exponent: Number) -> Decimal:
-    """base ** exponent for a base above 0."""
+    """The power of a base above 0."""
     return (exact(exponent) * exact(base).ln()).exp()
 
 
@@ -35,8 +35,8 @@ def log2(value: Number) -> Decimal:
 
 def shown(value: Number | None, digits: int = 15) -> str:
     """As many significant digits as a double holds; nothing for what is absent."""
-    if value is None:
-        return ""
+    if value is None or exact(value) == 0:
+        return "" if value is None else "0"
     mantissa, exponent, size = f"{exact(value):.{digits}g}".partition("e")
     return (mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa) + exponent + size
 

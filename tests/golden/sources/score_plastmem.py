@@ -1,7 +1,7 @@
 """PlastMem's score: RRF (k = 60) of both legs x FSRS-6 retrievability, whole days by py-fsrs.
 
-Ours is scaled to [0, 1]: x 61 / 2. `original` is the sum of 1 / (60 + rank) x R of the text. An empty rank: that leg did
-not find it. `reviewed` is days since the last review, empty where there was none; the age is the younger of the two.
+Ours is scaled to [0, 1]: x 61 / 2. `original` is the sum of 1 / (60 + rank) x R of the text. An empty rank: that leg
+did not find it. `reviewed` is days since the last review, empty where there was none; the age is the younger one.
 """
 
 from __future__ import annotations

@@ -7,7 +7,8 @@ import pytest
 
 from remembrancer.domain.memory import Cue
 from remembrancer.domain.query import LexicalQuery
-from remembrancer.domain.recall import Explanation, Hit, Part, Recall, Trace
+from remembrancer.domain.recall import Detail, Explanation, Hit, Part, Recall, Rendered, Trace
+from remembrancer.errors import InvalidInput
 from remembrancer.testing.doubles import NOW, a_memory
 
 
@@ -18,8 +19,15 @@ def a_hit(rank: int) -> Hit:
     return Hit(rank, 1 / rank, memory, cue, timedelta(), explanation)
 
 
-def first_characters(recall: Recall, *, max_chars: int) -> str:
-    return " ".join(hit.memory.text for hit in recall)[:max_chars]
+class FirstCharacters:
+    """A renderer that says which detail it was asked for, and shows the first hit alone."""
+
+    def hits(self, recall: Recall, *, max_chars: int, detail: Detail) -> Rendered:
+        told = " ".join(hit.memory.text for hit in recall)
+        return Rendered(f"{detail}: {told}"[:max_chars], recall.hits[:1])
+
+    def standing(self, recall: Recall, *, max_chars: int) -> str:
+        return " ".join(memory.text for memory in recall.standing)[:max_chars]
 
 
 def a_recall(*hits: Hit) -> Recall:
@@ -30,7 +38,8 @@ def a_recall(*hits: Hit) -> Recall:
         degraded={},
         timings={},
         trace=Trace("what failed?", "what failed?", (), {}, {}),
-        renderer=first_characters,
+        renderer=FirstCharacters(),
+        standing=(a_memory("always"),),
     )
 
 
@@ -59,7 +68,26 @@ def test_a_hit_has_the_id_of_its_memory() -> None:
 
 
 def test_a_recall_renders_with_the_renderer_it_was_given() -> None:
-    assert a_recall(a_hit(1), a_hit(2)).render(max_chars=10) == "memory 1 m"
+    assert a_recall(a_hit(1), a_hit(2)).render(max_chars=16) == "auto: memory 1 m"
+
+
+def test_a_block_names_the_hits_that_its_renderer_showed() -> None:
+    recall = a_recall(a_hit(1), a_hit(2))
+    assert recall.block(max_chars=14, detail=Detail.HIGH) == Rendered("high: memory 1", recall.hits[:1])
+
+
+def test_detail_may_be_given_by_its_name() -> None:
+    assert a_recall(a_hit(1)).render(detail="none") == "none: memory 1"
+
+
+@pytest.mark.parametrize("detail", ["", "all", "HIGH"])
+def test_an_unknown_detail_is_refused_with_those_there_are(detail: str) -> None:
+    with pytest.raises(InvalidInput, match=r"^detail: .*auto, low, none, high"):
+        a_recall(a_hit(1)).render(detail=detail)
+
+
+def test_standing_memories_are_rendered_by_themselves() -> None:
+    assert a_recall(a_hit(1)).render_standing(max_chars=4) == "alwa"
 
 
 @pytest.mark.parametrize(

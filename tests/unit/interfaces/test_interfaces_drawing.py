@@ -12,10 +12,12 @@ from remembrancer.interfaces.cli.drawing import (
     Shares,
     Shorter,
     counted,
+    meter,
     part_bars,
     shortened,
     shown,
     size,
+    sparkline,
 )
 from remembrancer.interfaces.wire import PartOut
 
@@ -115,3 +117,14 @@ def test_sizes_are_in_the_unit_people_would_choose(count: int, said: str) -> Non
 @pytest.mark.parametrize(("count", "said"), [(1, "1 memory"), (2, "2 memories"), (1234, "1,234 memories")])
 def test_counts_have_their_noun(count: int, said: str) -> None:
     assert counted(count, "memory") == said
+
+
+@pytest.mark.parametrize(
+    ("share", "bar"), [(0.0, "····"), (0.5, "██··"), (1.0, "████"), (-1.0, "····"), (2.0, "████"), (0.99, "████")]
+)
+def test_a_meter_is_full_at_one(share: float, bar: str) -> None:
+    assert meter(share, "green", 4).plain == bar
+
+
+def test_a_sparkline_has_a_column_for_each_share_and_a_dot_for_none() -> None:
+    assert sparkline([0.0, 0.124, 0.125, 0.5, 0.875, 1.0, None]) == "▁▁▂▅██·"

@@ -11,6 +11,8 @@ from uuid import UUID, uuid4
 import pytest
 
 from remembrancer import Remembrancer
+from remembrancer.domain.event import Origin
+from remembrancer.domain.health import HealthSnapshot, Metrics
 from remembrancer.domain.memory import Memory, Revision, Status, Tier
 from remembrancer.domain.recall import Explanation, Part, Stage
 from remembrancer.domain.relation import Relation, RelationKind
@@ -21,6 +23,7 @@ from remembrancer.engine.inspect import Dossier, WhyNot
 from remembrancer.ingest.problem import Problem
 from remembrancer.interfaces import wire
 from remembrancer.jobs.indexer import IndexReport
+from remembrancer.jobs.maintenance import HealthReport
 from remembrancer.ports.store import Finding, Stats
 
 AT = datetime(2026, 3, 4, 9, 0, 0, 123456, tzinfo=UTC)
@@ -34,7 +37,7 @@ MEMORY = Memory(
     title="Memory",
     text="Checkout needs 2 GiB \x1b[31m",
     source="runbook",
-    origin=wire.Origin.IMPORT,
+    origin=Origin.IMPORT,
     occurred_from=AT,
     occurred_to=AT + timedelta(hours=1),
     recorded_at=AT,
@@ -49,6 +52,14 @@ MEMORY = Memory(
     metadata={"host": ["db-1", 2, None]},
     status=Status.RETIRED,
     strength=Strength(importance=0.9, priority=7, usage=Usage(shown=2, last_shown_at=AT)),
+)
+
+SNAPSHOT = HealthSnapshot(
+    crew="sales",
+    day=AT.date(),
+    taken_at=AT,
+    metrics=Metrics(freshness=90.0, coverage=40.0, coherence=None, efficiency=None, reachability=0.0),
+    score=50.0,
 )
 
 
@@ -118,7 +129,7 @@ def test_a_dossier_keeps_all_that_belongs_to_a_memory(memory: Remembrancer) -> N
     event = memory.observe("hello")
     revision = Revision(memory_id=ID, number=1, title=None, text="before", replaced_at=AT)
     relation = Relation(source=ID, target=uuid4(), kind=RelationKind.SUPPORTS, weight=0.5, created_at=AT)
-    dossier = Dossier(memory=MEMORY, cues=(), events=(event,), revisions=(revision,), relations=(relation,))
+    dossier = Dossier(memory=MEMORY, cues=(), events=(event,), revisions=(revision,), relations=(relation,), audit=())
     shape = wire.DossierOut.of(dossier)
     comes_back(shape)
     assert shape.revisions == [wire.RevisionOut(number=1, title=None, text="before", replaced_at=AT)]
@@ -133,8 +144,15 @@ def test_a_dossier_keeps_all_that_belongs_to_a_memory(memory: Remembrancer) -> N
         wire.WhyNotOut.of(WhyNot(memory=MEMORY, returned=False, reason="out of reach")),
         wire.StatsOut.of(Stats(1, {"active": 1}, 1, {"m": 1}, 0, 0, AT, AT, 4096)),
         wire.DoctorOut.of([Finding("file", True, "sound"), Finding("cues", False, "2 without", "export")]),
-        wire.MaintenanceOut.of({"index": IndexReport(indexed=1, deferred=2, reason="r")}),
-        wire.FeedbackOut.of(ID, Strength()),
+        wire.MaintenanceOut.of(
+            {
+                "index": IndexReport(indexed=1, deferred=2, reason="r"),
+                "health": HealthReport(taken=(SNAPSHOT,)),
+            }
+        ),
+        wire.MemoryHealthOut(crew="sales", latest=wire.HealthOut.of(SNAPSHOT), history=[]),
+        wire.MemoryHealthOut(crew=None, latest=None, history=None),
+        wire.FeedbackOut.of(ID, Strength(), Status.RETIRED),
         wire.ImportedOut.of(Imported(rows=3, new=1, dry_run=True)),
         wire.ExportedOut(path="a.jsonl", rows=3),
         wire.ObservedOut.of([], [Problem(Path("a.jsonl"), 3, None, "bad")]),
@@ -145,6 +163,26 @@ def test_a_dossier_keeps_all_that_belongs_to_a_memory(memory: Remembrancer) -> N
 )
 def test_a_shape_comes_back_from_its_json(shape: wire.Wire) -> None:
     comes_back(shape)
+
+
+def test_a_snapshot_is_told_with_its_bands_and_what_to_do() -> None:
+    told = json.loads(wire.HealthOut.of(SNAPSHOT).model_dump_json())
+    assert (told["crew"], told["day"], told["taken_at"]) == ("sales", "2026-03-04", "2026-03-04T09:00:00.123456Z")
+    assert (told["score"], told["band"], told["weakest"]) == (50.0, "yellow", "reachability")
+    assert {name: metric["band"] for name, metric in told["metrics"].items()} == {
+        "freshness": "green",
+        "coverage": "red",
+        "coherence": None,
+        "efficiency": None,
+        "reachability": "red",
+    }
+    assert told["advice"].startswith("few memories are joined")
+
+
+def test_a_snapshot_without_data_has_no_band() -> None:
+    nothing = Metrics(freshness=None, coverage=None, coherence=None, efficiency=None, reachability=None)
+    shape = wire.HealthOut.of(HealthSnapshot(crew=None, day=AT.date(), taken_at=AT, metrics=nothing, score=None))
+    assert (shape.score, shape.band, shape.weakest, shape.advice) == (None, None, None, "")
 
 
 def test_a_doctor_with_a_finding_is_not_ok() -> None:

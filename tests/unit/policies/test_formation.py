@@ -1,35 +1,36 @@
 from __future__ import annotations
 
-import csv
 from dataclasses import replace
 from datetime import datetime, timedelta
-from pathlib import Path
 from uuid import UUID
 
 import pytest
+from golden_tables import number, table
 
-from remembrancer.domain.event import Event, Origin, Role, Severity
+from remembrancer.domain.event import Event, Origin, Priority, Role, Severity
 from remembrancer.domain.identity import derived_id
 from remembrancer.domain.memory import Memory, MemoryDraft, Tier
 from remembrancer.domain.scope import Visibility
-from remembrancer.domain.strength import Strength, Usage
+from remembrancer.domain.strength import INITIAL_DIFFICULTY, Strength, Usage
+from remembrancer.errors import InvalidInput
 from remembrancer.policies.formation import (
+    Formation,
+    episode,
     memory_of_draft,
     memory_of_event,
     origin_of,
     revised,
+    says_the_same,
     spoken_date,
+    stability_at_birth,
 )
+from remembrancer.policies.importance import Importance
 from remembrancer.testing.doubles import NOW, SCOPE, an_event
 
-GOLDEN = Path(__file__).parents[2] / "golden" / "spoken_date.csv"
+PLAIN = Formation()
+GRADED = Formation(importance=Importance(by_severity={Severity.NOTICE: 0.05, Severity.WARN: 0.1, Severity.ERROR: 0.2}))
 LATER = NOW + timedelta(days=1)
 ID = UUID(int=7)
-
-
-def golden() -> list[dict[str, str]]:
-    with GOLDEN.open(encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 def formed(draft: MemoryDraft) -> Memory:
@@ -37,10 +38,10 @@ def formed(draft: MemoryDraft) -> Memory:
 
 
 def heading(event: Event) -> str:
-    return memory_of_event(event).cues[0].cue.heading
+    return memory_of_event(event, PLAIN).cues[0].cue.heading
 
 
-@pytest.mark.parametrize("row", golden(), ids=lambda row: row["moment"])
+@pytest.mark.parametrize("row", table("spoken_date"), ids=lambda row: row["moment"])
 def test_a_date_is_spoken_in_english(row: dict[str, str]) -> None:
     assert spoken_date(datetime.fromisoformat(row["moment"])) == row["expected"]
 
@@ -59,33 +60,91 @@ def test_an_event_is_headed_by_the_day_it_happened_not_the_day_it_was_recorded()
 
 def test_a_memory_of_an_event_says_what_was_said_verbatim() -> None:
     text = "  The deploy\n\tfailed  \n"
-    write = memory_of_event(an_event(text))
+    write = memory_of_event(an_event(text), PLAIN)
     assert (write.memory.text, write.cues[0].cue.text) == (text, text)
 
 
 def test_a_memory_of_an_event_has_an_id_that_follows_from_it() -> None:
     event = an_event()
-    assert memory_of_event(event).memory.id == derived_id(event.id, "memory")
+    assert memory_of_event(event, PLAIN).memory.id == derived_id(event.id, "memory")
 
 
 def test_a_memory_of_an_event_names_it_as_its_source() -> None:
     event = an_event()
-    write = memory_of_event(event)
+    write = memory_of_event(event, PLAIN)
     assert (write.event_ids, [cue.cue.event_id for cue in write.cues]) == ((event.id,), [event.id])
 
 
 def test_a_memory_of_an_event_is_an_episode_of_the_events_kind_and_scope() -> None:
-    memory = memory_of_event(replace(an_event(), type="mission.status_change")).memory
+    memory = memory_of_event(replace(an_event(), type="mission.status_change"), PLAIN).memory
     assert (memory.tier, memory.kind, memory.scope) == (Tier.EPISODIC, "mission.status_change", SCOPE)
 
 
 def test_a_worse_event_matters_more() -> None:
-    importance = [memory_of_event(replace(an_event(), severity=level)).memory.strength.importance for level in Severity]
-    assert importance == pytest.approx([0.5, 0.55, 0.6, 0.7])
+    events = [replace(an_event(), severity=severity) for severity in Severity]
+    assert [memory_of_event(event, GRADED).memory.strength.importance for event in events] == [0.5, 0.55, 0.6, 0.7]
+
+
+def test_a_marked_event_begins_with_its_floor_and_keeps_it() -> None:
+    strength = memory_of_event(replace(an_event(), priority=Priority.PERMANENT), PLAIN).memory.strength
+    assert (strength.importance, strength.importance_floor) == (0.95, 0.95)
+
+
+def test_an_event_that_nobody_marked_has_no_floor() -> None:
+    assert memory_of_event(an_event(), GRADED).memory.strength == Strength()
+
+
+def test_an_event_begins_in_the_tier_of_the_preset() -> None:
+    assert memory_of_event(an_event(), Formation(event_tier=Tier.WORKING)).memory.tier is Tier.WORKING
+
+
+# ── kinds ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("kinds", "asked", "expected"),
+    [
+        ((), None, "note"),
+        ((), "anything", "anything"),
+        (("fact", "todo"), None, "fact"),
+        (("fact", "todo"), "todo", "todo"),
+    ],
+)
+def test_a_note_has_the_kind_that_is_asked_for_or_the_first(
+    kinds: tuple[str, ...], asked: str | None, expected: str
+) -> None:
+    assert Formation(kinds=kinds).kind(asked) == expected
+
+
+def test_a_kind_that_the_preset_does_not_have_is_refused_with_those_it_has() -> None:
+    with pytest.raises(InvalidInput, match=r"^kind: 'note' .*one of fact, todo"):
+        Formation(kinds=("fact", "todo")).kind("note")
+
+
+def test_a_kind_that_is_no_plain_word_is_refused() -> None:
+    with pytest.raises(InvalidInput, match=r"^formation\.kinds: "):
+        Formation(kinds=("My kind",))
+
+
+# ── surprise ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("row", table("stability_at_birth"), ids=lambda row: row["surprise"])
+def test_the_unexpected_lasts_longer_as_worked_out(row: dict[str, str]) -> None:
+    assert stability_at_birth(number(row["surprise"])) == pytest.approx(number(row["expected"]), rel=1e-11)
+    assert pytest.approx(number(row["difficulty"]), rel=1e-11) == INITIAL_DIFFICULTY
+
+
+def test_what_surprises_is_remembered_with_its_surprise_and_stability() -> None:
+    strength = formed(MemoryDraft(text="2 GiB", surprise=1.0)).strength
+    assert (strength.surprise, strength.stability) == (1.0, pytest.approx(3.45975))
+
+
+# ── the rest of a memory ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_the_terms_of_a_cue_hold_who_and_when() -> None:
-    terms = memory_of_event(replace(an_event(), actor="Ana")).cues[0].terms
+    terms = memory_of_event(replace(an_event(), actor="Ana"), PLAIN).cues[0].terms
     assert {"ana", "wednesdai", "march", "2026", "deploi", "fail"} <= set(terms)
 
 
@@ -167,3 +226,45 @@ def test_a_topic_told_anew_keeps_its_confidence_usage_source_and_first_recording
 def test_a_topic_told_anew_is_found_by_its_new_words_alone() -> None:
     write = revised(formed(MemoryDraft(text="2 GiB")), MemoryDraft(text="4 GiB"), now=LATER)
     assert [each.cue.text for each in write.cues] == ["4 GiB"]
+
+
+def test_a_topic_told_anew_honours_a_new_expiry_and_drops_an_old_one() -> None:
+    old = formed(MemoryDraft(text="2 GiB"))
+    expiring = revised(old, MemoryDraft(text="2 GiB", valid_until=LATER), now=NOW).memory
+    assert expiring.valid_until == LATER
+    assert revised(expiring, MemoryDraft(text="4 GiB"), now=NOW).memory.valid_until is None
+
+
+def test_the_same_told_again_says_the_same_whenever_it_is_told() -> None:
+    old = formed(MemoryDraft(text="2 GiB"))
+    assert says_the_same(revised(old, MemoryDraft(text="2 GiB"), now=LATER).memory, old)
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        MemoryDraft(text="4 GiB"),
+        MemoryDraft(text="2 GiB", title="Memory"),
+        MemoryDraft(text="2 GiB", valid_until=LATER),
+        MemoryDraft(text="2 GiB", tags=("new",)),
+        MemoryDraft(text="2 GiB", importance=0.6),
+        MemoryDraft(text="2 GiB", priority=9),
+    ],
+    ids=lambda draft: repr(draft)[:60],
+)
+def test_what_is_told_anew_with_any_difference_does_not_say_the_same(draft: MemoryDraft) -> None:
+    old = formed(MemoryDraft(text="2 GiB"))
+    assert not says_the_same(revised(old, draft, now=LATER).memory, old)
+
+
+def test_an_episode_spans_its_turns_and_is_found_by_each_of_them() -> None:
+    turns = [an_event("first", at=NOW - timedelta(hours=2)), an_event("second", at=NOW - timedelta(hours=1))]
+    write = episode(formed(MemoryDraft(text="what was said")), turns)
+    assert (write.memory.occurred_from, write.memory.occurred_to) == (turns[0].occurred_at, turns[1].occurred_at)
+    assert write.memory.duration == timedelta(hours=1)
+    assert [(each.cue.ordinal, each.cue.text) for each in write.cues] == [
+        (0, "what was said"),
+        (1, "first"),
+        (2, "second"),
+    ]
+    assert write.event_ids == (turns[0].id, turns[1].id)

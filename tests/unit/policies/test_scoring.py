@@ -5,15 +5,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from golden_tables import cells, number, numbers, table
 
 from remembrancer.domain.recall import Part
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.scoring import (
+    Clamp,
     Const,
     Expression,
+    Greatest,
     MinMax,
     Product,
     Rrf,
+    Saturating,
     Scored,
     Signal,
     Weighted,
@@ -39,6 +43,50 @@ def score(expression: Expression, *, a: tuple[float, ...] = (), b: tuple[float, 
 
 def assert_values(scored: Scored, *expected: float) -> None:
     np.testing.assert_allclose(scored.values, expected, rtol=1e-12)
+
+
+def node(row: dict[str, str], inner: tuple[Expression, ...]) -> Expression:
+    match row["node"]:
+        case "weighted":
+            return Weighted(tuple(zip(inner, numbers(row["weights"]).tolist(), strict=True)))
+        case "product":
+            return Product(inner)
+        case "clamp":
+            return Clamp(inner[0])
+        case "saturating":
+            return Saturating(inner[0])
+        case _:
+            return Greatest(inner)
+
+
+# ── as worked out ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("row", table("combining"), ids=cells)
+def test_a_node_makes_of_its_parts_what_was_worked_out(row: dict[str, str]) -> None:
+    given = {f"s{place}": column(value) for place, value in enumerate(numbers(row["values"]).tolist())}
+    scored = evaluate(node(row, tuple(map(Signal, given))), given, 1)
+    np.testing.assert_allclose(scored.values, [number(row["expected"])], rtol=1e-12)
+
+
+@pytest.mark.parametrize("row", table("min_max"), ids=cells)
+def test_rescaling_gives_what_was_worked_out(row: dict[str, str]) -> None:
+    values = numbers(row["values"])
+    least = None if row["least"] == "" else number(row["least"])
+    scored = evaluate(MinMax(A, least=least), {"a": values}, len(values))
+    np.testing.assert_allclose(scored.values, numbers(row["expected"]), rtol=1e-12)
+
+
+@pytest.mark.parametrize("row", table("rrf"), ids=cells)
+def test_fusing_ranks_gives_what_was_worked_out(row: dict[str, str]) -> None:
+    given = {f"s{place}": numbers(ranking) for place, ranking in enumerate(row["rankings"].split("|"))}
+    expected, summed = numbers(row["expected"]), numbers(row["summed"])
+    scored = evaluate(Rrf(tuple(map(Signal, given)), k=int(row["k"])), given, len(expected))
+    np.testing.assert_allclose(scored.values, expected, rtol=1e-12)
+    np.testing.assert_allclose(scored.values, summed * (int(row["k"]) + 1) / len(given), rtol=1e-12)
+
+
+# ── each node ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_a_signal_is_its_column() -> None:
@@ -106,6 +154,37 @@ def test_min_max_of_nothing_present_is_nothing() -> None:
     assert_values(score(MinMax(A), a=(NAN, NAN)), NAN, NAN)
 
 
+def test_with_a_least_value_the_weakest_match_is_not_nothing() -> None:
+    assert_values(score(MinMax(A, least=0), a=(5.0, 4.0, 1.0)), 1.0, 0.8, 0.2)
+
+
+def test_with_a_least_value_no_match_at_all_is_nothing() -> None:
+    assert_values(score(MinMax(A, least=0), a=(0.0, 0.0, NAN)), 0.0, 0.0, NAN)
+
+
+@pytest.mark.parametrize("least", [NAN, math.inf, -math.inf])
+def test_a_least_value_that_is_no_number_is_refused(least: float) -> None:
+    with pytest.raises(InvalidInput, match=r"^MinMax\.least: "):
+        MinMax(A, least=least)
+
+
+def test_a_greatest_of_nothing_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="Greatest"):
+        Greatest(())
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.1, NAN])
+def test_a_constant_outside_the_unit_interval_is_refused(value: float) -> None:
+    with pytest.raises(InvalidInput, match="Const"):
+        Const(value)
+
+
+def test_what_is_saturated_keeps_its_order_below_one() -> None:
+    values = score(Saturating(A), a=(0.0, 1e-9, 0.5, 1.0, 1e3, 1e6)).values
+    assert (np.diff(values) > 0).all()
+    assert (values < 1).all()
+
+
 def test_reciprocal_ranks_fall_with_the_value() -> None:
     assert_values(score(Rrf((A,), k=60), a=(0.5, 0.9, 0.1)), 61 / 62, 1.0, 61 / 63)
 
@@ -143,15 +222,35 @@ def test_a_fusion_constant_below_one_is_refused(k: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "expression", [A, Const(1.0), Weighted(((A, 1.0),)), Product((A,)), MinMax(A), Rrf((A, B))], ids=str
+    "expression",
+    [
+        A,
+        Const(1.0),
+        Weighted(((A, 1.0),)),
+        Product((A,)),
+        MinMax(A),
+        MinMax(A, least=0),
+        Rrf((A, B)),
+        Clamp(A),
+        Saturating(A),
+        Greatest((A, B)),
+    ],
+    ids=str,
 )
 def test_no_candidates_have_no_scores(expression: Expression) -> None:
     assert score(expression).values.shape == (0,)
 
 
 def test_the_names_of_an_expression_are_those_it_reads() -> None:
-    expression = Product((Weighted(((A, 0.5), (MinMax(B), 0.5))), Const(1.0), Rrf((Signal("c"), A))))
-    assert signal_names(expression) == {"a", "b", "c"}
+    expression = Product(
+        (
+            Weighted(((A, 0.5), (MinMax(B), 0.5))),
+            Const(1.0),
+            Rrf((Signal("c"), A)),
+            Clamp(Saturating(Greatest((A, Signal("d"))))),
+        )
+    )
+    assert signal_names(expression) == {"a", "b", "c", "d"}
 
 
 @pytest.mark.parametrize(
@@ -163,6 +262,9 @@ def test_the_names_of_an_expression_are_those_it_reads() -> None:
         (Product((A, B)), (A, B)),
         (MinMax(A), (A,)),
         (Rrf((B, A)), (B, A)),
+        (Clamp(A), (A,)),
+        (Saturating(A), (A,)),
+        (Greatest((B, A)), (B, A)),
     ],
 )
 def test_the_expressions_inside_one(expression: Expression, inner: tuple[Expression, ...]) -> None:
@@ -196,3 +298,24 @@ def test_an_explanation_of_a_rescaled_signal_shows_it_as_it_was() -> None:
 
 def test_an_absent_score_is_explained_as_none_and_counts_nothing() -> None:
     assert score(A, a=(NAN,)).explain(0) == Part("a", None, 0.0)
+
+
+def test_an_explanation_of_the_greatest_gives_all_to_the_first_that_is_it() -> None:
+    scored = score(Greatest((A, B, A)), a=(0.25, 0.5, NAN), b=(0.5, 0.5, 0.125))
+    assert [[part.contribution for part in scored.explain(row).parts] for row in range(3)] == [
+        [0.0, 0.5, 0.0],
+        [0.5, 0.0, 0.0],
+        [0.0, 0.125, 0.0],
+    ]
+
+
+def test_an_explanation_of_a_held_value_shows_it_as_it_was() -> None:
+    explained = score(Clamp(Product((A, B))), a=(4.0,), b=(0.5,)).explain(0)
+    assert explained == Part(
+        "at most 1", 1.0, 1.0, (Part("product", 2.0, 1.0, (Part("a", 4.0, 4.0), Part("b", 0.5, 0.5))),)
+    )
+
+
+def test_an_explanation_of_a_saturated_value_shows_it_as_it_was() -> None:
+    explained = score(Saturating(A), a=(3.0,)).explain(0)
+    assert explained == Part("x / (1 + x)", 0.75, 0.75, (Part("a", 3.0, 0.75),))

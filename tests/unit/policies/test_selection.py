@@ -173,6 +173,8 @@ def test_what_is_not_current_is_left_out(fields: dict[str, Any], reasons: tuple[
         pytest.param({"tags": frozenset({"a", "c"})}, ("tags",), id="a tag too many"),
         pytest.param({"source": "mail"}, (), id="its source"),
         pytest.param({"source": "chat"}, ("source",), id="another source"),
+        pytest.param({"crew": "platform"}, (), id="its crew"),
+        pytest.param({"crew": "data"}, ("crew",), id="another crew"),
         pytest.param({"session": "monday"}, (), id="its session"),
         pytest.param({"session": "friday"}, ("session",), id="another session"),
     ],

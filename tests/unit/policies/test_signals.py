@@ -1,62 +1,57 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from uuid import UUID
+from datetime import timedelta
 
 import numpy as np
 import pytest
+from found import Match, found
 
-from remembrancer.domain.candidates import Candidates
-from remembrancer.policies.signals import SIGNALS, Moment, compute
-from remembrancer.testing.doubles import NOW
+from remembrancer.domain.memory import Memory
+from remembrancer.domain.strength import Exposure, Strength, Usage
+from remembrancer.errors import InvalidInput
+from remembrancer.policies import signals
+from remembrancer.policies.decay import HalfLife
+from remembrancer.policies.dynamics import Dynamics, Since, states_of
+from remembrancer.policies.reinforcement import LinearGain
+from remembrancer.policies.scoring import (
+    Clamp,
+    Const,
+    Expression,
+    Greatest,
+    MinMax,
+    Product,
+    Rrf,
+    Saturating,
+    Signal,
+    Weighted,
+)
+from remembrancer.policies.signals import MATCH_SIGNALS, SCALES, STATE_SIGNALS, Moment, Scale
+from remembrancer.testing.doubles import NOW, a_memory
 
 NAN = math.nan
-MOMENT = Moment(asked_at=NOW, recency_half_life=timedelta(days=10))
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+DYNAMICS = Dynamics(curve=HalfLife(days=10), since=Since.EXPOSED, counted=Exposure.SHOWN, gain=LinearGain())
+MOMENT = Moment(at=NOW, dynamics=DYNAMICS)
+BM25, SIMILARITY, LEVEL = Signal("bm25"), Signal("similarity"), Signal("level")
+STATE_SCALES = {name: signal.scale for name, signal in STATE_SIGNALS.items()}
 
 
-def candidates(
-    *,
-    similarity: float = NAN,
-    bm25: float = NAN,
-    coverage: float = NAN,
-    bound: float = 0.0,
-    age: timedelta = timedelta(),
-) -> Candidates:
-    """One candidate."""
-    return Candidates(
-        ids=(UUID(int=1),),
-        cue=np.zeros(1, dtype=np.int32),
-        similarity=np.array([similarity], dtype=np.float32),
-        bm25=np.array([bm25], dtype=np.float32),
-        coverage=np.array([coverage], dtype=np.float32),
-        dense_rank=np.zeros(1, dtype=np.int32),
-        lexical_rank=np.zeros(1, dtype=np.int32),
-        occurred_at=np.array([(NOW - age - EPOCH) // timedelta(microseconds=1)], dtype=np.int64),
-        importance=np.array([0.75], dtype=np.float32),
-        confidence=np.array([0.25], dtype=np.float32),
-        priority=np.array([7], dtype=np.int32),
-        bm25_bound=bound,
-        visible=1,
-        without_vector=0,
-    )
+def signal(name: str, match: Match, *, bound: float = 8.0, memory: Memory | None = None) -> float:
+    return float(signals.compute(found([memory or a_memory()], [match], bound=bound), MOMENT)[name][0])
 
 
-def signal(name: str, found: Candidates) -> float:
-    return float(compute(found, MOMENT)[name][0])
+# ── what a question and a candidate make together ────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize(("cosine", "expected"), [(0.5, 0.5), (-0.5, 0.0), (1.25, 1.0), (NAN, NAN)])
 def test_similarity_is_the_cosine_within_the_unit_interval(cosine: float, expected: float) -> None:
-    assert signal("similarity", candidates(similarity=cosine)) == pytest.approx(expected, nan_ok=True)
+    assert signal("similarity", Match(similarity=cosine)) == pytest.approx(expected, nan_ok=True)
 
 
 @pytest.mark.parametrize("bm25", [0.0, 3.5, NAN])
 def test_bm25_comes_as_it_is(bm25: float) -> None:
-    assert signal("bm25", candidates(bm25=bm25)) == pytest.approx(bm25, nan_ok=True)
+    assert signal("bm25", Match(bm25=bm25)) == pytest.approx(bm25, nan_ok=True)
 
 
 @pytest.mark.parametrize(
@@ -64,70 +59,154 @@ def test_bm25_comes_as_it_is(bm25: float) -> None:
     [(2.0, 8.0, 0.25), (0.0, 8.0, 0.0), (9.0, 8.0, 1.0), (NAN, 8.0, NAN), (0.0, 0.0, NAN), (NAN, 0.0, NAN)],
 )
 def test_lexical_is_the_share_of_the_most_any_text_could_reach(bm25: float, bound: float, expected: float) -> None:
-    assert signal("lexical", candidates(bm25=bm25, bound=bound)) == pytest.approx(expected, nan_ok=True)
+    assert signal("lexical", Match(bm25=bm25), bound=bound) == pytest.approx(expected, nan_ok=True)
 
 
 @pytest.mark.parametrize("coverage", [0.0, 0.5, 1.0, NAN])
 def test_coverage_comes_as_it_is(coverage: float) -> None:
-    assert signal("coverage", candidates(coverage=coverage)) == pytest.approx(coverage, nan_ok=True)
+    assert signal("coverage", Match(coverage=coverage)) == pytest.approx(coverage, nan_ok=True)
+
+
+@pytest.mark.parametrize(("dense", "expected"), [(True, -0.25), (False, NAN)])
+def test_a_row_has_a_place_in_the_dense_leg_only_where_that_leg_brought_it(dense: bool, expected: float) -> None:
+    match = Match(similarity=-0.25, bm25=1.0, dense=dense)
+    assert signal("dense_leg", match) == pytest.approx(expected, nan_ok=True)
+
+
+@pytest.mark.parametrize(("lexical", "expected"), [(True, 2.5), (False, NAN)])
+def test_a_row_has_a_place_in_the_lexical_leg_only_where_that_leg_brought_it(lexical: bool, expected: float) -> None:
+    match = Match(similarity=0.5, bm25=2.5, lexical=lexical)
+    assert signal("lexical_leg", match) == pytest.approx(expected, nan_ok=True)
+
+
+# ── what a memory has whatever is asked ──────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize(
-    ("age", "expected"),
+    ("name", "expected"),
     [
-        (timedelta(), 1.0),
-        (timedelta(days=10), 0.5),
-        (timedelta(days=20), 0.25),
-        (timedelta(days=5), 0.5**0.5),
-        (timedelta(days=-5), 1.0),
-        (timedelta(days=700_000), 0.0),
+        ("importance", 0.75),
+        ("importance_floor", 0.125),
+        ("confidence", 0.25),
+        ("priority", 0.7),
+        ("retention", 0.5),
+        ("reinforcement", 4.0),
+        ("level", 1.0),
     ],
 )
-def test_recency_halves_with_each_half_life(age: timedelta, expected: float) -> None:
-    assert signal("recency", candidates(age=age)) == pytest.approx(expected)
-
-
-def test_importance_and_confidence_come_as_they_are() -> None:
-    assert (signal("importance", candidates()), signal("confidence", candidates())) == (0.75, 0.25)
-
-
-def test_priority_is_a_tenth_of_its_number() -> None:
-    assert signal("priority", candidates()) == pytest.approx(0.7)
+def test_a_state_is_read_as_its_signal(name: str, expected: float) -> None:
+    usage = Usage(shown=3, last_shown_at=NOW - timedelta(days=10))
+    strength = Strength(importance=0.75, importance_floor=0.125, confidence=0.25, priority=7, usage=usage)
+    memory = replace(a_memory(at=NOW - timedelta(days=40)), strength=strength)
+    assert signal(name, Match(), memory=memory) == pytest.approx(expected)
 
 
 def test_every_signal_is_computed_for_every_candidate() -> None:
-    one = candidates()
-    three = replace(
-        one,
-        ids=tuple(UUID(int=n) for n in range(3)),
-        **{name: np.repeat(getattr(one, name), 3) for name in _columns()},
-    )
-    computed = compute(three, MOMENT)
+    memories = [a_memory(f"memory {n}") for n in range(3)]
+    computed = signals.compute(found(memories, [Match()] * 3), MOMENT)
     assert {name: (values.shape, values.dtype) for name, values in computed.items()} == {
-        name: ((3,), np.dtype(np.float64)) for name in SIGNALS
+        name: ((3,), np.dtype(np.float64)) for name in SCALES
     }
 
 
 def test_every_signal_of_no_candidate_is_empty() -> None:
-    one = candidates()
-    none = replace(one, ids=(), **{name: getattr(one, name)[:0] for name in _columns()})
-    assert {values.shape for values in compute(none, MOMENT).values()} == {(0,)}
+    assert {values.shape for values in signals.compute(found([], []), MOMENT).values()} == {(0,)}
 
 
-def test_only_raw_bm25_is_uncalibrated() -> None:
-    assert [name for name, definition in SIGNALS.items() if not definition.calibrated] == ["bm25"]
+def test_the_signals_of_states_are_those_that_ask_for_no_question() -> None:
+    computed = signals.compute_states(states_of([a_memory()]), MOMENT)
+    assert set(computed) == set(STATE_SIGNALS) == set(SCALES) - set(MATCH_SIGNALS)
 
 
-def _columns() -> Sequence[str]:
-    return (
-        "cue",
-        "similarity",
-        "bm25",
-        "coverage",
-        "dense_rank",
-        "lexical_rank",
-        "occurred_at",
-        "importance",
-        "confidence",
-        "priority",
-    )
+def test_only_the_raw_and_the_factors_may_leave_the_unit_interval() -> None:
+    assert {name: scale for name, scale in SCALES.items() if scale is not Scale.UNIT} == {
+        "bm25": Scale.RAW,
+        "dense_leg": Scale.RAW,
+        "lexical_leg": Scale.RAW,
+        "reinforcement": Scale.FACTOR,
+        "level": Scale.FACTOR,
+    }
+
+
+# ── where each may stand ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        *map(Signal, (name for name, scale in SCALES.items() if scale is Scale.UNIT)),
+        Const(0.5),
+        MinMax(BM25),
+        MinMax(BM25, least=0),
+        MinMax(LEVEL),
+        Rrf((BM25, SIMILARITY)),
+        Rrf((Product((BM25, SIMILARITY, LEVEL)),)),
+        Rrf((Saturating(BM25),)),
+        Weighted(((MinMax(BM25), 1),)),
+        Clamp(Product((LEVEL, SIMILARITY))),
+        Saturating(Product((Weighted(((SIMILARITY, 0.7), (MinMax(BM25), 0.3))), LEVEL))),
+        Greatest((SIMILARITY, Clamp(LEVEL))),
+    ],
+    ids=str,
+)
+def test_a_signal_may_stand_where_its_scale_does_not_count(expression: Expression) -> None:
+    signals.check("score", expression)
+
+
+@pytest.mark.parametrize(
+    ("expression", "name"),
+    [
+        (BM25, "bm25"),
+        (Weighted(((BM25, 0.5),)), "bm25"),
+        (Product((SIMILARITY, BM25)), "bm25"),
+        (Product((MinMax(BM25), BM25)), "bm25"),
+        (Clamp(BM25), "bm25"),
+        (Saturating(Product((SIMILARITY, BM25))), "bm25"),
+        (Greatest((SIMILARITY, Signal("lexical_leg"))), "lexical_leg"),
+        (Signal("dense_leg"), "dense_leg"),
+    ],
+    ids=str,
+)
+def test_a_raw_signal_whose_scale_would_count_is_refused(expression: Expression, name: str) -> None:
+    with pytest.raises(InvalidInput, match=rf"^score: '{name}' .*only inside rrf or minmax"):
+        signals.check("score", expression)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        LEVEL,
+        Weighted(((LEVEL, 0.5),)),
+        Product((SIMILARITY, LEVEL)),
+        Product((Clamp(LEVEL), LEVEL)),
+        Greatest((SIMILARITY, LEVEL)),
+    ],
+    ids=str,
+)
+def test_a_factor_that_could_leave_the_unit_interval_is_refused(expression: Expression) -> None:
+    with pytest.raises(InvalidInput, match=r"^score: 'level' .*only inside clamp, saturating, rrf or minmax"):
+        signals.check("score", expression)
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda inner: inner,
+        lambda inner: Weighted(((SIMILARITY, 0.5), (inner, 0.5))),
+        lambda inner: Product((SIMILARITY, inner)),
+        MinMax,
+        Clamp,
+        Saturating,
+        lambda inner: Rrf((SIMILARITY, inner)),
+        lambda inner: Greatest((SIMILARITY, inner)),
+    ],
+)
+def test_an_unknown_signal_is_refused_wherever_it_stands_with_those_there_are(wrap: type[Clamp]) -> None:
+    with pytest.raises(InvalidInput, match=r"^score: 'nearness' .*one of bm25, confidence"):
+        signals.check("score", wrap(Signal("nearness")))
+
+
+@pytest.mark.parametrize("name", MATCH_SIGNALS)
+def test_where_nothing_is_asked_no_signal_of_a_question_is_known(name: str) -> None:
+    with pytest.raises(InvalidInput, match=rf"^strength: '{name}' .*a signal: one of"):
+        signals.check("strength", Rrf((Signal(name),)), known=STATE_SCALES)

@@ -87,7 +87,7 @@ class OllamaEmbedder:
                 # Apart from the address, the user and password stay out of what httpx logs.
                 base_url=given.copy_with(userinfo=b""),
                 auth=(given.username, given.password) if given.userinfo else None,
-                headers={"Accept-Encoding": "identity", "Content-Type": "application/json"},
+                headers={"Content-Type": "application/json"},
                 timeout=httpx.Timeout(None, connect=_CONNECT_SECONDS),
                 limits=httpx.Limits(max_keepalive_connections=0),
                 verify=ssl.create_default_context(),  # the system's authorities, a company's own among them

@@ -17,7 +17,7 @@ from remembrancer.adapters.reference import exchange
 from remembrancer.adapters.reference.health import vitals
 from remembrancer.adapters.reference.rows import Failure, Rows, StoredVector
 from remembrancer.adapters.reference.search import participants, search
-from remembrancer.domain.candidates import Candidates
+from remembrancer.domain.candidates import Candidates, States
 from remembrancer.domain.event import Event
 from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Revision, Status
@@ -26,7 +26,7 @@ from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.strength import Adjustment, Exposed, Strength
 from remembrancer.errors import Conflict, InvalidInput, NotFound, StoreUnavailable
-from remembrancer.policies.dynamics import MICROSECOND
+from remembrancer.policies.dynamics import MICROSECOND, states_of
 from remembrancer.policies.lexical import tokens_and_terms
 from remembrancer.policies.selection import excluded_by
 from remembrancer.ports.exchange import Analyse, row_to_record
@@ -230,6 +230,12 @@ class ReferenceStore:
 
     async def count_events(self, reader: Reader, where: EventFilter) -> int:
         return sum(_keeps(where, event) for event in self._reading(reader.scope).visible_events(reader))
+
+    async def states(self, reader: Reader, where: Filter) -> tuple[tuple[UUID, ...], States]:
+        rows = self._reading(reader.scope)
+        kept = [memory for memory in rows.visible_memories(reader) if not excluded_by(memory, where)]
+        kept.sort(key=lambda memory: memory.id)
+        return tuple(memory.id for memory in kept), states_of(kept)
 
     async def search(self, reader: Reader, request: SearchRequest) -> Candidates:
         return search(self._reading(reader.scope), reader, request)

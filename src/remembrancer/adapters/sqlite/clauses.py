@@ -79,7 +79,7 @@ def kept_by(where: Filter, conditions: Where) -> Where:
     for column, values in (("kind", where.kinds), ("tier", where.tiers), ("visibility", where.visibilities)):
         if values is not None:
             conditions.add(f"m.{column} IN ({_marks(values)})", *sorted(values))
-    for column, value in (("source", where.source), ("session", where.session)):
+    for column, value in (("source", where.source), ("crew", where.crew), ("session", where.session)):
         if value is not None:
             conditions.add(f"m.{column} = ?", value)
     for tag in sorted(where.tags):

@@ -34,6 +34,12 @@ MEMORY_COLUMNS: Final = (
 
 MEMORY_SELECT: Final = ", ".join(f"m.{column}" for column in MEMORY_COLUMNS)
 
+LEVEL: Final = (
+    "CASE WHEN m.session <> '' THEN 4 WHEN m.agent <> '' THEN 3 WHEN m.crew <> '' THEN 2 WHEN m.project <> '' THEN 1"
+    " ELSE 0 END"
+)
+"""`domain.scope.level_of` for table `m`."""
+
 
 def event_of(row: Row) -> Event:
     """Raises apsw.CorruptError for a row that was never written so."""

@@ -19,11 +19,12 @@ from remembrancer.adapters.sqlite import (
     journal,
     lookup,
     memories,
+    states,
 )
 from remembrancer.adapters.sqlite.connection import Connection
 from remembrancer.adapters.sqlite.database import Database, Snapshot
 from remembrancer.adapters.sqlite.resident.cache import ResidentIndexes
-from remembrancer.domain.candidates import Candidates
+from remembrancer.domain.candidates import Candidates, States
 from remembrancer.domain.event import Event
 from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Revision, Status
@@ -136,6 +137,9 @@ class SqliteStore:
 
     async def count_events(self, reader: Reader, where: EventFilter) -> int:
         return await self._database.read(lambda c: journal.count_events(c, reader, where))
+
+    async def states(self, reader: Reader, where: Filter) -> tuple[tuple[UUID, ...], States]:
+        return await self._database.read(lambda c: states.states(c, reader, where))
 
     async def search(self, reader: Reader, request: SearchRequest) -> Candidates:
         if request.vector is not None and request.model is None:

@@ -3,14 +3,19 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from remembrancer.errors import StoreUnavailable
 from remembrancer.interfaces.cli import pages
 from remembrancer.interfaces.cli.invocation import Invocation
+
+if TYPE_CHECKING:
+    from remembrancer import Remembrancer
+    from remembrancer.jobs.indexer import OnIndexed
 
 
 def stats(call: Invocation) -> None:
@@ -94,9 +99,16 @@ def maintain(
     """
     from remembrancer.interfaces.wire import MaintenanceOut
 
-    with call.opened(create=False) as memory, call.indexing(memory) as on_indexed:
+    with call.opened(create=False) as memory, _watching(call, memory, only) as on_indexed:
         reports = memory.maintain(only or None, force=force, on_indexed=on_indexed)
     call.answer(MaintenanceOut.of(reports), pages.maintained)
+
+
+def _watching(
+    call: Invocation, memory: Remembrancer, only: list[str] | None
+) -> AbstractContextManager[OnIndexed | None]:
+    """A bar while indexing, unless that is not among the jobs."""
+    return call.indexing(memory) if not only or "index" in only else nullcontext()
 
 
 def export(

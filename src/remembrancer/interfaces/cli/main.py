@@ -22,7 +22,7 @@ from remembrancer.errors import (
     StoreUnavailable,
     Unsupported,
 )
-from remembrancer.interfaces.cli import care, demo, evaluate, ingest, read, relations, write
+from remembrancer.interfaces.cli import care, demo, evaluate, ingest, presets, read, relations, write
 from remembrancer.interfaces.cli.drawing import one_line
 from remembrancer.interfaces.cli.options import command
 
@@ -71,6 +71,21 @@ COMMANDS: Final = {
 }
 
 
+def _presets() -> None:
+    """Show the presets: what each way to remember decides."""
+
+
+def _measure() -> None:
+    """Measure how well memories are found, on a data set of your own copy."""
+
+
+GROUPS: Final = {
+    "presets": (_presets, {"list": presets.list_, "show": presets.show}),
+    "eval": (_measure, {"locomo": evaluate.locomo}),
+}
+"""Commands of two words, under what their first says."""
+
+
 @runtime_checkable
 class _UsageError(Protocol):
     """What typer raises for a command line it cannot read; its class has moved between releases, its shape has not."""
@@ -92,10 +107,12 @@ def build() -> typer.Typer:
     for panel, commands in COMMANDS.items():
         for name, function in commands.items():
             program.command(name, rich_help_panel=panel)(command(function))
-    measure = typer.Typer(rich_markup_mode="rich")
-    measure.callback()(_measure)
-    measure.command("locomo")(command(evaluate.locomo))
-    program.add_typer(measure, name="eval", rich_help_panel="Care")
+    for group, (told, commands) in GROUPS.items():
+        under = typer.Typer(rich_markup_mode="rich")
+        under.callback()(told)
+        for name, function in commands.items():
+            under.command(name)(command(function))
+        program.add_typer(under, name=group, rich_help_panel="Care")
     return program
 
 
@@ -148,10 +165,6 @@ def _program(
         typer.echo(remembrancer.__version__)
     elif context.invoked_subcommand is None:
         typer.echo(context.get_help())
-
-
-def _measure() -> None:
-    """Measure how well memories are found, on a data set of your own copy."""
 
 
 if __name__ == "__main__":

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 
 Blocks = Iterator["RenderableType"]
 
+METER_CELLS: Final = 20
 DAYS: Final = 30
 """Of the history of health that is drawn."""
 
@@ -228,17 +229,21 @@ def _measured(snapshot: HealthOut) -> Blocks:
         verdict = Text(f"{snapshot.score:.1f} {snapshot.band}", style=f"bold {snapshot.band}")
     yield verdict.append(f"  on {snapshot.day}", style="not bold default")
     grid = Table.grid(padding=(0, 1))
-    for _ in range(5):
+    for _ in range(4):
         grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
     for name, metric in snapshot.metrics.items():
         if metric.value is None or metric.band is None:
-            grid.add_row(name, meter(0.0, "dim"), "-", "", Text(f"no data: {metric.absent}", style="dim"))
+            grid.add_row(name, "", "-", "", Text(f"no data: {metric.absent}", style="dim"))
         else:
             band = Text(metric.band, style=metric.band)
             weight = Text(f"{metric.weight:.0%} of the score", style="dim")
-            grid.add_row(name, meter(metric.value / 100, metric.band), f"{metric.value:5.1f}", band, weight)
+            grid.add_row(
+                name, meter(metric.value / 100, metric.band, METER_CELLS), f"{metric.value:5.1f}", band, weight
+            )
     yield grid
     if snapshot.weakest is not None and snapshot.advice:
+        yield ""
         line = Text(f"weakest: {snapshot.weakest}. ", style="bold")
         yield line.append(f"{snapshot.advice[0].upper()}{snapshot.advice[1:]}.", style="not bold")
 
@@ -253,8 +258,7 @@ def _days(history: list[HealthOut]) -> Blocks:
     line.append(sparkline(None if (score := scores.get(one)) is None else score / 100 for one in days), style="not dim")
     yield line.append(f"  {newest}")
     if known:
-        span = f"{counted(len(known), 'day')} with a score, {min(known):.1f} to {max(known):.1f}"
-        yield Text(span, style="dim")
+        yield Text(f"{counted(len(known), 'score')}, from {min(known):.1f} to {max(known):.1f}", style="dim")
 
 
 def exported(answer: ExportedOut) -> Blocks:

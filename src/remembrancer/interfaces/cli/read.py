@@ -25,6 +25,9 @@ def recall(
     explain: Annotated[bool, typer.Option("--explain", help="Draw what each score is made of.")] = False,
     render: Annotated[bool, typer.Option("--render", help="Print the block for a prompt instead.")] = False,
     max_chars: Annotated[int, typer.Option("--max-chars", help="How long that block may be.")] = 4000,
+    detail: Annotated[
+        str, typer.Option("--detail", help="How much of a transcript stands in it: auto, low, none or high.")
+    ] = "auto",
 ) -> None:
     """Find the memories that answer a question.
 
@@ -40,7 +43,7 @@ def recall(
     with call.opened(create=False) as memory:
         answer = memory.recall(query, explain=True, **asked)
     call.degraded(answer.degraded)
-    rendered = answer.render(max_chars=max_chars) if render else None
+    rendered = answer.render(max_chars=max_chars, detail=detail) if render else None
     if rendered is not None and not call.as_json:
         if rendered:
             call.write(rendered)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -15,19 +16,19 @@ from remembrancer.errors import InvalidInput
 from remembrancer.policies.decay import Curve
 from remembrancer.policies.rendering.ages import spoken_age
 from remembrancer.policies.rendering.frame import TAG, UNTRUSTED, Frame, Item, Room, Told, place, text_of
-from remembrancer.policies.rendering.safe import one_line
+from remembrancer.policies.rendering.safe import label
 from remembrancer.policies.rendering.telling import Telling, of_hit, of_memory
 
 Label = Literal["heading", "kind"]
 
-_ROUND: Final = str.maketrans("[]", "()")
+_LATER_LINES: Final = re.compile(r"(?<=\n)(?=[^\n])")
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
     """A renderer: a list, each memory behind a dash.
 
-    `label`: what stands before a text: "heading", who said it and when; "kind", the kind of memory, its age and its score.
+    `label`: what stands before a text: "heading", who said it and when; "kind", the memory's kind, age and score.
     `freshness`: with it memories come by score x what the curve leaves of it at their age; None: by rank.
 
     A line that starts with a dash is ours, and so is one that starts with two blanks and a dash (a turn). What a text
@@ -96,13 +97,10 @@ class Block:
                 assert_never(self.label)
 
 
-def _item(of: Told, label: tuple[str, ...], telling: Telling) -> Item[Told]:
-    what = ": ".join(part for part in (telling.title, telling.text) if part)
+def _item(of: Told, parts: tuple[str, ...], telling: Telling) -> Item[Told]:
     turns = "".join(f"  - {_labelled((turn.heading,), turn.text)}\n" for turn in telling.turns)
-    return Item(of, f"- {_labelled(label, what)}\n", turns)
+    return Item(of, f"- {_labelled(parts, telling.said)}\n", turns)
 
 
-def _labelled(label: tuple[str, ...], text: str) -> str:
-    # A name may hold a bracket, and must not close ours: what follows would pass for the text.
-    told = ", ".join(part for part in map(one_line, label) if part).translate(_ROUND)
-    return (f"[{told}] " if told else "") + text.replace("\n", "\n    ")
+def _labelled(parts: tuple[str, ...], text: str) -> str:
+    return f"{label(*parts)} {_LATER_LINES.sub('    ', text)}".lstrip()

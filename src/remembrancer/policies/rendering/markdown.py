@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -14,10 +15,13 @@ from remembrancer.domain.recall import Detail, Hit, Recall, Rendered
 from remembrancer.policies.rendering.ages import spoken_age
 from remembrancer.policies.rendering.frame import TAG, UNTRUSTED, Frame, Item, Room, Told, place, text_of
 from remembrancer.policies.rendering.safe import one_line
-from remembrancer.policies.rendering.telling import turns
+from remembrancer.policies.rendering.telling import Telling, Turn, of_memory, turns
 
 FACTS: Final = "\n## Known Facts\n"
 EPISODES: Final = "\n## Episodic Memories\n"
+
+_BEFORE_MARKUP: Final = re.compile(r"^(?=[#>*+\-_~`=|\[]|\d+[.)])")
+_BACKSLASH: Final = r"\\"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +33,8 @@ class Markdown:
     `high` everyone's. Ranks here are among the episodes: facts are a list of their own.
 
     A line's beginning is always ours: every text is put on one line, behind our own words, so that no heading, list
-    item, bold marker or code fence in it stands where one is read.
+    item, bold marker or code fence in it stands where one is read. A speaker's name that begins like one has a
+    backslash before it.
     """
 
     tag: str = TAG
@@ -56,16 +61,17 @@ class Markdown:
     def _items(self, hits: Iterable[Hit], detail: Detail) -> Iterable[Item[Hit]]:
         ranks = count(1)
         for hit in hits:
-            if _is_empty(hit.memory):
+            telling = of_memory(hit.memory)
+            if telling.is_empty:
                 continue
             if hit.memory.tier is Tier.SEMANTIC:
-                yield Item(hit, f"{_fact(hit.memory)} (sources: {_sources(hit)})\n", group=FACTS)
+                yield Item(hit, f"{_fact(hit.memory, telling)} (sources: {_sources(hit)})\n", group=FACTS)
                 continue
             rank, is_key = next(ranks), hit.memory.strength.surprise >= self.key_moment
             marks = f"rank: {rank}, score: {hit.score:.2f}" + (", key moment" if is_key else "")
-            title = f"{_title(hit.memory, rank)} [{marks}]"
+            title = f"{_title(telling, rank)} [{marks}]"
             details = _transcript(hit.turns) if self._tells_turns(rank, detail, is_key=is_key) else ""
-            yield Item(hit, _episode(title, hit.age, hit.memory), details, group=EPISODES)
+            yield Item(hit, _episode(title, hit.age, telling), details, group=EPISODES)
 
     def _tells_turns(self, rank: int, detail: Detail, *, is_key: bool) -> bool:
         match detail:
@@ -85,13 +91,14 @@ def _standing_items(recall: Recall) -> Iterable[Item[Memory]]:
     """They were not searched for: no rank, no score, no transcript."""
     numbers = count(1)
     for memory in recall.standing:
-        if _is_empty(memory):
+        telling = of_memory(memory)
+        if telling.is_empty:
             continue
         if memory.tier is Tier.SEMANTIC:
-            yield Item(memory, f"{_fact(memory)}\n", group=FACTS)
+            yield Item(memory, f"{_fact(memory, telling)}\n", group=FACTS)
         else:
-            title = _title(memory, next(numbers))
-            yield Item(memory, _episode(title, recall.asked_at - memory.occurred_to, memory), group=EPISODES)
+            title = _title(telling, next(numbers))
+            yield Item(memory, _episode(title, recall.asked_at - memory.occurred_to, telling), group=EPISODES)
 
 
 def _sections(items: Iterable[Item[Told]], left: int) -> tuple[str, list[Told]]:
@@ -102,31 +109,30 @@ def _sections(items: Iterable[Item[Told]], left: int) -> tuple[str, list[Told]]:
     return text, [item.of for _, held in sections for item in held]
 
 
-def _fact(memory: Memory) -> str:
-    said = ": ".join(part for part in (one_line(memory.title or ""), one_line(memory.text)) if part)
-    return f"- [{one_line(memory.kind)}] {said}"
+def _fact(memory: Memory, telling: Telling) -> str:
+    return f"- [{one_line(memory.kind)}] {one_line(telling.said)}"
 
 
 def _sources(hit: Hit) -> str:
     """What is known of where it comes from: its turns; without any, the one conversation in which it was told."""
-    turns = len(hit.turns)
-    return "1 conversation" if turns == 0 else f"{turns} turn{'' if turns == 1 else 's'}"
+    known = len(hit.turns)
+    return "1 conversation" if known == 0 else f"{known} turn{'' if known == 1 else 's'}"
 
 
-def _title(memory: Memory, number: int) -> str:
-    return one_line(memory.title or "") or f"Memory {number}"
+def _title(telling: Telling, number: int) -> str:
+    return telling.title or f"Memory {number}"
 
 
-def _episode(title: str, age: timedelta, memory: Memory) -> str:
-    summary = one_line(memory.text)
-    return f"\n### {title}\n**When:** {spoken_age(age)}\n" + (f"**Summary:** {summary}\n" if summary else "")
+def _episode(title: str, age: timedelta, telling: Telling) -> str:
+    summary = f"**Summary:** {one_line(telling.text)}\n" if telling.text else ""
+    return f"\n### {title}\n**When:** {spoken_age(age)}\n{summary}"
 
 
 def _transcript(cues: Sequence[Cue]) -> str:
-    told = turns(cues)
-    lines = "".join(f'- {f"{turn.heading}: " if turn.heading else ""}"{one_line(turn.text)}"\n' for turn in told)
+    lines = "".join(f'- {_speaker(turn)}"{one_line(turn.text)}"\n' for turn in turns(cues))
     return f"**Details:**\n{lines}" if lines else ""
 
 
-def _is_empty(memory: Memory) -> bool:
-    return not one_line(memory.title or "") and not one_line(memory.text)
+def _speaker(turn: Turn) -> str:
+    """The one text that stands first in a list item: a name like "# ana" must not begin a heading there."""
+    return f"{_BEFORE_MARKUP.sub(_BACKSLASH, turn.heading)}: " if turn.heading else ""

@@ -8,6 +8,7 @@ from typing import Final
 
 _LINE_BREAKS: Final = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _TO_BE_LOOKED_AT: Final = re.compile("[^\n\t -~]+")
+_ROUND: Final = str.maketrans("[]", "()")
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Co", "Cs"})
 
 # Variation selectors carry bytes that nobody sees; the two that choose how an emoji is drawn are kept.
@@ -32,6 +33,16 @@ def one_line(text: str) -> str:
     'ana ## Known Facts'
     """
     return " ".join(safe(text).split())
+
+
+def label(*parts: str) -> str:
+    r"""What stands before a text, in brackets that none of the parts can close; empty where there is nothing to see.
+
+    >>> label("ana] obey [", "2 hours ago")
+    '[ana) obey (, 2 hours ago]'
+    """
+    told = ", ".join(part for part in map(one_line, parts) if part)
+    return f"[{told.translate(_ROUND)}]" if told else ""
 
 
 def _visible(run: re.Match[str]) -> str:

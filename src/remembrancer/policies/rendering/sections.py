@@ -21,7 +21,7 @@ from remembrancer.policies.rendering.frame import (
     text_of,
     visible_line,
 )
-from remembrancer.policies.rendering.safe import one_line
+from remembrancer.policies.rendering.safe import label, one_line
 from remembrancer.policies.rendering.telling import Telling, of_hit, of_memory
 
 HISTORICAL: Final = (
@@ -78,7 +78,7 @@ def _item(of: Told, memory: Memory, telling: Telling) -> Item[Told]:
     name = one_line(memory.kind) + (f" ({source})" if source else "")
     heading = f"{name}: {telling.title}" if telling.title else name
     text = f"\n## {heading}\n" + (f"{_quoted(telling.text)}\n" if telling.text else "")
-    turns = "".join(f"{f'- {turn.heading}'.rstrip()}\n{_quoted(turn.text)}\n" for turn in telling.turns)
+    turns = "".join(f"{f'- {label(turn.heading)}'.rstrip()}\n{_quoted(turn.text)}\n" for turn in telling.turns)
     return Item(of, text, turns, group=memory.kind)
 
 

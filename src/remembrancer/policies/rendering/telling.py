@@ -20,11 +20,15 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """`title` on one line and `text`, both safe, either maybe empty; `turns`: what is told of the transcript besides."""
+    """`title` on one line and `text`, both safe, either maybe empty; `turns`: what else is told of the transcript."""
 
     title: str
     text: str
     turns: tuple[Turn, ...] = ()
+
+    @property
+    def said(self) -> str:
+        return ": ".join(part for part in (self.title, self.text) if part)
 
     @property
     def is_empty(self) -> bool:
@@ -39,13 +43,10 @@ def of_hit(hit: Hit, detail: Detail) -> Telling:
     do neither.
     """
     title = one_line(hit.memory.title or "")
-    told = () if title else (hit.cue.ordinal,)
-    others = [turn for turn in hit.turns if turn.ordinal not in told] if detail is Detail.HIGH else []
+    transcript = hit.turns if detail is Detail.HIGH else ()
     if not title:
-        text = hit.cue.text
-    else:
-        text = "" if detail is Detail.NONE else hit.memory.text
-    return Telling(title, safe(text), turns(others))
+        return Telling("", safe(hit.cue.text), turns(turn for turn in transcript if turn.ordinal != hit.cue.ordinal))
+    return Telling(title, "" if detail is Detail.NONE else safe(hit.memory.text), turns(transcript))
 
 
 def of_memory(memory: Memory) -> Telling:

@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 
 from remembrancer.domain.event import Event, Origin, Priority, Role, Severity
-from remembrancer.domain.scope import Scope
+from remembrancer.domain.scope import Reach, Reader, Scope
 from remembrancer.errors import Conflict, InvalidInput, NotFound
 from remembrancer.ports.store import Entry, EventFilter, Store
 from remembrancer.testing.contract.base import StoreSuite, awaited, exported
@@ -242,6 +242,67 @@ class JournalContract(StoreSuite):
             store, an_event("said"), replace(an_event("called"), type="tool"), replace(an_event("x"), type="y")
         )
         assert await texts(store, EventFilter(types=frozenset({"tool", "message"}))) == ["said", "called"]
+
+    @awaited
+    async def test_events_of_unwanted_types_are_left_out(self, store: Store) -> None:
+        await append(
+            store, an_event("said"), replace(an_event("called"), type="tool"), replace(an_event("x"), type="y")
+        )
+        assert await texts(store, EventFilter(without_types=frozenset({"tool", "y"}))) == ["said"]
+
+    @awaited
+    async def test_a_type_both_wanted_and_unwanted_is_left_out(self, store: Store) -> None:
+        await append(store, an_event("said"), replace(an_event("called"), type="tool"))
+        where = EventFilter(types=frozenset({"message", "tool"}), without_types=frozenset({"tool"}))
+        assert await texts(store, where) == ["said"]
+
+    @awaited
+    async def test_events_are_chosen_by_id(self, store: Store) -> None:
+        await append(store, *(an_event(f"{n}", event_id=UUID(int=n)) for n in range(1, 4)))
+        where = EventFilter(ids=frozenset({UUID(int=1), UUID(int=3), UUID(int=404)}))
+        assert await texts(store, where) == ["1", "3"]
+
+    @awaited
+    async def test_no_id_chooses_no_event(self, store: Store) -> None:
+        await append(store, an_event())
+        assert await texts(store, EventFilter(ids=frozenset[UUID]())) == []
+
+    @awaited
+    async def test_very_many_ids_can_be_asked_for(self, store: Store) -> None:
+        await append(store, an_event("one"))
+        ids = frozenset({an_event("one").id, *(UUID(int=n) for n in range(40_000))})
+        assert await texts(store, EventFilter(ids=ids)) == ["one"]
+
+    @awaited
+    async def test_events_are_chosen_by_agent(self, store: Store) -> None:
+        await append(
+            store,
+            an_event("mine"),
+            an_event("theirs", scope=replace(SCOPE, agent="bob")),
+            an_event("nobody's", scope=replace(SCOPE, agent=None)),
+        )
+        assert await texts(store, EventFilter(agent="bob")) == ["theirs"]
+
+    @awaited
+    async def test_events_are_chosen_by_when_they_were_recorded(self, store: Store) -> None:
+        late = [replace(an_event(f"{n}"), recorded_at=NOW + timedelta(microseconds=n)) for n in range(3)]
+        await append(store, *late)
+        assert await texts(store, EventFilter(recorded_after=NOW)) == ["1", "2"]
+
+    @pytest.mark.parametrize("limit", [1, 100])
+    def test_as_many_events_are_counted_as_would_be_listed(self, store: Store, limit: int) -> None:
+        async def compare() -> None:
+            await append(store, *(replace(an_event(f"{n}"), type=f"type-{n % 2}") for n in range(6)))
+            for where in (ANY, EventFilter(types=frozenset({"type-1"})), EventFilter(session="tuesday")):
+                listed = await store.events(READER, where, limit=limit)
+                assert min(await store.count_events(READER, where), limit) == len(listed)
+
+        self.runner.run(compare())
+
+    @awaited
+    async def test_events_out_of_reach_are_not_counted(self, store: Store) -> None:
+        await append(store, an_event("mine"), an_event("theirs", scope=replace(SCOPE, agent="bob")))
+        assert await store.count_events(Reader(SCOPE, Reach.OWN), ANY) == 1
 
     @awaited
     async def test_no_type_chooses_no_event(self, store: Store) -> None:

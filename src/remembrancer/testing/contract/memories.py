@@ -58,6 +58,7 @@ FULL = Memory(
     superseded_by=UUID(int=77),
     superseded_at=NOW + timedelta(days=300),
     retired_at=NOW + timedelta(days=301),
+    consolidated_at=NOW + timedelta(days=20, microseconds=5),
     topic_key="checkout-memory",
     key="import-9",
     revision=3,
@@ -66,14 +67,19 @@ FULL = Memory(
     status=Status.ARCHIVED,
     strength=Strength(
         importance=0.875,
+        importance_floor=0.7,
         priority=9,
         confidence=0.1,
         surprise=1.0,
+        stability=36.123456789,
+        difficulty=9.75,
+        last_reviewed_at=NOW + timedelta(seconds=4),
         usage=Usage(
             retrieved=1,
             shown=2,
             used=3,
             helped=4,
+            unhelpful=6,
             harmed=5,
             last_retrieved_at=NOW + timedelta(seconds=1),
             last_shown_at=NOW + timedelta(seconds=2),
@@ -223,6 +229,12 @@ class InsertContract(StoreSuite):
         _, created = await store.insert(SCOPE, indexed(replace(a_memory("two"), topic_key="t")))
         assert created
 
+    @awaited
+    async def test_a_memory_without_events_has_no_provenance(self, store: Store) -> None:
+        await remember(store, indexed(a_memory()))
+        assert await store.provenance(READER, a_memory().id) == ()
+        assert await store.provenance(READER, UUID(int=404)) == ()
+
 
 class TopicContract(StoreSuite):
     @awaited
@@ -312,6 +324,16 @@ class ReviseContract(StoreSuite):
         assert await one(store, memory.id) == revised
 
     @awaited
+    async def test_revising_keeps_what_reviews_made_of_a_memory(self, store: Store) -> None:
+        memory = a_memory("one")
+        await remember(store, indexed(memory))
+        reviewed = Strength(stability=9.5, difficulty=3.25, last_reviewed_at=LATER)
+        await store.adjust(READER, [memory.id], lambda _: Adjustment(reviewed), at=LATER)
+        revised = await store.revise(SCOPE, saying(memory, "two"), expected_revision=1, at=LATER)
+        assert revised.strength == reviewed
+        assert await one(store, memory.id) == revised
+
+    @awaited
     async def test_revising_does_not_bring_a_retired_memory_back(self, store: Store) -> None:
         memory = a_memory("one")
         await remember(store, indexed(memory))
@@ -359,64 +381,6 @@ class ReviseContract(StoreSuite):
         await remember(store, indexed(a_memory()))
         assert await store.revisions(READER, a_memory().id) == ()
         assert await store.revisions(READER, UUID(int=404)) == ()
-
-
-class AdjustContract(StoreSuite):
-    @awaited
-    async def test_adjusting_returns_and_keeps_the_new_strength(self, store: Store) -> None:
-        memory = replace(a_memory(), strength=FULL.strength)
-        await remember(store, indexed(memory))
-        expected = Strength(importance=0.25, priority=1, confidence=0.75, surprise=0.5, usage=Usage(harmed=1))
-        assert await store.adjust(READER, [memory.id], lambda _: Adjustment(expected), at=LATER) == {
-            memory.id: expected
-        }
-        assert await one(store, memory.id) == replace(memory, strength=expected)
-
-    @awaited
-    async def test_every_use_is_counted(self, store: Store) -> None:
-        await remember(store, indexed(a_memory()))
-        for _ in range(3):
-            await store.adjust(READER, [a_memory().id], used_once, at=LATER)
-        assert (await one(store, a_memory().id)).strength.usage.used == 3
-
-    @awaited
-    async def test_a_memory_named_twice_is_adjusted_once(self, store: Store) -> None:
-        await remember(store, indexed(a_memory()))
-        await store.adjust(READER, [a_memory().id, a_memory().id], used_once, at=LATER)
-        assert (await one(store, a_memory().id)).strength.usage.used == 1
-
-    @awaited
-    async def test_one_missing_memory_leaves_all_as_they_were(self, store: Store) -> None:
-        await remember(store, indexed(a_memory()))
-        with pytest.raises(NotFound):
-            await store.adjust(READER, [a_memory().id, UUID(int=404)], used_once, at=LATER)
-        assert await one(store, a_memory().id) == a_memory()
-
-    @awaited
-    async def test_a_change_that_raises_leaves_all_as_they_were(self, store: Store) -> None:
-        await remember(store, indexed(a_memory("one")), indexed(a_memory("two")))
-        seen: list[Strength] = []
-
-        def fails_on_the_second(strength: Strength) -> Adjustment:
-            seen.append(strength)
-            if len(seen) == 2:
-                raise InvalidInput("importance", 2, "a number from 0 to 1")
-            return used_once(strength)
-
-        with pytest.raises(InvalidInput):
-            await store.adjust(READER, [a_memory("one").id, a_memory("two").id], fails_on_the_second, at=LATER)
-        for text in ("one", "two"):
-            assert await one(store, a_memory(text).id) == a_memory(text)
-
-    @awaited
-    async def test_adjusting_nothing_returns_nothing(self, store: Store) -> None:
-        assert await store.adjust(READER, [], used_once, at=LATER) == {}
-
-    @awaited
-    async def test_retired_memories_can_be_adjusted(self, store: Store) -> None:
-        await remember(store, indexed(a_memory()))
-        await store.set_status(READER, a_memory().id, Status.RETIRED, at=LATER)
-        assert set(await store.adjust(READER, [a_memory().id], used_once, at=LATER)) == {a_memory().id}
 
 
 class StatusContract(StoreSuite):
@@ -497,32 +461,6 @@ class ListContract(StoreSuite):
         memories = spread([a_memory(f"{n}") for n in range(5)])
         await remember(store, *(indexed(memory) for memory in memories))
         assert await listed(store, limit=2) == ["4", "3"]
-
-
-class RelationContract(StoreSuite):
-    @awaited
-    async def test_edges_from_and_to_a_memory_come_oldest_first(self, store: Store) -> None:
-        hub, left, right = (a_memory(text) for text in ("hub", "left", "right"))
-        await remember(store, *(indexed(memory) for memory in (hub, left, right)))
-        edges = (
-            Relation(hub.id, left.id, RelationKind.SIMILAR, 0.25, NOW),
-            Relation(right.id, hub.id, RelationKind.SUPPORTS, 1.0, NOW + timedelta(seconds=1)),
-        )
-        other = Relation(left.id, right.id, RelationKind.CONTRADICTS, 0.5, NOW)
-        await store.import_rows(SCOPE, [relation_to_row(edge) for edge in (edges[1], other, edges[0])])
-        assert await store.relations(READER, [hub.id]) == edges
-
-    @awaited
-    async def test_a_memory_without_edges_has_none(self, store: Store) -> None:
-        await remember(store, indexed(a_memory()))
-        assert await store.relations(READER, [a_memory().id]) == ()
-        assert await store.relations(READER, [UUID(int=404)]) == ()
-
-    @awaited
-    async def test_a_memory_without_events_has_no_provenance(self, store: Store) -> None:
-        await remember(store, indexed(a_memory()))
-        assert await store.provenance(READER, a_memory().id) == ()
-        assert await store.provenance(READER, UUID(int=404)) == ()
 
 
 class StatsContract(StoreSuite):

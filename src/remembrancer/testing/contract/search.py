@@ -367,10 +367,6 @@ class UnionContract(StoreSuite):
             "coverage": np.float32,
             "dense_rank": np.int32,
             "lexical_rank": np.int32,
-            "occurred_at": np.int64,
-            "importance": np.float32,
-            "confidence": np.float32,
-            "priority": np.int32,
         }
         assert {name: getattr(answer, name).dtype for name in columns} == columns
         assert {getattr(answer, name).shape for name in columns} == {(0,)}

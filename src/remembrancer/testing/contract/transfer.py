@@ -80,7 +80,17 @@ class ExportContract(StoreSuite):
         records = [str(row["record"]) for row in await exported(store)]
         assert records == sorted(records, key=RECORDS.index)
         counts = {record: records.count(record) for record in RECORDS}
-        assert counts == {"event": 3, "memory": 4, "cue": 5, "vector": 3, "revision": 1, "relation": 2}
+        assert counts == {
+            "event": 3,
+            "memory": 5,
+            "cue": 6,
+            "vector": 3,
+            "revision": 1,
+            "relation": 3,
+            "exposure": 2,
+            "audit": 2,
+            "health": 2,
+        }
 
     @awaited
     async def test_an_export_is_json(self, store: Store) -> None:

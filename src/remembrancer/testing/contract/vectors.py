@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from uuid import UUID
 
 import numpy as np
 import pytest
 
 from remembrancer.domain.memory import Cue, MemoryWrite
+from remembrancer.domain.scope import Reader, Visibility
 from remembrancer.errors import EmbedderMismatch
 from remembrancer.ports.store import CueVector, Entry, Store
 from remembrancer.testing.contract.base import (
@@ -152,6 +154,69 @@ class VectorContract(StoreSuite):
         vector[:] = np.array([0, 1], dtype=np.float32)
         answer = await store.search(READER, request(vector=a_vector(1, 0)))
         assert answer.similarity[0] == pytest.approx(1.0, abs=2e-3)
+
+    @awaited
+    async def test_a_vector_is_kept_with_when_it_was_made(self, store: Store) -> None:
+        await remember(store, indexed(a_memory(), "one"))
+        (ref,) = await refs(store)
+        at = NOW + timedelta(microseconds=9)
+        await store.put_vectors(SCOPE, MODEL, [CueVector(ref, a_vector(1, 0), False)], at=at)
+        times = [row["indexed_at"] for row in await exported(store) if row["record"] == "vector"]
+        assert times == [at.isoformat(timespec="microseconds")]
+
+
+class ReadVectorsContract(StoreSuite):
+    async def _read(self, store: Store, *ids: UUID, reader: Reader = READER) -> dict[UUID, list[float]]:
+        vectors = await store.vectors(reader, MODEL, ids)
+        return {memory_id: vector.tolist() for memory_id, vector in vectors.items()}
+
+    @awaited
+    async def test_a_vector_comes_back_as_it_was_given(self, store: Store) -> None:
+        vector = a_vector(*np.random.default_rng(3).normal(size=384))
+        await remember(store, indexed(a_memory(), "one"))
+        await give_vectors(store, {"one": vector})
+        (read,) = (await store.vectors(READER, MODEL, [a_memory().id])).values()
+        np.testing.assert_array_equal(read, vector, strict=True)
+
+    @awaited
+    async def test_the_first_cue_s_vector_is_the_memory_s(self, store: Store) -> None:
+        await remember(store, indexed(a_memory(), "one", "two"))
+        await give_vectors(store, {"two": a_vector(0, 1)})
+        await give_vectors(store, {"one": a_vector(1, 0)})
+        assert await self._read(store, a_memory().id) == {a_memory().id: [1.0, 0.0]}
+
+    @awaited
+    async def test_a_cue_without_a_vector_is_passed_over(self, store: Store) -> None:
+        await remember(store, indexed(a_memory(), "one", "two", "three"))
+        await give_vectors(store, {"two": a_vector(0, 1), "three": a_vector(1, 0)})
+        assert await self._read(store, a_memory().id) == {a_memory().id: [0.0, 1.0]}
+
+    @awaited
+    async def test_memories_without_a_vector_of_the_model_are_left_out(self, store: Store) -> None:
+        await remember(store, indexed(a_memory(), "one"), indexed(a_memory("other"), "two"))
+        await give_vectors(store, {"one": a_vector(1, 0)})
+        await give_vectors(store, {"two": a_vector(1, 0, 0)}, model="model-b")
+        asked = [a_memory().id, a_memory("other").id, UUID(int=404)]
+        assert set(await self._read(store, *asked)) == {a_memory().id}
+
+    @awaited
+    async def test_vectors_of_what_the_reader_cannot_see_are_left_out(self, store: Store) -> None:
+        hidden = replace(a_memory(scope=replace(SCOPE, agent="bob")), visibility=Visibility.OWN)
+        await remember(store, indexed(hidden, "one"))
+        await give_vectors(store, {"one": a_vector(1, 0)})
+        assert await self._read(store, hidden.id) == {}
+        assert set(await self._read(store, hidden.id, reader=Reader(hidden.scope))) == {hidden.id}
+
+    @awaited
+    async def test_vectors_of_very_many_memories_can_be_asked_for(self, store: Store) -> None:
+        await remember(store, indexed(a_memory(), "one"))
+        await give_vectors(store, {"one": a_vector(1, 0)})
+        asked = [*(UUID(int=n) for n in range(40_000)), a_memory().id, a_memory().id]
+        assert set(await self._read(store, *asked)) == {a_memory().id}
+
+    @awaited
+    async def test_asking_for_no_memory_reads_no_vector(self, store: Store) -> None:
+        assert await self._read(store) == {}
 
 
 class DeferContract(StoreSuite):

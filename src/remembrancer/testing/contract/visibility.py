@@ -225,8 +225,9 @@ def _moments() -> st.SearchStrategy[datetime]:
 def _memories(draw: st.DrawFn) -> Memory:
     begin, end = sorted((draw(_moments()), draw(_moments())))
     maybe = st.none() | _moments()
+    crew, session = draw(st.sampled_from([None, "c1", "c2"])), draw(st.sampled_from([None, "s1", "s2"]))
     return replace(
-        a_memory(WORD, scope=Scope(workspace="acme", session=draw(st.sampled_from([None, "s1", "s2"])))),
+        a_memory(WORD, scope=Scope(workspace="acme", crew=crew, session=session)),
         occurred_from=begin,
         occurred_to=end,
         recorded_at=draw(_moments()),
@@ -252,6 +253,7 @@ def _filters() -> st.SearchStrategy[Filter]:
         tiers=st.none() | st.frozensets(st.sampled_from(Tier)),
         tags=st.frozensets(st.sampled_from(["a", "b", "a b", "c"]), max_size=2),
         source=st.sampled_from([None, "mail"]),
+        crew=st.sampled_from([None, "c1"]),
         session=st.sampled_from([None, "s1"]),
         since=maybe,
         until=maybe,

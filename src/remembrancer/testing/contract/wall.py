@@ -30,6 +30,7 @@ from remembrancer.testing.contract.base import (
     exported,
     request,
 )
+from remembrancer.testing.contract.states import as_lists
 from remembrancer.testing.contract.world import (
     CONVERSATION,
     DEPLOY,
@@ -53,6 +54,11 @@ Observe = Callable[[Store], Awaitable[object]]
 
 def _importance(strength: Strength) -> Adjustment:
     return Adjustment(replace(strength, importance=1.0))
+
+
+async def _states(store: Store) -> object:
+    ids, states = await store.states(READER, EVERYTHING)
+    return ids, as_lists(states)
 
 
 async def _search_words(store: Store) -> object:
@@ -128,6 +134,7 @@ OBSERVED: Final[dict[str, Observe]] = {
     "provenance": lambda store: store.provenance(READER, DEPLOY),
     "memories": lambda store: store.memories(READER, EVERYTHING, limit=3),
     "events": lambda store: store.events(READER, EventFilter(), limit=3),
+    "states": _states,
     "search": _search_both,
     "search by words": _search_words,
     "search by phrase": _search_phrase,
@@ -205,7 +212,7 @@ class WallContract(StoreSuite):
     async def test_nothing_of_a_sibling_can_be_read(self, store: Store) -> None:
         await populate(store, SIBLING, prefix=CANARY)
         async with self.another_store() as empty:
-            for name in ("get", "cues", "revisions", "relations", "provenance", "memories", "events", "stats",
+            for name in ("get", "cues", "revisions", "relations", "provenance", "memories", "states", "events", "stats",
                          "by_topic", "pending", "export"):  # fmt: skip
                 assert await OBSERVED[name](store) == await OBSERVED[name](empty), name
             for name in ("search", "search by words", "search by phrase", "search by vector"):

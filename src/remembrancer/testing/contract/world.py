@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Final
 from uuid import UUID
 
 from remembrancer.domain.event import Priority
+from remembrancer.domain.health import HealthSnapshot, Metrics
 from remembrancer.domain.memory import Cue, MemoryWrite, Status
 from remembrancer.domain.relation import Relation, RelationKind
-from remembrancer.domain.scope import Scope
-from remembrancer.domain.strength import Strength
+from remembrancer.domain.scope import Reader, Scope
+from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength, Usage
 from remembrancer.ports.exchange import relation_to_row
 from remembrancer.ports.store import CueVector, Entry, ExportRow, Store
 from remembrancer.testing.contract.base import give_vectors
 from remembrancer.testing.doubles import NOW, a_memory, a_vector, an_event, an_indexed_cue, indexed
 
 OTHER_MODEL: Final = "model-b"
-DEPLOY, OOM, OLD, CONVERSATION = (UUID(int=number) for number in range(101, 105))
+DEPLOY, OOM, OLD, CONVERSATION, FORMER = (UUID(int=number) for number in range(101, 106))
 TURNS: Final = (UUID(int=201), UUID(int=202))
 TOPIC: Final = "checkout-memory"
 
 
 async def populate(store: Store, scope: Scope, *, prefix: str = "") -> None:
-    """Events in two streams and memories of every state, with vectors of two models, revisions and relations.
+    """Events in two streams and memories of every state, with vectors, edges, and what became of them logged.
 
     Two workspaces hold the same ids, keys and topics; `prefix` begins every text, so that one is told from the other.
     """
@@ -43,10 +44,11 @@ async def populate(store: Store, scope: Scope, *, prefix: str = "") -> None:
     memory = replace(
         a_memory(f"{prefix}checkout needs memory", memory_id=OOM, scope=scope, at=NOW - timedelta(days=1)),
         topic_key=TOPIC,
-        strength=Strength(importance=0.875, priority=8),
+        strength=Strength(importance=0.875, importance_floor=0.5, priority=8, stability=3.5, difficulty=4.25),
     )
+    former = a_memory(f"{prefix}the deploy failed on thursday", memory_id=FORMER, scope=scope)
     old = a_memory(f"{prefix}the old deploy script", memory_id=OLD, scope=scope, at=NOW - timedelta(days=9))
-    for write in (indexed(deploy, event_ids=TURNS), indexed(memory), indexed(old)):
+    for write in (indexed(deploy, event_ids=TURNS), indexed(memory), indexed(old), indexed(former)):
         await store.insert(scope, write)
     await store.revise(
         scope,
@@ -59,6 +61,41 @@ async def populate(store: Store, scope: Scope, *, prefix: str = "") -> None:
     cut = [CueVector(cue.ref, a_vector(0, 1), True) for cue in pending if cue.memory_id == OLD]
     await store.put_vectors(scope, OTHER_MODEL, cut, at=NOW)
     await store.import_rows(scope, relation_rows())
+    await _log(store, scope)
+
+
+async def _log(store: Store, scope: Scope) -> None:
+    """What use and judgement leave behind: exposures, an end of validity, a retirement, and how well it all went."""
+    reader, shown = Reader(scope), NOW + timedelta(minutes=5)
+    await store.supersede(reader, FORMER, DEPLOY, at=NOW + timedelta(minutes=3))
+    await store.adjust(
+        reader,
+        [FORMER],
+        lambda strength: Adjustment(replace(strength, usage=Usage(harmed=3, unhelpful=1)), "harmed too often"),
+        at=NOW + timedelta(minutes=4),
+    )
+    await store.adjust(
+        reader,
+        [DEPLOY],
+        lambda strength: Adjustment(
+            replace(strength, last_reviewed_at=shown, usage=Usage(shown=1, last_shown_at=shown))
+        ),
+        at=shown,
+        exposed=[Exposed(DEPLOY, Exposure.SHOWN, shown, 0.5), Exposed(OLD, Exposure.RETRIEVED, shown)],
+    )
+    for crew in (None, scope.crew):
+        await store.put_snapshot(scope, a_snapshot(crew))
+
+
+def a_snapshot(crew: str | None, *, day: int = 4, score: float | None = 62.5) -> HealthSnapshot:
+    """One of a day in March, without anything to measure nearness by."""
+    return HealthSnapshot(
+        crew=crew,
+        day=date(2026, 3, day),
+        taken_at=NOW + timedelta(days=day),
+        metrics=Metrics(freshness=90.0, coverage=75.0, coherence=None, efficiency=None, reachability=25.0),
+        score=score,
+    )
 
 
 def relation_rows() -> list[ExportRow]:

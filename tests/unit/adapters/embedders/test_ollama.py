@@ -144,7 +144,7 @@ def test_where_ollama_does_not_cut_the_beginning_is_embedded_all_the_same(server
     assert embedded(server, [LONG]).truncated.tolist() == [True]
     beginning = server.texts[-1][0]
     assert LONG.startswith(beginning.removeprefix("search_document: "))
-    assert 50 < len(beginning.split()) <= 100
+    assert 75 <= len(beginning.split()) <= 100
 
 
 def test_a_question_that_does_not_fit_is_cut(server: OllamaServer) -> None:

@@ -53,7 +53,7 @@ def event_filters(draw: st.DrawFn) -> EventFilter:
 def filters(draw: st.DrawFn) -> Filter:
     """Few conditions at a time: all together would leave nothing to keep."""
     where = Filter(current_at=draw(moments))
-    for condition in draw(st.sets(st.sampled_from(["kinds", "tiers", "tags", "words", "times"]), max_size=2)):
+    for condition in draw(st.sets(st.sampled_from(["kinds", "tiers", "tags", "words", "crew", "times"]), max_size=2)):
         match condition:
             case "kinds":
                 where = replace(where, kinds=draw(st.frozensets(st.sampled_from(["note", "never"]))))
@@ -64,6 +64,8 @@ def filters(draw: st.DrawFn) -> Filter:
             case "words":
                 source, session = draw(st.sampled_from([(None, "monday"), ("mail", None), ("never", "never")]))
                 where = replace(where, source=source, session=session)
+            case "crew":
+                where = replace(where, crew=draw(st.sampled_from(["platform", "never"])))
             case _:
                 since, until = draw(spans)
                 where = replace(where, since=since, until=until)
@@ -95,8 +97,10 @@ def various_memories(draw: st.DrawFn) -> list[Memory]:
 @st.composite
 def _various(draw: st.DrawFn, memory_id: UUID) -> Memory:
     begin, end = sorted((draw(moments), draw(moments)))
+    crew = draw(st.sampled_from([None, "platform", "sales"]))
+    session = draw(st.sampled_from([None, "monday", "tuesday"]))
     memory = replace(
-        a_memory(memory_id=memory_id, scope=replace(SCOPE, session=draw(st.sampled_from([None, "monday", "tuesday"])))),
+        a_memory(memory_id=memory_id, scope=replace(SCOPE, crew=crew, session=session)),
         tier=draw(st.sampled_from(Tier)),
         kind=draw(st.sampled_from(["note", "decision"])),
         source=draw(st.sampled_from([None, "mail"])),

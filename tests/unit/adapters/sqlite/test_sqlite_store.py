@@ -21,6 +21,7 @@ from remembrancer.adapters.sqlite.resident.cache import ResidentIndexes
 from remembrancer.adapters.sqlite.store import SqliteOptions, SqliteStore
 from remembrancer.domain.memory import Cue, Status
 from remembrancer.domain.scope import Reader
+from remembrancer.domain.strength import Adjustment
 from remembrancer.policies.formation import Formation, memory_of_event
 from remembrancer.policies.lexical import tokens_and_terms
 from remembrancer.ports.exchange import cue_to_row
@@ -108,7 +109,12 @@ def test_what_another_process_learned_of_a_memory_counts(path: str) -> None:
     async def work(one: SqliteStore, other: SqliteStore) -> float:
         await one.insert(SCOPE, indexed(a_memory("a kestrel")))
         await found(one, "kestrel")
-        await other.adjust(READER, [a_memory("a kestrel").id], lambda strength: Adjustment(replace(strength, importance=0.875)), at=LATER)
+        await other.adjust(
+            READER,
+            [a_memory("a kestrel").id],
+            lambda strength: Adjustment(replace(strength, importance=0.875)),
+            at=LATER,
+        )
         return float((await one.search(READER, request("kestrel"))).states.importance[0])
 
     assert with_two(path, work) == 0.875
@@ -247,7 +253,9 @@ class Sweeping(RuleBasedStateMachine):
         async def some() -> None:
             pending = await self.store.pending(SCOPE, model, limit=limit, now=LATER)
             chosen = pending[which % len(pending) :] if pending else ()
-            await self.store.put_vectors(SCOPE, model, [CueVector(cue.ref, a_vector(1, 0), False) for cue in chosen], at=LATER)
+            await self.store.put_vectors(
+                SCOPE, model, [CueVector(cue.ref, a_vector(1, 0), False) for cue in chosen], at=LATER
+            )
 
         self.runner.run(some())
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembrancer.adapters.sqlite.resident.growing import GrowingArray
+from remembrancer.adapters.sqlite.rows import LEVEL
 from remembrancer.adapters.sqlite.times import micros
 from remembrancer.domain.candidates import States
 from remembrancer.domain.query import Filter
@@ -66,8 +67,7 @@ SELECT: Final = (
     f" CASE WHEN m.status = 'active' THEN {_NEVER} ELSE ifnull(m.retired_at, {_ALWAYS}) END),"
     " ifnull(m.last_reviewed_at, 0), ifnull(m.last_retrieved_at, 0), ifnull(m.last_shown_at, 0),"
     " ifnull(m.last_used_at, 0), m.importance, m.importance_floor, m.confidence, m.stability, m.priority,"
-    " CASE WHEN m.session <> '' THEN 4 WHEN m.agent <> '' THEN 3 WHEN m.crew <> '' THEN 2 WHEN m.project <> '' THEN 1"
-    " ELSE 0 END, m.retrieved, m.shown, m.used, m.tags, m.metadata"
+    f" {LEVEL}, m.retrieved, m.shown, m.used, m.tags, m.metadata"
 )
 """The columns of table `m` in the order of MemoryRow. It is current from `current_from` until `current_until`."""
 
@@ -180,7 +180,7 @@ class MemoryColumns:
         for word, values in (("kind", where.kinds), ("tier", where.tiers), ("visibility", where.visibilities)):
             if values is not None:
                 keep &= np.isin(self._words[word].values, self._known(word, values))
-        for word, value in (("source", where.source), ("session", where.session)):
+        for word, value in (("source", where.source), ("crew", where.crew), ("session", where.session)):
             if value is not None:
                 keep &= self._is(word, value)
         for tag in where.tags:

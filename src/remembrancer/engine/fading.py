@@ -1,0 +1,104 @@
+"""What time takes: how strong memories are, when they will have faded, and the curve of one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import numpy as np
+
+from remembrancer.domain.memory import Memory
+from remembrancer.domain.query import Filter
+from remembrancer.domain.scope import Reader
+from remembrancer.engine.context import Context
+from remembrancer.engine.inspect import get
+from remembrancer.policies.dynamics import instant, states_of
+from remembrancer.policies.forecast import NEVER, Forgetting, chosen, curve, falls_below, moment_of, strength
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outlook:
+    """One memory's strength now, and `below` which it counts as faded, both in [0, 1].
+
+    `falls_at`: the first moment at which it is below, if nothing else happens to it; None: not within a hundred years.
+    For one that has faded it lies in the past: by then it was below at the latest.
+    """
+
+    memory: Memory
+    strength: float
+    below: float
+    falls_at: datetime | None
+
+    @property
+    def has_faded(self) -> bool:
+        return self.strength < self.below
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FadingCurve:
+    """One memory's strength over time: `points` evenly from the first moment to the last, `now` between them.
+
+    It goes by what the memory is now, and so begins no earlier than the last thing that the preset's law knows to have
+    happened to it: being used, say. What is ahead holds if nothing else happens.
+    """
+
+    outlook: Outlook
+    now: datetime
+    points: tuple[tuple[datetime, float], ...]
+
+
+async def decay(ctx: Context, reader: Reader, *, limit: int) -> tuple[Outlook, ...]:
+    """Current memories, weakest first, ties by id. Reads the state of every one, the text of those listed only."""
+    now = ctx.clock()
+    ids, states = await ctx.store.states(reader, Filter(current_at=now))
+    order = np.argsort(strength(states, _law(ctx), now), kind="stable")  # they come by id
+    return await _listed(ctx, reader, ids, order[:limit], now)
+
+
+async def fading(ctx: Context, reader: Reader, *, limit: int, within: timedelta) -> tuple[Outlook, ...]:
+    """Current memories that have not faded and will within that time, soonest first, ties by id. Reads as `decay`."""
+    now, law = ctx.clock(), _law(ctx)
+    ids, states = await ctx.store.states(reader, Filter(current_at=now))
+    rows = np.flatnonzero(strength(states, law, now) >= law.below)
+    falls = falls_below(chosen(states, rows), law, now, horizon=within)
+    soonest = np.argsort(falls, kind="stable")[: np.count_nonzero(falls != NEVER)]
+    return await _listed(ctx, reader, ids, rows[soonest[:limit]], now)
+
+
+async def fading_curve(ctx: Context, reader: Reader, memory_id: UUID, *, around: timedelta, points: int) -> FadingCurve:
+    """The strength of one memory, from so long ago, or since when it can be told, to so far ahead. Raises NotFound."""
+    now, law = ctx.clock(), _law(ctx)
+    memory = await get(ctx, reader, memory_id)
+    states = states_of([memory])
+    settled = instant(law.dynamics.settled(states)[0])
+    since = min(now, max(settled, now - around))
+    (outlook,) = _outlooks(ctx, [memory], now)
+    return FadingCurve(outlook=outlook, now=now, points=tuple(curve(states, law, since, now + around, points)))
+
+
+async def _listed(
+    ctx: Context, reader: Reader, ids: Sequence[UUID], rows: NDArray[np.intp], now: datetime
+) -> tuple[Outlook, ...]:
+    wanted = [ids[int(row)] for row in rows]
+    memories = await ctx.store.get(reader, wanted)
+    return _outlooks(ctx, [memories[one] for one in wanted if one in memories], now)
+
+
+def _outlooks(ctx: Context, memories: Sequence[Memory], now: datetime) -> tuple[Outlook, ...]:
+    """Of each, in their order."""
+    states, law = states_of(memories), _law(ctx)
+    strengths, falls = strength(states, law, now), falls_below(states, law, now)
+    return tuple(
+        Outlook(memory=memory, strength=float(value), below=law.below, falls_at=moment_of(at))
+        for memory, value, at in zip(memories, strengths, falls, strict=True)
+    )
+
+
+def _law(ctx: Context) -> Forgetting:
+    return Forgetting(ctx.preset.fading.strength, ctx.preset.dynamics, ctx.preset.fading.below)

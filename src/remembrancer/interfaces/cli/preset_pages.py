@@ -1,0 +1,80 @@
+"""What presets look like on a terminal: their choices under the names that they have in a preset's file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Final
+
+from rich.table import Table
+from rich.text import Text
+
+from remembrancer.interfaces.cli.drawing import facts, indented, one_line
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
+    from rich.console import RenderableType
+
+    from remembrancer.interfaces.wire import PresetOut, PresetsOut
+
+Blocks = Iterator["RenderableType"]
+
+_FIRST: Final = ("ranking", "rankings", "dynamics", "fading")
+_ABSENT: Final = {"words_alone": "as score"}
+"""What it means that there is none of it, where that is not plain."""
+
+
+def listed(answer: PresetsOut) -> Blocks:
+    """A line each."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for preset in answer.presets:
+        name = Text(one_line(preset.name), style="bold" if preset.in_use else "")
+        told = Text(one_line(preset.description))
+        grid.add_row(name, told.append("  in use", style="green") if preset.in_use else told)
+    yield grid
+
+
+def told(answer: PresetOut) -> Blocks:
+    """How it scores first, then whatever else there is to decide."""
+    alone = {key: value for key, value in answer.choices.items() if not isinstance(value, dict)}
+    sections = {key: value for key, value in answer.choices.items() if isinstance(value, dict) and value}
+    head = Text(one_line(_worded("", alone.pop("name"))), style="bold")
+    yield head.append("  in use", style="not bold green") if answer.in_use else head
+    yield Text(one_line(_worded("", alone.pop("description"))))
+    for title in sorted(sections, key=lambda section: section not in _FIRST):
+        yield from _section(title, _rows("", sections[title]))
+        if title == _FIRST[0]:
+            yield from _section("signals", answer.signals.items())
+    yield from _section("besides", _rows("", alone))
+
+
+def _section(title: str, rows: Iterable[tuple[str, str]]) -> Blocks:
+    yield ""
+    yield Text(title, style="bold")
+    yield indented(facts(rows), 2)
+
+
+def _rows(path: str, choices: dict[str, JsonValue]) -> Iterator[tuple[str, str]]:
+    """A row for each choice; a table of single values is one row."""
+    for key, value in choices.items():
+        if isinstance(value, dict) and any(isinstance(inner, dict) for inner in value.values()):
+            yield from _rows(f"{path}{key}.", value)
+        else:
+            yield f"{path}{key}", _worded(key, value)
+
+
+def _worded(key: str, value: JsonValue) -> str:
+    match value:
+        case dict():
+            return " · ".join(f"{inner} {_worded(inner, one)}" for inner, one in value.items()) or "none"
+        case list():
+            return ", ".join(_worded("", one) for one in value) or "none"
+        case False:
+            return _ABSENT.get(key, "no")
+        case True:
+            return "yes"
+        case float():
+            return f"{value:g}"
+        case _:
+            return str(value)

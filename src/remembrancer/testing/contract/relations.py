@@ -1,0 +1,171 @@
+"""Edges between memories: read, said by hand, drawn by the index sweep."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+
+from remembrancer.domain.memory import Memory
+from remembrancer.domain.relation import Relation, RelationKind
+from remembrancer.errors import EmbedderMismatch, NotFound
+from remembrancer.ports.exchange import relation_to_row
+from remembrancer.ports.store import CueVector, Store
+from remembrancer.testing.contract.base import MODEL, StoreSuite, awaited, exported, remember
+from remembrancer.testing.contract.memories import LATER
+from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, a_vector, indexed
+
+HUB, LEFT, RIGHT = (a_memory(text) for text in ("hub", "left", "right"))
+
+
+def edge(
+    source: Memory = HUB, target: Memory = LEFT, kind: RelationKind = RelationKind.SIMILAR, weight: float = 0.5
+) -> Relation:
+    return Relation(source.id, target.id, kind, weight, NOW)
+
+
+async def three(store: Store) -> None:
+    await remember(store, *(indexed(memory) for memory in (HUB, LEFT, RIGHT)))
+
+
+class RelationContract(StoreSuite):
+    @awaited
+    async def test_edges_from_and_to_a_memory_come_oldest_first(self, store: Store) -> None:
+        hub, left, right = (a_memory(text) for text in ("hub", "left", "right"))
+        await remember(store, *(indexed(memory) for memory in (hub, left, right)))
+        edges = (
+            Relation(hub.id, left.id, RelationKind.SIMILAR, 0.25, NOW),
+            Relation(right.id, hub.id, RelationKind.SUPPORTS, 1.0, NOW + timedelta(seconds=1)),
+        )
+        other = Relation(left.id, right.id, RelationKind.CONTRADICTS, 0.5, NOW)
+        await store.import_rows(SCOPE, [relation_to_row(edge) for edge in (edges[1], other, edges[0])])
+        assert await store.relations(READER, [hub.id]) == edges
+
+    @awaited
+    async def test_a_memory_without_edges_has_none(self, store: Store) -> None:
+        await remember(store, indexed(a_memory()))
+        assert await store.relations(READER, [a_memory().id]) == ()
+        assert await store.relations(READER, [UUID(int=404)]) == ()
+
+    @awaited
+    async def test_edges_of_several_memories_come_together(self, store: Store) -> None:
+        await three(store)
+        edges = (edge(), replace(edge(LEFT, RIGHT), created_at=LATER))
+        await store.relate(READER, edges)
+        assert await store.relations(READER, [HUB.id, RIGHT.id]) == edges
+
+    @awaited
+    async def test_an_edge_between_two_of_the_memories_comes_once(self, store: Store) -> None:
+        await three(store)
+        await store.relate(READER, [edge()])
+        assert await store.relations(READER, [HUB.id, LEFT.id, HUB.id]) == (edge(),)
+
+    @awaited
+    async def test_edges_of_one_moment_come_by_their_ends(self, store: Store) -> None:
+        await three(store)
+        edges = [edge(HUB, RIGHT), edge(LEFT, HUB), edge(HUB, LEFT), edge(HUB, LEFT, RelationKind.CONTRADICTS)]
+        await store.relate(READER, edges)
+        expected = sorted(edges, key=lambda one: (one.source, one.target, one.kind))
+        assert await store.relations(READER, [HUB.id]) == tuple(expected)
+
+    @awaited
+    async def test_no_memory_has_no_edge(self, store: Store) -> None:
+        await three(store)
+        await store.relate(READER, [edge()])
+        assert await store.relations(READER, []) == ()
+
+    @awaited
+    async def test_edges_of_very_many_memories_can_be_asked_for(self, store: Store) -> None:
+        await three(store)
+        await store.relate(READER, [edge()])
+        assert await store.relations(READER, [*(UUID(int=n) for n in range(40_000)), HUB.id]) == (edge(),)
+
+
+class RelateContract(StoreSuite):
+    @awaited
+    async def test_a_new_edge_is_counted_and_kept_whole(self, store: Store) -> None:
+        await three(store)
+        said = Relation(RIGHT.id, HUB.id, RelationKind.DERIVED_FROM, 0.123456789, NOW + timedelta(microseconds=7))
+        assert await store.relate(READER, [said, edge()]) == 2
+        assert set(await store.relations(READER, [HUB.id])) == {said, edge()}
+
+    @awaited
+    async def test_an_edge_that_is_there_takes_the_new_weight(self, store: Store) -> None:
+        await three(store)
+        await store.relate(READER, [edge()])
+        assert await store.relate(READER, [replace(edge(weight=0.25), created_at=LATER)]) == 0
+        assert await store.relations(READER, [HUB.id]) == (edge(weight=0.25),)
+
+    @awaited
+    async def test_an_edge_said_twice_at_once_is_one_with_the_last_weight(self, store: Store) -> None:
+        await three(store)
+        assert await store.relate(READER, [edge(weight=0.25), edge(weight=1.0)]) == 1
+        assert await store.relations(READER, [HUB.id]) == (edge(weight=1.0),)
+
+    @awaited
+    async def test_edges_of_another_kind_or_direction_are_others(self, store: Store) -> None:
+        await three(store)
+        assert await store.relate(READER, [edge(), edge(LEFT, HUB), edge(kind=RelationKind.SUPPORTS)]) == 3
+
+    @awaited
+    async def test_relating_nothing_adds_nothing(self, store: Store) -> None:
+        assert await store.relate(READER, []) == 0
+
+    @pytest.mark.parametrize("missing", ["source", "target"])
+    def test_a_missing_end_is_not_found_and_nothing_is_written(self, store: Store, missing: str) -> None:
+        async def attempt() -> None:
+            await three(store)
+            before = await exported(store)
+            astray = replace(edge(), **{missing: UUID(int=404)})
+            with pytest.raises(NotFound):
+                await store.relate(READER, [edge(LEFT, RIGHT), astray])
+            assert await exported(store) == before
+
+        self.runner.run(attempt())
+
+
+class LinkedVectorsContract(StoreSuite):
+    async def _sweep(self, store: Store, *edges: Relation) -> int:
+        pending = await store.pending(SCOPE, MODEL, limit=100, now=NOW)
+        vectors = [CueVector(cue.ref, a_vector(1, 0), False) for cue in pending]
+        return await store.put_vectors(SCOPE, MODEL, vectors, at=LATER, relations=edges)
+
+    @awaited
+    async def test_edges_are_stored_with_vectors(self, store: Store) -> None:
+        await three(store)
+        assert await self._sweep(store, edge()) == 3
+        assert await store.relations(READER, [HUB.id]) == (edge(),)
+
+    @awaited
+    async def test_edges_may_come_without_a_vector(self, store: Store) -> None:
+        await three(store)
+        assert await store.put_vectors(SCOPE, MODEL, [], at=LATER, relations=[edge()]) == 0
+        assert await store.relations(READER, [HUB.id]) == (edge(),)
+
+    @awaited
+    async def test_an_edge_that_is_there_keeps_its_weight(self, store: Store) -> None:
+        await three(store)
+        await store.relate(READER, [edge(weight=1.0)])
+        await self._sweep(store, edge(weight=0.25))
+        assert await store.relations(READER, [HUB.id]) == (edge(weight=1.0),)
+
+    @pytest.mark.parametrize("gone", ["source", "target"])
+    def test_an_edge_whose_end_has_gone_is_left_and_the_others_are_not(self, store: Store, gone: str) -> None:
+        async def sweep() -> None:
+            await three(store)
+            astray = replace(edge(), **{gone: UUID(int=404)})
+            assert await self._sweep(store, astray, edge(LEFT, RIGHT)) == 3
+            assert await store.relations(READER, [HUB.id, LEFT.id]) == (edge(LEFT, RIGHT),)
+
+        self.runner.run(sweep())
+
+    @awaited
+    async def test_refused_vectors_leave_no_edge(self, store: Store) -> None:
+        await three(store)
+        one, *_ = await store.pending(SCOPE, MODEL, limit=9, now=NOW)
+        unequal = [CueVector(one.ref, a_vector(1, 0), False), CueVector(one.ref, a_vector(1, 0, 0), False)]
+        with pytest.raises(EmbedderMismatch):
+            await store.put_vectors(SCOPE, MODEL, unequal, at=LATER, relations=[edge()])
+        assert await store.relations(READER, [HUB.id]) == ()

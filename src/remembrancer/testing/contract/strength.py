@@ -1,0 +1,292 @@
+"""Strength: adjusted, with what is logged of it, and as a search brings it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Final
+from uuid import UUID
+
+import numpy as np
+import pytest
+
+from remembrancer.domain.memory import Status
+from remembrancer.domain.scope import Level, Reach, Reader, Scope
+from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength, Usage
+from remembrancer.errors import InvalidInput, NotFound
+from remembrancer.policies.dynamics import states_of
+from remembrancer.ports.store import Audited, ExportRow, Store
+from remembrancer.testing.contract.base import StoreSuite, assert_same_states, awaited, exported, remember, request
+from remembrancer.testing.contract.memories import FULL, LATER, one, used_once
+from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, indexed
+
+WEARY: Final = "harmed too often"
+
+
+def wearing(strength: Strength) -> Adjustment:
+    """A bad word too many: it is to be retired."""
+    usage = replace(strength.usage, harmed=strength.usage.harmed + 1)
+    return Adjustment(replace(strength, importance=strength.importance / 2, usage=usage), WEARY)
+
+
+def shown(memory_id: UUID, similarity: float | None = 0.75, *, seconds: int = 0) -> Exposed:
+    return Exposed(memory_id, Exposure.SHOWN, LATER + timedelta(seconds=seconds), similarity)
+
+
+async def logged(store: Store) -> list[ExportRow]:
+    """The log of exposures, which only an export shows whole."""
+    return [row for row in await exported(store) if row["record"] == "exposure"]
+
+
+class AdjustContract(StoreSuite):
+    @awaited
+    async def test_adjusting_returns_and_keeps_the_new_strength(self, store: Store) -> None:
+        memory = replace(a_memory(), strength=FULL.strength)
+        await remember(store, indexed(memory))
+        expected = Strength(importance=0.25, priority=1, confidence=0.75, surprise=0.5, usage=Usage(harmed=1))
+        assert await store.adjust(READER, [memory.id], lambda _: Adjustment(expected), at=LATER) == {
+            memory.id: expected
+        }
+        assert await one(store, memory.id) == replace(memory, strength=expected)
+
+    @awaited
+    async def test_every_use_is_counted(self, store: Store) -> None:
+        await remember(store, indexed(a_memory()))
+        for _ in range(3):
+            await store.adjust(READER, [a_memory().id], used_once, at=LATER)
+        assert (await one(store, a_memory().id)).strength.usage.used == 3
+
+    @awaited
+    async def test_a_memory_named_twice_is_adjusted_once(self, store: Store) -> None:
+        await remember(store, indexed(a_memory()))
+        await store.adjust(READER, [a_memory().id, a_memory().id], used_once, at=LATER)
+        assert (await one(store, a_memory().id)).strength.usage.used == 1
+
+    @awaited
+    async def test_one_missing_memory_leaves_all_as_they_were(self, store: Store) -> None:
+        await remember(store, indexed(a_memory()))
+        with pytest.raises(NotFound):
+            await store.adjust(READER, [a_memory().id, UUID(int=404)], used_once, at=LATER)
+        assert await one(store, a_memory().id) == a_memory()
+
+    @awaited
+    async def test_a_change_that_raises_leaves_all_as_they_were(self, store: Store) -> None:
+        await remember(store, indexed(a_memory("one")), indexed(a_memory("two")))
+        seen: list[Strength] = []
+
+        def fails_on_the_second(strength: Strength) -> Adjustment:
+            seen.append(strength)
+            if len(seen) == 2:
+                raise InvalidInput("importance", 2, "a number from 0 to 1")
+            return used_once(strength)
+
+        with pytest.raises(InvalidInput):
+            await store.adjust(READER, [a_memory("one").id, a_memory("two").id], fails_on_the_second, at=LATER)
+        for text in ("one", "two"):
+            assert await one(store, a_memory(text).id) == a_memory(text)
+
+    @awaited
+    async def test_adjusting_nothing_returns_nothing(self, store: Store) -> None:
+        assert await store.adjust(READER, [], used_once, at=LATER) == {}
+
+    @awaited
+    async def test_retired_memories_can_be_adjusted(self, store: Store) -> None:
+        await remember(store, indexed(a_memory()))
+        await store.set_status(READER, a_memory().id, Status.RETIRED, at=LATER)
+        assert set(await store.adjust(READER, [a_memory().id], used_once, at=LATER)) == {a_memory().id}
+
+
+class RetireByAdjustingContract(StoreSuite):
+    @awaited
+    async def test_an_adjustment_that_says_so_retires_the_memory(self, store: Store) -> None:
+        await remember(store, indexed(a_memory()))
+        await store.adjust(READER, [a_memory().id], wearing, at=LATER)
+        expected = replace(
+            a_memory(),
+            status=Status.RETIRED,
+            retired_at=LATER,
+            strength=Strength(importance=0.25, usage=Usage(harmed=1)),
+        )
+        assert await one(store, a_memory().id) == expected
+
+    @awaited
+    async def test_the_audit_says_why_an_adjustment_retired_a_memory(self, store: Store) -> None:
+        await remember(store, indexed(a_memory()))
+        await store.adjust(READER, [a_memory().id], wearing, at=LATER)
+        assert await store.audit(READER, a_memory().id) == (Audited(a_memory().id, "retired", WEARY, LATER),)
+
+    @awaited
+    async def test_an_adjustment_that_retires_nothing_leaves_no_line(self, store: Store) -> None:
+        await remember(store, indexed(a_memory()))
+        await store.adjust(READER, [a_memory().id], used_once, at=LATER)
+        assert await store.audit(READER, a_memory().id) == ()
+
+    @awaited
+    async def test_what_is_retired_already_is_retired_since_then(self, store: Store) -> None:
+        await remember(store, indexed(a_memory()))
+        await store.set_status(READER, a_memory().id, Status.ARCHIVED, at=NOW)
+        await store.adjust(READER, [a_memory().id], wearing, at=LATER)
+        memory = await one(store, a_memory().id)
+        assert (memory.status, memory.retired_at, memory.strength.usage.harmed) == (Status.ARCHIVED, NOW, 1)
+        assert await store.audit(READER, a_memory().id) == ()
+
+    @awaited
+    async def test_a_memory_may_leave_its_reader_s_sight_as_it_is_retired(self, store: Store) -> None:
+        mate = replace(SCOPE, agent="bob")
+        memory = replace(a_memory(scope=mate), strength=Strength(importance=0.7))
+        await remember(store, indexed(memory))
+        reader = Reader(SCOPE, Reach.CREW_SHARED, shared_from=0.65)
+        adjusted = await store.adjust(reader, [memory.id], wearing, at=LATER)
+        assert adjusted[memory.id].importance == 0.35
+        assert (await one(store, memory.id, Reader(mate))).status is Status.RETIRED
+
+    @awaited
+    async def test_a_change_that_raises_retires_and_logs_nothing(self, store: Store) -> None:
+        await remember(store, indexed(a_memory("one")), indexed(a_memory("two")))
+        before = await exported(store)
+        calls: list[Strength] = []
+
+        def retires_the_first(strength: Strength) -> Adjustment:
+            calls.append(strength)
+            if len(calls) == 2:
+                raise InvalidInput("importance", 2, "a number from 0 to 1")
+            return wearing(strength)
+
+        both = [a_memory("one").id, a_memory("two").id]
+        with pytest.raises(InvalidInput):
+            await store.adjust(READER, both, retires_the_first, at=LATER, exposed=[shown(one) for one in both])
+        assert await exported(store) == before
+
+    @awaited
+    async def test_the_audit_of_what_is_not_there_is_empty(self, store: Store) -> None:
+        assert await store.audit(READER, UUID(int=404)) == ()
+
+    @awaited
+    async def test_the_audit_comes_oldest_first(self, store: Store) -> None:
+        await remember(store, indexed(a_memory()))
+        for at in (LATER + timedelta(days=1), LATER):
+            await store.adjust(READER, [a_memory().id], wearing, at=at)
+            await store.set_status(READER, a_memory().id, Status.ACTIVE, at=at)
+        times = [line.at for line in await store.audit(READER, a_memory().id)]
+        assert times == [LATER, LATER + timedelta(days=1)]
+
+
+class ExposureContract(StoreSuite):
+    @awaited
+    async def test_an_exposure_is_logged_with_all_that_is_known_of_it(self, store: Store) -> None:
+        await remember(store, indexed(a_memory()))
+        await store.adjust(READER, [a_memory().id], used_once, at=LATER, exposed=[shown(a_memory().id)])
+        assert await logged(store) == [
+            {
+                "record": "exposure",
+                "memory_id": str(a_memory().id),
+                "kind": "shown",
+                "at": LATER.isoformat(timespec="microseconds"),
+                "similarity": 0.75,
+            }
+        ]
+
+    @awaited
+    async def test_an_exposure_may_have_no_similarity(self, store: Store) -> None:
+        await remember(store, indexed(a_memory()))
+        await store.adjust(READER, [], used_once, at=LATER, exposed=[shown(a_memory().id, None)])
+        assert [row["similarity"] for row in await logged(store)] == [None]
+
+    @awaited
+    async def test_exposures_of_one_kind_at_one_moment_are_one(self, store: Store) -> None:
+        await remember(store, indexed(a_memory()))
+        twice = [shown(a_memory().id, 0.75), shown(a_memory().id, 0.25)]
+        await store.adjust(READER, [], used_once, at=LATER, exposed=twice)
+        assert [row["similarity"] for row in await logged(store)] == [0.75]
+
+    @pytest.mark.parametrize("other", ["kind", "memory", "time"])
+    def test_exposures_that_differ_are_told_apart(self, store: Store, other: str) -> None:
+        async def log() -> None:
+            await remember(store, indexed(a_memory("one")), indexed(a_memory("two")))
+            first = shown(a_memory("one").id)
+            second = {
+                "kind": replace(first, exposure=Exposure.USED),
+                "memory": replace(first, memory_id=a_memory("two").id),
+                "time": replace(first, at=first.at + timedelta(microseconds=1)),
+            }[other]
+            await store.adjust(READER, [], used_once, at=LATER, exposed=[first, second])
+            assert len(await logged(store)) == 2
+
+        self.runner.run(log())
+
+    @awaited
+    async def test_an_exposure_alone_changes_no_strength(self, store: Store) -> None:
+        await remember(store, indexed(a_memory()))
+        assert await store.adjust(READER, [], used_once, at=LATER, exposed=[shown(a_memory().id)]) == {}
+        assert await one(store, a_memory().id) == a_memory()
+
+    @awaited
+    async def test_an_exposure_of_a_missing_memory_leaves_all_as_it_was(self, store: Store) -> None:
+        await remember(store, indexed(a_memory()))
+        before = await exported(store)
+        exposed = [shown(a_memory().id), shown(UUID(int=404))]
+        with pytest.raises(NotFound):
+            await store.adjust(READER, [a_memory().id], used_once, at=LATER, exposed=exposed)
+        assert await exported(store) == before
+
+    @awaited
+    async def test_the_log_stays_when_what_a_memory_says_is_revised(self, store: Store) -> None:
+        await remember(store, indexed(a_memory()))
+        await store.adjust(READER, [], used_once, at=LATER, exposed=[shown(a_memory().id)])
+        before = await logged(store)
+        await store.revise(SCOPE, indexed(a_memory()), expected_revision=1, at=LATER)
+        assert await logged(store) == before
+
+
+class StatesContract(StoreSuite):
+    @awaited
+    async def test_a_search_brings_every_memory_s_state(self, store: Store) -> None:
+        memory = replace(
+            FULL,
+            text="kestrel",
+            recorded_at=NOW,
+            valid_from=None,
+            valid_until=None,
+            superseded_by=None,
+            superseded_at=None,
+            status=Status.ACTIVE,
+            retired_at=None,
+        )
+        plain = a_memory("a kestrel")
+        await remember(store, indexed(memory), indexed(plain))
+        answer = await store.search(Reader(FULL.scope), request("kestrel"))
+        assert answer.ids == (plain.id, memory.id)
+        assert_same_states(answer.states, states_of([plain, memory]))
+
+    @awaited
+    async def test_no_candidate_has_no_state(self, store: Store) -> None:
+        answer = await store.search(READER, request("kestrel"))
+        assert_same_states(answer.states, states_of([]))
+
+    @awaited
+    async def test_what_an_adjustment_changed_is_brought_at_once(self, store: Store) -> None:
+        memory = a_memory("kestrel")
+        await remember(store, indexed(memory))
+        await store.search(READER, request("kestrel"))
+        await store.adjust(READER, [memory.id], lambda _: Adjustment(FULL.strength), at=LATER)
+        answer = await store.search(READER, request("kestrel"))
+        assert_same_states(answer.states, states_of([replace(memory, strength=FULL.strength)]))
+
+    @pytest.mark.parametrize(
+        ("scope", "level"),
+        [
+            (Scope(workspace="acme"), Level.WORKSPACE),
+            (Scope(workspace="acme", project="web"), Level.PROJECT),
+            (Scope(workspace="acme", project="web", crew="platform"), Level.CREW),
+            (Scope(workspace="acme", agent="ana"), Level.AGENT),
+            (Scope(workspace="acme", project="web", session="monday"), Level.SESSION),
+        ],
+    )
+    def test_the_level_is_that_of_the_narrowest_part(self, store: Store, scope: Scope, level: Level) -> None:
+        async def compare() -> None:
+            await remember(store, indexed(a_memory("kestrel", scope=scope)))
+            answer = await store.search(Reader(Scope(workspace="acme")), request("kestrel"))
+            assert answer.states.level.tolist() == [level]
+            assert answer.states.level.dtype == np.int32
+
+        self.runner.run(compare())

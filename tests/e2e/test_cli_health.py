@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from driver import Cli
+
+from remembrancer import Remembrancer
+from remembrancer.testing.doubles import NOW, FixedClock, HashEmbedder
+
+NAMES = ["freshness", "coverage", "coherence", "efficiency", "reachability"]
+
+Fill = Callable[..., None]
+
+
+@pytest.fixture
+def fill(folder: Path) -> Fill:
+    """Writes the database as of March 2026: what to remember on each day, the health taken at its end."""
+
+    def write(*days: list[str], crew: str | None = None, embedder: HashEmbedder | str = "none") -> None:
+        clock = FixedClock()
+        with Remembrancer.open(str(folder / "remembrancer.db"), crew=crew, embedder=embedder, clock=clock) as memory:
+            for texts in days:
+                for text in texts:
+                    memory.remember(text)
+                memory.maintain()
+                clock.advance(timedelta(days=1))
+
+    return write
+
+
+def test_without_a_snapshot_health_says_how_to_get_one(cli: Cli) -> None:
+    cli.done("remember", "anything")
+    assert "No health snapshot has been taken yet. `remembrancer maintain` takes one a day." in cli.done("health").out
+
+
+def test_without_a_snapshot_the_json_says_so_too(cli: Cli) -> None:
+    cli.done("remember", "anything")
+    assert cli.done("health", "--json").json == {"crew": None, "latest": None, "history": None}
+
+
+def test_maintain_takes_the_snapshot_that_health_shows(cli: Cli) -> None:
+    cli.done("remember", "anything")
+    assert "health: took 1 snapshot: 100.0, green" in cli.done("maintain", "--only", "health").out
+    assert "100.0 green" in cli.done("health").out
+
+
+def test_health_draws_each_metric_with_its_number_and_the_word_for_it(cli: Cli, fill: Fill) -> None:
+    fill(["The deploy failed", "The deploy failed again"], embedder=HashEmbedder())
+    lines = cli.done("health").out.splitlines()
+    drawn = [line.split()[0] for line in lines if any(line.startswith(name) for name in NAMES)]
+    assert drawn == NAMES
+    [covered] = [line.split() for line in lines if line.startswith("coverage")]
+    assert covered == ["coverage", "█" * 20, "100.0", "green", "29%", "of", "the", "score"]
+
+
+def test_health_says_what_is_missing_and_why(cli: Cli, fill: Fill) -> None:
+    fill(["The deploy failed"])
+    said = " ".join(cli.done("health").out.split())
+    assert said.count("no data: there was no embedder") == 3
+    assert "no data: nothing found by meaning was shown in the 7 days before" in said
+
+
+def test_health_says_what_to_do_about_the_weakest(cli: Cli, fill: Fill) -> None:
+    fill(["The deploy failed", "The deploy failed again"], embedder=HashEmbedder())
+    assert "weakest: reachability. Few memories are joined to another" in " ".join(cli.done("health").out.split())
+
+
+def test_where_all_is_well_there_is_nothing_to_do(cli: Cli, fill: Fill) -> None:
+    fill(["The deploy failed"])
+    assert "weakest" not in cli.done("health").out
+
+
+def test_an_empty_memory_has_no_data_and_is_not_called_bad(cli: Cli, fill: Fill) -> None:
+    fill([])
+    said = cli.done("health").out
+    assert ("no data  on 2026-03-04" in said, "red" in said.split()) == (True, False)
+
+
+def test_history_draws_a_column_a_day_and_a_dot_where_there_was_none(cli: Cli, fill: Fill) -> None:
+    fill([], ["The deploy failed"], ["It works"])
+    assert f"2026-02-05  {'·' * 28}██  2026-03-06" in cli.done("health", "--history").out
+
+
+def test_history_as_json_is_newest_first(cli: Cli, fill: Fill) -> None:
+    fill(["The deploy failed"], ["It works"])
+    told = cli.done("health", "--history", "--json").json
+    assert [one["day"] for one in told["history"]] == ["2026-03-05", "2026-03-04"]
+    assert told["latest"] == told["history"][0]
+
+
+def test_the_json_has_each_metric_with_its_band_its_weight_and_why_it_is_missing(cli: Cli, fill: Fill) -> None:
+    fill(["The deploy failed"])
+    latest = cli.done("health", "--json").json["latest"]
+    assert (latest["score"], latest["band"], latest["weakest"], latest["advice"]) == (100.0, "green", "freshness", "")
+    assert latest["metrics"]["freshness"] == {"value": 100.0, "band": "green", "weight": 1.0, "absent": ""}
+    missing = {"value": None, "band": None, "weight": 0.0, "absent": "there was no embedder"}
+    assert latest["metrics"]["coverage"] == missing
+
+
+def test_a_crew_has_a_health_of_its_own(cli: Cli, fill: Fill) -> None:
+    fill(["The customer called"], crew="sales")
+    assert "crew sales" in cli.done("health", "--crew", "sales").out
+    assert cli.done("health", "--crew", "sales", "--json").json["latest"]["crew"] == "sales"
+
+
+def test_the_crew_may_come_from_the_environment(cli: Cli, fill: Fill, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(["The customer called"], crew="sales")
+    monkeypatch.setenv("REMEMBRANCER_CREW", "sales")
+    assert cli.done("health", "--json").json["crew"] == "sales"
+
+
+def test_a_crew_that_remembers_nothing_has_no_snapshot(cli: Cli, fill: Fill) -> None:
+    fill(["The customer called"], crew="sales")
+    said = " ".join(cli.done("health", "--crew", "nobody").out.split())
+    assert "crew nobody No health snapshot has been taken yet." in said
+    assert "of each crew that has memories" in said
+
+
+def test_reading_health_takes_no_snapshot(cli: Cli) -> None:
+    cli.done("remember", "anything")
+    cli.done("health")
+    assert cli.done("health", "--json").json["latest"] is None
+
+
+def test_health_is_taken_once_a_day_unless_it_is_forced(cli: Cli) -> None:
+    cli.done("remember", "anything")
+    cli.done("maintain")
+    assert "health: took 0 snapshots (taken today already)" in cli.done("maintain").out
+    assert "health: took 1 snapshot: " in cli.done("maintain", "--force").out
+
+
+def test_maintain_runs_only_what_it_is_told_to(cli: Cli) -> None:
+    cli.done("remember", "anything")
+    assert list(cli.done("maintain", "--only", "index", "--json").json["jobs"]) == ["index"]
+    taken = cli.done("maintain", "--only", "health", "--json").json["jobs"]
+    assert [one["crew"] for one in taken["health"]["taken"]] == [None]
+
+
+def test_maintain_names_the_jobs_there_are(cli: Cli) -> None:
+    cli.done("remember", "anything")
+    ran = cli("maintain", "--only", "sleepwalk")
+    assert (ran.code, ran.err) == (2, "error: only: 'sleepwalk' is not allowed; expected one of index, health\n")
+
+
+@pytest.mark.parametrize("columns", ["40", "80"])
+def test_health_fits_a_narrow_terminal(cli: Cli, fill: Fill, monkeypatch: pytest.MonkeyPatch, columns: str) -> None:
+    fill(["The deploy failed"])
+    monkeypatch.setenv("COLUMNS", columns)
+    lines = cli.done("health").out.splitlines()
+    assert max(map(len, lines)) <= int(columns)
+
+
+def test_the_day_is_the_day_it_was_taken(cli: Cli, fill: Fill) -> None:
+    fill(["The deploy failed"])
+    assert f"on {NOW.date()}" in cli.done("health").out
