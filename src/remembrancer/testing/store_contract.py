@@ -41,11 +41,12 @@ from remembrancer.testing.contract.search import (
     LexicalContract,
     UnionContract,
 )
+from remembrancer.testing.contract.states import StatesContract
 from remembrancer.testing.contract.strength import (
     AdjustContract,
     ExposureContract,
+    FoundStatesContract,
     RetireByAdjustingContract,
-    StatesContract,
 )
 from remembrancer.testing.contract.supersession import (
     InvalidateContract,
@@ -66,6 +67,7 @@ class StoreContract(
     AdjustContract,
     RetireByAdjustingContract,
     ExposureContract,
+    FoundStatesContract,
     StatesContract,
     SupersedeContract,
     SupersededTopicContract,

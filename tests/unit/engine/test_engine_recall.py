@@ -21,6 +21,7 @@ from remembrancer.engine.context import Context
 from remembrancer.engine.recall import Question, recall
 from remembrancer.errors import ModelUnavailable
 from remembrancer.ports.embedder import Embedder
+from remembrancer.policies.signals import SCALES
 from remembrancer.presets.default import DEFAULT
 from remembrancer.testing.doubles import (
     NOW,
@@ -381,8 +382,7 @@ def test_the_parts_of_an_explanation_add_up(answer: Recall) -> None:
 
 
 def test_an_explanation_names_every_signal(answer: Recall) -> None:
-    expected = {"similarity", "bm25", "lexical", "coverage", "recency", "importance", "confidence", "priority"}
-    assert {frozenset(hit.explanation.signals) for hit in answer} == {frozenset(expected)}
+    assert {frozenset(hit.explanation.signals) for hit in answer} == {frozenset(SCALES)}
 
 
 def test_an_explanation_names_the_rank_in_each_leg(answer: Recall) -> None:

@@ -238,7 +238,7 @@ class ExposureContract(StoreSuite):
         assert await logged(store) == before
 
 
-class StatesContract(StoreSuite):
+class FoundStatesContract(StoreSuite):
     @awaited
     async def test_a_search_brings_every_memory_s_state(self, store: Store) -> None:
         memory = replace(

@@ -27,7 +27,7 @@ from remembrancer.testing.contract.base import (
     remember,
     request,
 )
-from remembrancer.testing.contract.world import DEPLOY, OOM, TOPIC, populate
+from remembrancer.testing.contract.world import DEPLOY, FORMER, OOM, TOPIC, a_snapshot, populate
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, a_vector, an_event, indexed
 
 BROKEN: Final[dict[str, tuple[str, ExportRow]]] = {
@@ -61,8 +61,41 @@ BROKEN: Final[dict[str, tuple[str, ExportRow]]] = {
     "relation.target": ("relation", {"target": str(UUID(int=404))}),
     "relation.kind": ("relation", {"kind": "likes"}),
     "relation.weight": ("relation", {"weight": "heavy"}),
+    "memory.importance_floor": ("memory", {"importance_floor": None}),
+    "memory.stability": ("memory", {"stability": 0}),
+    "memory.difficulty": ("memory", {"difficulty": 11}),
+    "memory.unhelpful": ("memory", {"unhelpful": 0.5}),
+    "memory.last_reviewed_at": ("memory", {"last_reviewed_at": 7}),
+    "memory.consolidated_at": ("memory", {"consolidated_at": "soon"}),
+    "vector.indexed_at": ("vector", {"indexed_at": "soon"}),
+    "exposure.memory_id": ("exposure", {"memory_id": str(UUID(int=404))}),
+    "exposure.kind": ("exposure", {"kind": "seen"}),
+    "exposure.at": ("exposure", {"at": None}),
+    "exposure.similarity": ("exposure", {"similarity": 1.5}),
+    "audit.memory_id": ("audit", {"memory_id": str(UUID(int=404))}),
+    "audit.action": ("audit", {"action": ""}),
+    "audit.reason": ("audit", {"reason": None}),
+    "health.crew": ("health", {"crew": ""}),
+    "health.day": ("health", {"day": "4 March"}),
+    "health.taken_at": ("health", {"taken_at": None}),
+    "health.coverage": ("health", {"coverage": 101}),
+    "health.score": ("health", {"score": "good"}),
 }
 """Which record is broken, and how: the error names the key."""
+
+
+NEWER: Final = frozenset(
+    {
+        "importance_floor",
+        "stability",
+        "difficulty",
+        "last_reviewed_at",
+        "unhelpful",
+        "consolidated_at",
+        "indexed_at",
+    }
+)
+"""Fields that exports of version 1 do not have."""
 
 
 def of_record(rows: list[ExportRow], record: str) -> list[ExportRow]:
@@ -120,6 +153,14 @@ class ExportContract(StoreSuite):
         await store.events(READER, EventFilter(), limit=9)
         await store.search(READER, request("deploy", vector=a_vector(1, 0, 0)))
         await store.pending(SCOPE, MODEL, limit=9, now=NOW)
+        await store.count_events(READER, EventFilter())
+        await store.states(READER, EVERYTHING)
+        await store.audit(READER, FORMER)
+        await store.vectors(READER, MODEL, [DEPLOY])
+        await store.vitals(READER, EVERYTHING, model=MODEL, shown_since=NOW)
+        await store.snapshots(SCOPE, None, limit=9)
+        await store.crews(SCOPE)
+        await store.participants(READER, EVERYTHING, model=MODEL)
         await store.stats(READER)
         await store.check(SCOPE, MODEL)
         assert await exported(store) == before
@@ -256,6 +297,37 @@ class ImportContract(StoreSuite):
         assert await store.import_rows(SCOPE, rows) == 0
         await store.revise(SCOPE, indexed(memory, "heron"), expected_revision=1, at=NOW)
         assert [revision.number for revision in await store.revisions(READER, memory.id)] == [1]
+
+    @awaited
+    async def test_a_day_of_health_that_is_there_stays_as_it_is(self, store: Store) -> None:
+        async with self.another_store() as source:
+            await source.put_snapshot(SCOPE, a_snapshot(None, score=1.0))
+            rows = await exported(source)
+        await store.put_snapshot(SCOPE, a_snapshot(None, score=2.0))
+        assert await store.import_rows(SCOPE, rows) == 0
+        assert await store.snapshots(SCOPE, None, limit=9) == (a_snapshot(None, score=2.0),)
+
+    @awaited
+    async def test_a_topic_that_a_superseded_memory_let_go_of_refuses_no_import(self, store: Store) -> None:
+        about = replace(a_memory("staging"), topic_key="target")
+        async with self.another_store() as source:
+            await remember(source, indexed(about), indexed(a_memory("production")))
+            await source.supersede(READER, about.id, a_memory("production").id, at=NOW)
+            rows = await exported(source)
+        await remember(store, indexed(replace(a_memory("the edge"), topic_key="target")))
+        assert await store.import_rows(SCOPE, rows) == len(rows)
+
+    @awaited
+    async def test_rows_of_the_first_version_take_what_a_new_row_has(self, store: Store) -> None:
+        async with self.another_store() as source:
+            await source.append(SCOPE, [Entry(an_event(), indexed(a_memory(), event_ids=[an_event().id]))])
+            await give_vectors(source, {a_memory().text: a_vector(1, 0)})
+            rows = await exported(source)
+        first = [{field: value for field, value in row.items() if field not in NEWER} for row in rows]
+        assert await store.import_rows(SCOPE, first) == len(rows)
+        assert await store.get(READER, [a_memory().id]) == {a_memory().id: a_memory()}
+        expected = [{**row, "indexed_at": None} if row["record"] == "vector" else row for row in rows]
+        assert await exported(store) == expected
 
     @awaited
     async def test_a_key_held_by_another_row_refuses_the_import(self, store: Store) -> None:

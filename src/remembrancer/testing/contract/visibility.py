@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import count, product
+from itertools import product
 from typing import Final
 from uuid import UUID
 
@@ -14,17 +15,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from remembrancer.domain.memory import Memory, Status, Tier
+from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Status, Tier
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reach, Reader, Scope, Visibility
-from remembrancer.domain.strength import Adjustment
+from remembrancer.domain.strength import Adjustment, Strength
 from remembrancer.errors import InvalidInput, NotFound
 from remembrancer.policies.selection import can_see, excluded_by
 from remembrancer.ports.exchange import relation_to_row
 from remembrancer.ports.store import CueVector, Entry, EventFilter, Store
-from remembrancer.testing.contract.base import EVERYTHING, MODEL, StoreSuite, awaited, remember, request
-from remembrancer.testing.doubles import NOW, SCOPE, a_memory, a_vector, an_event, indexed
+from remembrancer.testing.contract.base import (
+    EVERYTHING,
+    MODEL,
+    StoreSuite,
+    assert_same_answer,
+    awaited,
+    exported,
+    give_vectors,
+    remember,
+    request,
+)
+from remembrancer.testing.doubles import NOW, SCOPE, a_memory, a_vector, an_event, an_indexed_cue, indexed
 
 WORD: Final = "deploy"
 
@@ -52,11 +63,15 @@ def readers() -> list[Reader]:
 
 
 def owned() -> list[Memory]:
-    """One memory of every owner and visibility."""
-    numbers = count(1)
+    """Memories of every owner and visibility, more and less important than what is shared from."""
+    every = product(owners(), Visibility, (0.0, 0.65))
     return [
-        replace(a_memory(f"{WORD} {number}", memory_id=UUID(int=number), scope=scope), visibility=visibility)
-        for (scope, visibility), number in zip(product(owners(), Visibility), numbers, strict=False)
+        replace(
+            a_memory(f"{WORD} {number}", memory_id=UUID(int=number), scope=scope),
+            visibility=visibility,
+            strength=Strength(importance=importance),
+        )
+        for number, (scope, visibility, importance) in enumerate(every, start=1)
     ]
 
 
@@ -93,6 +108,18 @@ SEEN: Final[dict[str, Seen]] = {
     "words": _by_words,
     "vector": _by_vector,
 }
+
+
+async def _listed_at_all(store: Store, reader: Reader) -> Iterable[UUID]:
+    return [memory.id for memory in await store.memories(reader, EVERYTHING, limit=100)]
+
+
+async def _found_at_all(store: Store, reader: Reader) -> Iterable[UUID]:
+    return (await store.search(reader, request(WORD))).ids
+
+
+SEEN_OF: Final[dict[str, Seen]] = {"listed": _listed_at_all, "found": _found_at_all}
+"""For any rows, not only those of MEMORIES."""
 
 
 class VisibilityContract(StoreSuite):
@@ -198,8 +225,133 @@ class VisibilityContract(StoreSuite):
                 assert (set(answer.ids), answer.visible) == (kept, len(kept))
 
 
+MATE: Final = replace(SCOPE, agent="bob")
+STRANGER: Final = replace(SCOPE, crew="data", agent="carl")
+SHARING: Final = Reader(SCOPE, Reach.CREW_SHARED, shared_from=0.65)
+
+
+def weighing(importance: float, scope: Scope, text: str = WORD) -> Memory:
+    memory = a_memory(f"{text} {importance} of {scope.agent}", scope=scope)
+    return replace(memory, strength=Strength(importance=importance))
+
+
+class SharingContract(StoreSuite):
+    """A reader that shares from an importance on: `Reader.shared_from`."""
+
+    @pytest.mark.parametrize("way", SEEN)
+    def test_each_way_shows_what_the_policy_lets_a_sharing_reader_see(self, store: Store, way: str) -> None:
+        async def compare() -> None:
+            await _fill(store)
+            for reader in READERS:
+                sharing = replace(reader, shared_from=0.65)
+                assert set(await SEEN[way](store, sharing)) == {memory.id for memory in _visible_to(sharing)}, reader
+
+        self.runner.run(compare())
+
+    @pytest.mark.parametrize("reach", Reach)
+    def test_counts_are_of_what_a_sharing_reader_may_see(self, store: Store, reach: Reach) -> None:
+        async def compare() -> None:
+            await _fill(store)
+            reader = Reader(replace(SCOPE, project="p1", crew="c1", agent="a1", session="s1"), reach, shared_from=0.65)
+            visible = len(_visible_to(reader))
+            stats = await store.stats(reader)
+            answer = await store.search(reader, request(WORD))
+            assert sum(stats.memories.values()) == stats.cues == answer.visible == visible
+            assert sum(stats.vectors.values()) == visible
+
+        self.runner.run(compare())
+
+    @awaited
+    async def test_a_crew_mate_s_memory_is_seen_from_the_very_importance_on(self, store: Store) -> None:
+        below = math.nextafter(0.65, 0)
+        await remember(store, *(indexed(weighing(importance, MATE)) for importance in (0.5, below, 0.65, 0.9)))
+        seen = {weighing(importance, MATE).id for importance in (0.65, 0.9)}
+        for way in SEEN_OF.values():
+            assert set(await way(store, SHARING)) == seen
+
+    @awaited
+    async def test_one_s_own_memory_is_seen_however_little_it_weighs(self, store: Store) -> None:
+        own = [weighing(0.0, SCOPE), weighing(0.0, replace(SCOPE, crew=None, agent=None))]
+        await remember(store, *(indexed(memory) for memory in own))
+        for way in SEEN_OF.values():
+            assert set(await way(store, SHARING)) == {memory.id for memory in own}
+
+    @awaited
+    async def test_another_crew_s_memory_is_not_seen_however_much_it_weighs(self, store: Store) -> None:
+        await remember(store, indexed(weighing(1.0, STRANGER)))
+        for way in SEEN_OF.values():
+            assert set(await way(store, SHARING)) == set()
+
+    @awaited
+    async def test_a_memory_comes_into_sight_when_it_comes_to_weigh_more(self, store: Store) -> None:
+        memory = weighing(0.5, MATE)
+        await remember(store, indexed(memory))
+        assert (await store.search(SHARING, request(WORD))).visible == 0
+        await store.adjust(Reader(MATE), [memory.id], lambda _: Adjustment(Strength(importance=0.7)), at=NOW)
+        assert (await store.search(SHARING, request(WORD))).ids == (memory.id,)
+
+    @awaited
+    async def test_what_is_not_shared_changes_no_score(self, store: Store) -> None:
+        shared = [weighing(0.9, MATE), weighing(0.1, SCOPE)]
+        unseen = [weighing(0.6, MATE, f"{WORD} {WORD} roof nest"), weighing(0.2, MATE, "nest")]
+        asked = request(WORD, "nest", vector=a_vector(1, 1), depth=3)
+        vectors = {memory.text: a_vector(1, n) for n, memory in enumerate((*shared, *unseen))}
+        async with self.another_store() as alone:
+            await remember(alone, *(indexed(memory) for memory in shared))
+            await give_vectors(alone, vectors)
+            await remember(store, *(indexed(memory) for memory in (*unseen, *shared)))
+            await give_vectors(store, vectors)
+            assert_same_answer(await store.search(SHARING, asked), await alone.search(SHARING, asked))
+            stats = replace(await store.stats(SHARING), bytes=0)
+            assert stats == replace(await alone.stats(SHARING), bytes=0)
+
+    @awaited
+    async def test_events_are_shared_whatever_their_memories_weigh(self, store: Store) -> None:
+        event = an_event(scope=MATE)
+        await store.append(MATE, [Entry(event, indexed(weighing(0.0, MATE), event_ids=[event.id]))])
+        assert await store.events(SHARING, EventFilter(), limit=9) == (event,)
+        assert await store.count_events(SHARING, EventFilter()) == 1
+
+    @awaited
+    async def test_who_speaks_in_what_is_not_shared_is_not_named(self, store: Store) -> None:
+        event, memory = replace(an_event(scope=MATE), actor="Bob"), weighing(0.5, MATE)
+        cue = Cue(memory_id=memory.id, ordinal=0, text=event.text, event_id=event.id)
+        await store.append(MATE, [Entry(event, MemoryWrite(memory, (an_indexed_cue(cue),), (event.id,)))])
+        assert await store.participants(SHARING, EVERYTHING, model=None) == frozenset()
+        assert await store.participants(Reader(MATE), EVERYTHING, model=None) == {"Bob"}
+
+    @awaited
+    async def test_what_is_not_shared_cannot_be_changed(self, store: Store) -> None:
+        memory, own = weighing(0.5, MATE), weighing(0.5, SCOPE)
+        await remember(store, indexed(memory), indexed(own))
+        before = await exported(store)
+        edge = Relation(own.id, memory.id, RelationKind.SIMILAR, 1.0, NOW)
+        attempts: tuple[Callable[[], Awaitable[object]], ...] = (
+            lambda: store.adjust(SHARING, [memory.id], lambda _: Adjustment(Strength(importance=1.0)), at=NOW),
+            lambda: store.set_status(SHARING, memory.id, Status.RETIRED, at=NOW),
+            lambda: store.supersede(SHARING, memory.id, own.id, at=NOW),
+            lambda: store.supersede(SHARING, own.id, memory.id, at=NOW),
+            lambda: store.relate(SHARING, [edge]),
+        )
+        for attempt in attempts:
+            with pytest.raises(NotFound):
+                await attempt()
+        assert await exported(store) == before
+
+    @awaited
+    async def test_edges_and_audit_of_what_is_not_shared_are_hidden(self, store: Store) -> None:
+        memory, own = weighing(0.5, MATE), weighing(0.5, SCOPE)
+        await remember(store, indexed(memory), indexed(own))
+        await store.supersede(Reader(MATE), memory.id, own.id, at=NOW)
+        assert await store.relations(SHARING, [own.id, memory.id]) == ()
+        assert await store.audit(SHARING, memory.id) == ()
+        assert len(await store.audit(Reader(MATE), memory.id)) == 1
+
+
 def _visible_to(reader: Reader) -> list[Memory]:
-    return [memory for memory in MEMORIES if can_see(reader, memory.scope, memory.visibility)]
+    return [
+        memory for memory in MEMORIES if can_see(reader, memory.scope, memory.visibility, memory.strength.importance)
+    ]
 
 
 async def _fill(store: Store) -> None:
@@ -221,6 +373,9 @@ def _moments() -> st.SearchStrategy[datetime]:
     return st.sampled_from([NOW + timedelta(days=n) for n in range(-2, 3)] + [NOW + timedelta(microseconds=1)])
 
 
+scalars = st.sampled_from([None, True, False, 0, 1, 1.0, "", "1", "true", "null", 0.5])
+
+
 @st.composite
 def _memories(draw: st.DrawFn) -> Memory:
     begin, end = sorted((draw(_moments()), draw(_moments())))
@@ -234,6 +389,8 @@ def _memories(draw: st.DrawFn) -> Memory:
         kind=draw(st.sampled_from(["note", "decision"])),
         tier=draw(st.sampled_from(Tier)),
         tags=tuple(draw(st.lists(st.sampled_from(["a", "b", "a b"]), unique=True))),
+        metadata=draw(st.dictionaries(st.sampled_from(["k", "l"]), scalars | st.just([1]))),
+        visibility=draw(st.sampled_from([Visibility.WORKSPACE, Visibility.CREW])),
         source=draw(st.sampled_from([None, "mail", "chat"])),
         status=draw(st.sampled_from(Status)),
         retired_at=draw(maybe),
@@ -252,6 +409,9 @@ def _filters() -> st.SearchStrategy[Filter]:
         kinds=st.none() | st.frozensets(st.sampled_from(["note", "decision", "other"])),
         tiers=st.none() | st.frozensets(st.sampled_from(Tier)),
         tags=st.frozensets(st.sampled_from(["a", "b", "a b", "c"]), max_size=2),
+        without_tags=st.frozensets(st.sampled_from(["a", "b", "c"]), max_size=1),
+        visibilities=st.none() | st.frozensets(st.sampled_from(Visibility)),
+        metadata=st.just(()) | st.tuples(st.tuples(st.just("k"), scalars)),
         source=st.sampled_from([None, "mail"]),
         crew=st.sampled_from([None, "c1"]),
         session=st.sampled_from([None, "s1"]),

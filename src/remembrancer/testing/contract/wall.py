@@ -17,7 +17,7 @@ from remembrancer.domain.candidates import Candidates
 from remembrancer.domain.memory import Status
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reach, Reader
-from remembrancer.domain.strength import Adjustment, Strength
+from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
 from remembrancer.errors import NotFound
 from remembrancer.ports.exchange import relation_to_row
 from remembrancer.ports.store import CueVector, Entry, EventFilter, Store
@@ -34,11 +34,13 @@ from remembrancer.testing.contract.states import as_lists
 from remembrancer.testing.contract.world import (
     CONVERSATION,
     DEPLOY,
+    FORMER,
     OLD,
     OOM,
     OTHER_MODEL,
     TOPIC,
     TURNS,
+    a_snapshot,
     populate,
 )
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, a_vector, an_event, indexed
@@ -47,9 +49,13 @@ SIBLING: Final = replace(SCOPE, workspace="rival")
 SIBLING_READER: Final = Reader(SIBLING)
 CANARY: Final = "canary "
 LATER: Final = NOW + timedelta(days=30)
-ALL_IDS: Final = (DEPLOY, OOM, OLD, CONVERSATION)
+ALL_IDS: Final = (DEPLOY, OOM, OLD, CONVERSATION, FORMER)
 
 Observe = Callable[[Store], Awaitable[object]]
+
+
+def _wearing(strength: Strength) -> Adjustment:
+    return Adjustment(strength, "harmed too often")
 
 
 def _importance(strength: Strength) -> Adjustment:
@@ -111,6 +117,29 @@ async def _revised(store: Store) -> object:
     return await store.revise(SCOPE, anew, expected_revision=1, at=LATER)
 
 
+async def _superseded(store: Store) -> object:
+    return await store.supersede(READER, OLD, OOM, at=LATER)
+
+
+async def _related(store: Store) -> object:
+    edges = [Relation(OLD, OOM, RelationKind.SUPPORTS, 0.5, NOW), Relation(DEPLOY, OLD, RelationKind.SIMILAR, 0.5, NOW)]
+    return await store.relate(READER, edges)
+
+
+async def _exposed(store: Store) -> object:
+    exposed = [Exposed(OLD, Exposure.SHOWN, LATER, 0.25)]
+    return await store.adjust(READER, [OOM], _wearing, at=LATER, exposed=exposed)
+
+
+async def _vectors(store: Store) -> object:
+    return {memory_id: vector.tolist() for memory_id, vector in (await store.vectors(READER, MODEL, ALL_IDS)).items()}
+
+
+async def _linked(store: Store) -> object:
+    edge = Relation(OLD, OOM, RelationKind.SIMILAR, 0.5, NOW)
+    return await store.put_vectors(SCOPE, MODEL, [], at=LATER, relations=[edge])
+
+
 async def _exported(store: Store) -> object:
     return await exported(store)
 
@@ -126,15 +155,21 @@ OBSERVED: Final[dict[str, Observe]] = {
     "revise": _revised,
     "by_topic": lambda store: store.by_topic(SCOPE, TOPIC),
     "adjust": lambda store: store.adjust(READER, ALL_IDS, _importance, at=LATER),
+    "adjust, retire and log": _exposed,
+    "supersede": _superseded,
+    "invalidate": lambda store: store.supersede(READER, OLD, None, at=LATER),
+    "relate": _related,
     "set_status": lambda store: store.set_status(READER, OLD, Status.RETIRED, at=LATER),
     "get": lambda store: store.get(READER, ALL_IDS),
     "cues": lambda store: store.cues(READER, ALL_IDS),
     "revisions": lambda store: store.revisions(READER, OOM),
     "relations": lambda store: store.relations(READER, [DEPLOY, OLD]),
+    "audit": lambda store: store.audit(READER, FORMER),
     "provenance": lambda store: store.provenance(READER, DEPLOY),
     "memories": lambda store: store.memories(READER, EVERYTHING, limit=3),
     "events": lambda store: store.events(READER, EventFilter(), limit=3),
     "states": _states,
+    "count_events": lambda store: store.count_events(READER, EventFilter()),
     "search": _search_both,
     "search by words": _search_words,
     "search by phrase": _search_phrase,
@@ -142,6 +177,12 @@ OBSERVED: Final[dict[str, Observe]] = {
     "participants": lambda store: store.participants(READER, EVERYTHING, model=MODEL),
     "pending": _pending,
     "put_vectors": _put_vectors,
+    "put_vectors with edges": _linked,
+    "vectors": _vectors,
+    "vitals": lambda store: store.vitals(READER, EVERYTHING, model=MODEL, shown_since=NOW),
+    "put_snapshot": lambda store: store.put_snapshot(SCOPE, a_snapshot(None, score=1.0)),
+    "snapshots": lambda store: store.snapshots(SCOPE, SCOPE.crew, limit=9),
+    "crews": lambda store: store.crews(SCOPE),
     "stats": _stats,
     "check": _check,
     "export": _exported,
@@ -198,11 +239,20 @@ class WallContract(StoreSuite):
         with pytest.raises(NotFound):
             await store.set_status(reader, DEPLOY, Status.RETIRED, at=LATER)
         with pytest.raises(NotFound):
+            await store.supersede(reader, DEPLOY, OLD, at=LATER)
+        with pytest.raises(NotFound):
+            await store.supersede(reader, DEPLOY, None, at=LATER)
+        with pytest.raises(NotFound):
+            await store.relate(reader, [Relation(DEPLOY, OOM, RelationKind.SUPPORTS, 0.5, NOW)])
+        with pytest.raises(NotFound):
+            await store.adjust(reader, [], _importance, at=LATER, exposed=[Exposed(OLD, Exposure.USED, LATER)])
+        with pytest.raises(NotFound):
             await store.revise(SCOPE, indexed(a_memory("stolen", memory_id=DEPLOY)), expected_revision=1, at=LATER)
         with pytest.raises(NotFound):
             await store.insert(SCOPE, indexed(a_memory("stolen"), event_ids=[TURNS[0]]))
         stolen = [CueVector(ref, a_vector(0, 0, 1), False) for ref in refs]
-        assert await store.put_vectors(SCOPE, MODEL, stolen, at=LATER) == 0
+        edge = Relation(OLD, OOM, RelationKind.SIMILAR, 0.5, NOW)
+        assert await store.put_vectors(SCOPE, MODEL, stolen, at=LATER, relations=[edge]) == 0
         await store.defer_vectors(SCOPE, MODEL, refs, error="stolen", now=LATER)
         assert [cue.ref for cue in await store.pending(SIBLING, MODEL, limit=100, now=LATER)] == refs
         assert await exported(store, SIBLING) == before
@@ -212,8 +262,9 @@ class WallContract(StoreSuite):
     async def test_nothing_of_a_sibling_can_be_read(self, store: Store) -> None:
         await populate(store, SIBLING, prefix=CANARY)
         async with self.another_store() as empty:
-            for name in ("get", "cues", "revisions", "relations", "provenance", "memories", "states", "events", "stats",
-                         "by_topic", "pending", "export"):  # fmt: skip
+            for name in ("get", "cues", "revisions", "relations", "audit", "provenance", "memories", "states", "events",
+                         "count_events", "stats", "by_topic", "pending", "vectors", "vitals", "snapshots", "crews",
+                         "export"):  # fmt: skip
                 assert await OBSERVED[name](store) == await OBSERVED[name](empty), name
             for name in ("search", "search by words", "search by phrase", "search by vector"):
                 answer = cast("Candidates", await OBSERVED[name](store))
