@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -20,7 +21,7 @@ from remembrancer.errors import InvalidInput, ModelUnavailable
 from remembrancer.policies.lexical import tokens_and_terms
 from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.store import Store
-from remembrancer.presets.catalogue import preset_named
+from remembrancer.presets.catalogue import PRESETS, preset_named
 from remembrancer.presets.spec import Preset
 from remembrancer.presets.text import own_preset
 
@@ -81,6 +82,18 @@ def choose_preset(named: str) -> Preset:
         return own_preset(table)
     except InvalidInput as error:
         raise InvalidInput(f"{named}: {error.argument}", error.value, error.allowed) from error
+
+
+def choose_presets(in_use: Preset, given: Iterable[object] | None) -> tuple[Preset, ...]:
+    """Those given, each as `choose_preset` takes it or as it is; None: the one in use, then the others shipped."""
+    if given is None:
+        return (in_use, *(preset for name, preset in PRESETS.items() if name != in_use.name))
+    chosen: list[Preset] = []
+    for one in given:
+        if not isinstance(one, str | Preset):
+            raise InvalidInput("presets", one, "the name of a preset, its file, or a Preset")
+        chosen.append(choose_preset(one) if isinstance(one, str) else one)
+    return tuple(chosen)
 
 
 def choose_embedder(settings: Settings) -> Choice:

@@ -97,7 +97,7 @@ def read_toml(setting: str, file: Path) -> dict[str, Any]:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise InvalidInput(setting, str(file), f"a readable TOML file ({error.strerror})") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # no TOML, no UTF-8, or a number of thousands of digits
         raise InvalidInput(setting, str(file), f"a TOML file ({error})") from error
 
 

@@ -24,9 +24,23 @@ from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reach, Reader, Scope, Visibility
 from remembrancer.domain.strength import Exposure, Feedback, Strength
 from remembrancer.domain.validation import JsonScalar, JsonValue
-from remembrancer.engine import exchange, forget, health, inspect, learn, nudge, record, reinforce, relate
+from remembrancer.engine import (
+    compare,
+    exchange,
+    fading,
+    forget,
+    health,
+    inspect,
+    learn,
+    nudge,
+    record,
+    reinforce,
+    relate,
+)
+from remembrancer.engine.compare import Comparison
 from remembrancer.engine.context import Caller, Clock, Context, reader_of
 from remembrancer.engine.exchange import Imported, OnRows
+from remembrancer.engine.fading import FadingCurve, Outlook
 from remembrancer.engine.inspect import Dossier, SearchMode, WhyNot
 from remembrancer.engine.recall import Question, recall
 from remembrancer.errors import InvalidInput
@@ -35,7 +49,7 @@ from remembrancer.jobs.indexer import Indexer, IndexReport, OnIndexed
 from remembrancer.jobs.maintenance import Job, Report
 from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.store import EventFilter, Finding, Stats
-from remembrancer.presets.spec import Preset
+from remembrancer.presets.spec import MAX_LIMIT, Preset
 
 Identifier = UUID | str
 MAX_LISTED = 10_000
@@ -334,9 +348,9 @@ class AsyncRemembrancer:
     async def nudge(self) -> str | None:
         """The reminder to write down what was learned, for this agent's next prompt; None while there is no need.
 
-        Given when the agent's events since its last `memory.updated` are many (60 in most presets), once per session.
-        It is no reading method: it records that the reminder was given, as an event `memory.nudged`, though not its
-        words. Raises InvalidInput without an agent and a session in the scope.
+        Given when the agent's events since its last `memory.updated` are as many as the preset says (60), once per
+        session. It is no reading method: it records that the reminder was given, as an event `memory.nudged`, though
+        not its words. Raises InvalidInput without an agent and a session in the scope.
         """
         return await nudge.nudge(self._ctx, self.scope)
 
@@ -416,6 +430,31 @@ class AsyncRemembrancer:
         identifier = validation.identifier("memory_id", memory_id)
         return await inspect.why_not(self._ctx, self._reader(reach, asking=True), identifier, question)
 
+    async def compare(
+        self,
+        query: str,
+        presets: Iterable[str | Preset] | None = None,
+        *,
+        limit: int = 5,
+        as_of: datetime | None = None,
+    ) -> Comparison:
+        """What each of some presets returns for a question, over the memories that are here, and why they differ.
+
+        Presets by name, by their file, or as they are; None: the one in use, then those that are shipped. `limit`: 1 to
+        200, and no more than a preset allows. `as_of`: what was believed then, by the ages of then. Only the ranking is
+        each preset's own: how it would have admitted, formed and embedded is not played through. Reads only.
+        """
+        from remembrancer import compose
+
+        several = None if presets is None else _several("presets", presets)
+        question = Question(
+            text=query,
+            where=self._filter(None, None, (), None, None, None, None, as_of),
+            limit=validation.whole("limit", limit, 1, MAX_LIMIT),
+        )
+        chosen = compose.choose_presets(self._ctx.preset, several)
+        return await compare.compare(self._ctx, self._reader(), question, chosen)
+
     async def get(self, memory_id: Identifier) -> Memory:
         """One memory, whatever its status. Raises NotFound."""
         return await inspect.get(self._ctx, self._reader(), validation.identifier("memory_id", memory_id))
@@ -443,6 +482,37 @@ class AsyncRemembrancer:
         where = self._filter(kinds, None, (), None, session, since, until, None)
         validation.whole("limit", limit, 1, MAX_LISTED)
         return await inspect.timeline(self._ctx, self._reader(), where, limit=limit)
+
+    async def decay(self, limit: int = 20) -> tuple[Outlook, ...]:
+        """Current memories, weakest first, by the preset's curve, each with when it falls below what counts as faded.
+
+        `limit` 1 to 10,000. Reads the state of every current memory.
+        """
+        validation.whole("limit", limit, 1, MAX_LISTED)
+        return await fading.decay(self._ctx, self._reader(), limit=limit)
+
+    async def fading(self, limit: int = 20, within: timedelta = timedelta(days=30)) -> tuple[Outlook, ...]:
+        """Current memories that have not faded and will within that time, if nothing else happens; soonest first.
+
+        `limit` 1 to 10,000, `within` up to a hundred years. Reads the state of every current memory.
+        """
+        validation.whole("limit", limit, 1, MAX_LISTED)
+        ahead = validation.duration("within", within, timedelta(days=36_500))
+        return await fading.fading(self._ctx, self._reader(), limit=limit, within=ahead)
+
+    async def curve(self, memory_id: Identifier, *, days: float = 180, points: int = 181) -> FadingCurve:
+        """One memory's strength over time, by the preset's curve. Raises NotFound.
+
+        At so many `points` (2 to 10,000), evenly from `days` ago, or since when it can be told, to `days` from now
+        (0.01 to 36,500).
+        """
+        return await fading.fading_curve(
+            self._ctx,
+            self._reader(),
+            validation.identifier("memory_id", memory_id),
+            around=timedelta(days=validation.number("days", days, 0.01, 36_500)),
+            points=validation.whole("points", points, 2, MAX_LISTED),
+        )
 
     async def events(
         self,

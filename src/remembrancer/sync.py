@@ -10,7 +10,7 @@ import os
 import threading
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -25,8 +25,10 @@ from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reach, Scope, Visibility
 from remembrancer.domain.strength import Exposure, Feedback, Strength
 from remembrancer.domain.validation import JsonScalar, JsonValue
+from remembrancer.engine.compare import Comparison
 from remembrancer.engine.context import Clock
 from remembrancer.engine.exchange import Imported, OnRows
+from remembrancer.engine.fading import FadingCurve, Outlook
 from remembrancer.engine.inspect import Dossier, WhyNot
 from remembrancer.errors import StoreUnavailable
 from remembrancer.facade import AsyncRemembrancer, Identifier
@@ -318,9 +320,9 @@ class Remembrancer:
     def nudge(self) -> str | None:
         """The reminder to write down what was learned, for this agent's next prompt; None while there is no need.
 
-        Given when the agent's events since its last `memory.updated` are many (60 in most presets), once per session.
-        It is no reading method: it records that the reminder was given, as an event `memory.nudged`, though not its
-        words. Raises InvalidInput without an agent and a session in the scope.
+        Given when the agent's events since its last `memory.updated` are as many as the preset says (60), once per
+        session. It is no reading method: it records that the reminder was given, as an event `memory.nudged`, though
+        not its words. Raises InvalidInput without an agent and a session in the scope.
         """
         return self._run(self._inner.nudge())
 
@@ -421,6 +423,22 @@ class Remembrancer:
             )
         )
 
+    def compare(
+        self,
+        query: str,
+        presets: Iterable[str | Preset] | None = None,
+        *,
+        limit: int = 5,
+        as_of: datetime | None = None,
+    ) -> Comparison:
+        """What each of some presets returns for a question, over the memories that are here, and why they differ.
+
+        Presets by name, by their file, or as they are; None: the one in use, then those that are shipped. `limit`: 1 to
+        200, and no more than a preset allows. `as_of`: what was believed then, by the ages of then. Only the ranking is
+        each preset's own: how it would have admitted, formed and embedded is not played through. Reads only.
+        """
+        return self._run(self._inner.compare(query, presets, limit=limit, as_of=as_of))
+
     def get(self, memory_id: Identifier) -> Memory:
         """One memory, whatever its status. Raises NotFound."""
         return self._run(self._inner.get(memory_id))
@@ -444,6 +462,28 @@ class Remembrancer:
     ) -> tuple[Memory, ...]:
         """Current memories of [since, until), oldest first. `limit` 1 to 10,000."""
         return self._run(self._inner.timeline(since, until, limit=limit, kinds=kinds, session=session))
+
+    def decay(self, limit: int = 20) -> tuple[Outlook, ...]:
+        """Current memories, weakest first, by the preset's curve, each with when it falls below what counts as faded.
+
+        `limit` 1 to 10,000. Reads the state of every current memory.
+        """
+        return self._run(self._inner.decay(limit))
+
+    def fading(self, limit: int = 20, within: timedelta = timedelta(days=30)) -> tuple[Outlook, ...]:
+        """Current memories that have not faded and will within that time, if nothing else happens; soonest first.
+
+        `limit` 1 to 10,000, `within` up to a hundred years. Reads the state of every current memory.
+        """
+        return self._run(self._inner.fading(limit, within))
+
+    def curve(self, memory_id: Identifier, *, days: float = 180, points: int = 181) -> FadingCurve:
+        """One memory's strength over time, by the preset's curve. Raises NotFound.
+
+        At so many `points` (2 to 10,000), evenly from `days` ago, or since when it can be told, to `days` from now
+        (0.01 to 36,500).
+        """
+        return self._run(self._inner.curve(memory_id, days=days, points=points))
 
     def events(
         self,

@@ -22,9 +22,11 @@ DOCS = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8
 
 def commands() -> dict[str, Any]:
     """Each command, by the words that call it."""
-    top: dict[str, Any] = dict(cast("Any", typer.main.get_command(build())).commands)
-    measure = top.pop("eval")
-    return top | {f"eval {name}": command for name, command in measure.commands.items()}
+    found: dict[str, Any] = {}
+    for name, command in cast("Any", typer.main.get_command(build())).commands.items():
+        under: dict[str, Any] = getattr(command, "commands", {})
+        found |= {f"{name} {second}": inner for second, inner in under.items()} or {name: command}
+    return found
 
 
 COMMANDS = commands()

@@ -19,16 +19,17 @@ from remembrancer.adapters.sqlite.connection import Connection, connect
 from remembrancer.adapters.sqlite.store import SqliteStore
 from remembrancer.domain.memory import MemoryDraft, Status
 from remembrancer.domain.relation import Relation, RelationKind
+from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
 from remembrancer.engine import record
 from remembrancer.engine.context import Context
 from remembrancer.errors import StoreUnavailable
 from remembrancer.policies.formation import Formation, memory_of_event
 from remembrancer.policies.lexical import tokens_and_terms
-from remembrancer.ports.exchange import relation_to_row
+from remembrancer.ports.exchange import RECORDS
 from remembrancer.ports.store import CueVector, Entry, ExportRow, Store
 from remembrancer.presets.default import DEFAULT
 from remembrancer.testing.contract.base import MODEL, give_vectors, request
-from remembrancer.testing.contract.world import DEPLOY, OOM, TOPIC, TURNS, populate
+from remembrancer.testing.contract.world import DEPLOY, OLD, OOM, TOPIC, TURNS, a_snapshot, populate
 from remembrancer.testing.doubles import (
     NOW,
     READER,
@@ -111,7 +112,33 @@ async def _defer_vectors(store: Store) -> object:
 
 
 async def _adjust(store: Store) -> object:
-    return await store.adjust(READER, [DEPLOY, OOM], lambda strength: replace(strength, importance=1.0))
+    """One learned from, one retired with it, and what was shown logged: all of it or nothing."""
+
+    def change(strength: Strength) -> Adjustment:
+        return Adjustment(replace(strength, importance=1.0), "harmed too often" if strength.priority == 8 else "")
+
+    exposed = [Exposed(OLD, Exposure.SHOWN, NOW, 0.5), Exposed(DEPLOY, Exposure.USED, NOW)]
+    return await store.adjust(READER, [DEPLOY, OOM], change, at=NOW, exposed=exposed)
+
+
+async def _supersede(store: Store) -> object:
+    return await store.supersede(READER, OLD, OOM, at=NOW)
+
+
+async def _invalidate(store: Store) -> object:
+    return await store.supersede(READER, OLD, None, at=NOW)
+
+
+async def _relate(store: Store) -> object:
+    edges = [
+        Relation(OLD, OOM, RelationKind.SUPPORTS, 0.5, NOW),
+        Relation(DEPLOY, OLD, RelationKind.SIMILAR, 0.5, NOW),  # there, with another weight
+    ]
+    return await store.relate(READER, edges)
+
+
+async def _put_snapshot(store: Store) -> object:
+    return await store.put_snapshot(SCOPE, a_snapshot(None, score=1.0))
 
 
 async def _retire(store: Store) -> object:
@@ -125,8 +152,12 @@ async def _import(store: Store) -> object:
     await source.append(SCOPE, [Entry(an_event("said"), indexed(memory, event_ids=[an_event("said").id]))])
     await source.revise(SCOPE, indexed(replace(memory, text="copied")), expected_revision=1, at=NOW)
     await give_vectors(source, {"copied": a_vector(1, 0)})
+    await source.relate(READER, [Relation(memory.id, memory.id, RelationKind.SIMILAR, 1.0, NOW)])
+    exposed = [Exposed(memory.id, Exposure.SHOWN, NOW, 0.5)]
+    await source.adjust(READER, [memory.id], lambda was: Adjustment(was, "harmed"), at=NOW, exposed=exposed)
+    await source.put_snapshot(SCOPE, a_snapshot(None))
     rows = [row async for row in source.export(SCOPE)]
-    rows.append(relation_to_row(Relation(memory.id, memory.id, RelationKind.SIMILAR, 1.0, NOW)))
+    assert {str(row["record"]) for row in rows} == set(RECORDS)
     return await store.import_rows(COPIED, rows)
 
 
@@ -138,6 +169,10 @@ WRITES: Final[dict[str, Write]] = {
     "put vectors": _put_vectors,
     "defer vectors": _defer_vectors,
     "adjust": _adjust,
+    "supersede": _supersede,
+    "invalidate": _invalidate,
+    "relate": _relate,
+    "put a snapshot": _put_snapshot,
     "retire": _retire,
     "import": _import,
 }

@@ -16,7 +16,7 @@ from remembrancer.domain.scope import Scope
 from remembrancer.domain.strength import Exposure, Strength, Usage
 from remembrancer.policies import signals
 from remembrancer.policies.dynamics import states_of
-from remembrancer.policies.scoring import evaluate
+from remembrancer.policies.scoring import Product, evaluate
 from remembrancer.policies.signals import Moment
 from remembrancer.presets.catalogue import PRESETS
 from remembrancer.presets.crewship import CREWSHIP
@@ -25,7 +25,6 @@ from remembrancer.presets.mnemosyne import MNEMOSYNE
 from remembrancer.presets.plastmem import PLASTMEM
 from remembrancer.presets.spec import Preset
 from remembrancer.presets.teaparty import PROMINENCE, TEAPARTY
-from remembrancer.policies.scoring import Product
 from remembrancer.testing.doubles import NOW, a_memory
 
 Row = dict[str, str]
@@ -152,9 +151,7 @@ def test_plastmem_ranks_by_both_legs_and_retrievability(row: Row) -> None:
     everything = replace(PLASTMEM, limits=replace(PLASTMEM.limits, usual=101))
     answer = ask(everything, [memory, *others], found([memory, *others], [mine, *matches]), limit=101)
     hit = next(hit for hit in answer if hit.id == memory.id)
-    assert hit.explanation.ranks == {
-        leg: rank for leg, rank in (("dense", dense), ("lexical", lexical)) if rank
-    }
+    assert hit.explanation.ranks == {leg: rank for leg, rank in (("dense", dense), ("lexical", lexical)) if rank}
     assert hit.score == pytest.approx(number(row["expected"]), rel=1e-6)
     assert hit.score == pytest.approx(number(row["original"]) * 61 / 2, rel=1e-6)
 

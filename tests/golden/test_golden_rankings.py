@@ -134,5 +134,10 @@ def test_a_degraded_answer_says_so(name: str, ranking: str, words_alone: bool, r
 
 
 def test_every_ranking_of_every_preset_has_its_table() -> None:
-    known = {(name, ranking, alone) for name, preset in PRESETS.items() for ranking in ("", *preset.rankings) for alone in (False, True)}
+    known = {
+        (name, ranking, words_alone)
+        for name, preset in PRESETS.items()
+        for ranking in ("", *preset.rankings)
+        for words_alone in (False, True)
+    }
     assert {case.values[:3] for case in CASES} == known

@@ -18,7 +18,7 @@ SCRIPTS = sorted(path for path in SOURCES.glob("*.py") if path.stem != SHARED)
 def test_a_table_is_what_its_script_prints(
     script: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.syspath_prepend(SOURCES)
+    monkeypatch.setattr(sys, "path", [str(SOURCES), *sys.path])
     for shared in (path.stem for path in SOURCES.glob("*.py")):
         monkeypatch.delitem(sys.modules, shared, raising=False)
     runpy.run_path(str(script), run_name="__main__")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -11,6 +12,7 @@ from typing import Final
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 from recalled import a_hit, a_recall, remembered
 
 from remembrancer.domain.memory import Cue, Memory, Tier
@@ -183,6 +185,27 @@ def test_every_line_is_one_of_ours_or_stands_behind_our_marks(
 def test_as_many_memories_are_there_as_are_shown(style: Style, recall: Recall, more: int, detail: Detail) -> None:
     rendered = of_hits(style, recall, more, detail)
     assert sum(bool(re.match(style.memory, line)) for line in body(style, rendered.text)) == len(rendered.hits)
+
+
+@given(recall=recalls(), more=extra, detail=details)
+def test_a_reader_of_markdown_finds_no_structure_but_ours(recall: Recall, more: int, detail: Detail) -> None:
+    rendered = of_hits(STYLES["markdown"], recall, more, detail)
+    tokens = MarkdownIt().parse(rendered.text)
+    opened = Counter(token.tag or token.type for token in tokens if token.nesting >= 0 and token.type != "inline")
+    facts = sum(hit.memory.tier is Tier.SEMANTIC for hit in rendered.hits)
+    transcripts = rendered.text.count("\n**Details:**\n")
+    lines = sum(line.startswith("- ") for line in body(STYLES["markdown"], rendered.text))
+    sections = (facts > 0) + (facts < len(rendered.hits))
+    expected = {"h2": sections, "h3": len(rendered.hits) - facts, "ul": (facts > 0) + transcripts, "li": lines}
+    structure = {tag: count for tag, count in opened.items() if tag not in {"p", "html_block"}}
+    assert structure == {tag: count for tag, count in expected.items() if count}
+
+
+@given(recall=recalls(), more=extra, detail=details)
+def test_a_reader_of_markdown_finds_a_section_a_learning(recall: Recall, more: int, detail: Detail) -> None:
+    rendered = of_hits(STYLES["sections"], recall, more, detail)
+    outermost = [token for token in MarkdownIt().parse(rendered.text) if token.level == 0 and token.nesting >= 0]
+    assert sum(token.type == "heading_open" for token in outermost) == len(rendered.hits)
 
 
 @styles

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -8,7 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembrancer.domain.recall import Part
-from remembrancer.policies.scoring import Const, Expression, MinMax, Product, Rrf, Signal, Weighted, evaluate
+from remembrancer.policies.diversity import Mmr
+from remembrancer.policies.scoring import (
+    Clamp,
+    Const,
+    Expression,
+    Greatest,
+    MinMax,
+    Product,
+    Rrf,
+    Saturating,
+    Signal,
+    Weighted,
+    evaluate,
+)
 
 if TYPE_CHECKING:
     from remembrancer.policies.scoring import Column
@@ -33,8 +47,11 @@ def _composed(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Express
     return st.one_of(
         _weighted(inner),
         st.builds(Product, several),
-        st.builds(MinMax, inner),
+        st.builds(MinMax, inner, least=st.none() | fractions),
         st.builds(Rrf, several, k=st.integers(min_value=1, max_value=100)),
+        st.builds(Clamp, inner),
+        st.builds(Saturating, inner),
+        st.builds(Greatest, several),
     )
 
 
@@ -47,7 +64,7 @@ def columns(table: dict[str, list[float]]) -> dict[str, Column]:
 
 
 @given(expressions, tables)
-def test_scores_of_calibrated_signals_stay_in_the_unit_interval(
+def test_scores_of_signals_in_the_unit_interval_stay_there(
     expression: Expression, table: dict[str, list[float]]
 ) -> None:
     values = evaluate(expression, columns(table), COUNT).values
@@ -87,11 +104,64 @@ def test_the_parts_of_an_explanation_make_up_the_whole(expression: Expression, t
     for row in range(COUNT):
         for part in _walk(scored.explain(row)):
             contributions = [inner.contribution for inner in part.parts]
-            if part.label == "product":
-                whole = math.prod(contributions)
-                assert math.isclose(whole, part.value or 0.0, abs_tol=1e-12) or part.value is None
-            elif part.parts:
-                assert math.isclose(sum(contributions), part.value or 0.0, abs_tol=1e-12)
+            if part.parts and part.value is not None:
+                whole = math.prod(contributions) if part.label == "product" else sum(contributions)
+                assert math.isclose(whole, part.value, rel_tol=1e-9, abs_tol=1e-12)
+
+
+factors = st.sampled_from([0.0, 1.0, 1e6, math.nan]) | st.floats(0, 1e9, allow_subnormal=False)
+
+
+@given(
+    st.sampled_from([Clamp, Saturating, MinMax]),
+    st.lists(st.lists(factors, min_size=COUNT, max_size=COUNT), min_size=1, max_size=3),
+)
+def test_what_has_no_upper_end_is_brought_into_the_unit_interval_in_its_order(
+    node: type[Clamp | Saturating | MinMax], values: list[list[float]]
+) -> None:
+    signals = columns({f"s{number}": column for number, column in enumerate(values)})
+    inner = Product(tuple(Signal(name) for name in signals))
+    before, after = (evaluate(each, signals, COUNT).values for each in (inner, node(inner)))
+    present = ~np.isnan(before)
+    assert (present == ~np.isnan(after)).all()
+    assert ((after[present] >= 0) & (after[present] <= 1)).all()
+    assert (np.diff(after[present][np.argsort(before[present], kind="stable")]) >= 0).all()
+
+
+@given(st.lists(factors, min_size=COUNT, max_size=COUNT))
+def test_over_a_least_of_nothing_the_best_is_one_and_all_others_their_share_of_it(values: list[float]) -> None:
+    given_values = columns({"a": values})["a"]
+    found = evaluate(MinMax(Signal("a"), least=0), {"a": given_values}, COUNT).values
+    best = 0.0 if np.isnan(given_values).all() else float(np.nanmax(given_values))
+    np.testing.assert_allclose(found, given_values / best if best else given_values * 0, rtol=1e-12)
+
+
+texts = st.sets(st.sampled_from("abcdef")).map(frozenset)
+
+
+@given(
+    st.lists(st.tuples(fractions, texts), max_size=8),
+    st.integers(min_value=0, max_value=9),
+    st.sampled_from([0.0, 0.3, 0.7, 1.0]),
+)
+def test_marginal_relevance_picks_each_at_most_once_and_its_scores_never_rise(
+    rows: list[tuple[float, frozenset[str]]], limit: int, balance: float
+) -> None:
+    rows.sort(key=lambda row: -row[0])
+    picks = Mmr(balance=balance).picks([score for score, _ in rows], [words for _, words in rows], limit)
+    scores = [pick.score for pick in picks]
+    assert len({pick.candidate for pick in picks}) == len(picks) == min(limit, len(rows))
+    assert all(earlier >= later for earlier, later in pairwise(scores))
+    assert all(0 <= score <= 1 + 1e-12 for score in scores)
+    assert not picks or picks[0].candidate == 0
+    assert not picks or math.isclose(picks[0].score, rows[0][0], abs_tol=1e-12)
+
+
+@given(fractions, fractions, st.sampled_from([0.0, 0.3, 0.7, 1.0]))
+def test_a_pick_s_explanation_adds_up_to_its_score(relevance: float, score: float, balance: float) -> None:
+    explained = Mmr(balance=balance).explain(Part("a", relevance, relevance), score)
+    assert explained.contribution == explained.value == score
+    assert math.isclose(sum(part.contribution for part in explained.parts), score, abs_tol=1e-12)
 
 
 @given(st.lists(st.lists(numbers, min_size=COUNT, max_size=COUNT), min_size=2, max_size=3))

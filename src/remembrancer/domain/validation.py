@@ -7,7 +7,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TypeVar, cast
 from uuid import UUID
@@ -131,6 +131,13 @@ def whole(argument: str, value: object, low: int, high: int) -> int:
     """A whole number in [low, high]."""
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         raise InvalidInput(argument, value, f"a whole number from {low} to {high}")
+    return value
+
+
+def duration(argument: str, value: object, longest: timedelta) -> timedelta:
+    """A length of time: more than none, at most `longest`."""
+    if not isinstance(value, timedelta) or not timedelta() < value <= longest:
+        raise InvalidInput(argument, value, f"a timedelta of more than 0, at most {longest.days:,} days")
     return value
 
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from remembrancer.domain.memory import Memory
-from remembrancer.domain.recall import Hit, Part, Recall, Stage
+from remembrancer.domain.recall import Fate, Hit, Part, Recall, Stage
 from remembrancer.domain.scope import Reader
 from remembrancer.engine.context import Context
 from remembrancer.engine.recall import Question, recall
 from remembrancer.errors import InvalidInput, ModelUnavailable
-from remembrancer.policies.leading import Leading, leading
+from remembrancer.policies.leading import Weight, Weights, leading, setting_apart
 from remembrancer.ports.embedder import Embedded, Embedder
 from remembrancer.presets.spec import Preset
 
@@ -42,8 +42,8 @@ class Answer:
 class Place:
     """What became of one memory under one preset.
 
-    `rank`: among the hits where it is `returned`, else among the candidates; None where it was none. `score` and `parts`
-    are those of its relevance, before likeness to others took from it. `reason`: why it is not returned, in words.
+    `rank` and `score`: among the hits where it is `returned`, else among the candidates; None where it was none.
+    `parts`: of its relevance, before likeness to better hits took from it. `reason`: why it is not returned, in words.
     """
 
     preset: str
@@ -55,7 +55,7 @@ class Place:
     reason: str = ""
 
     @property
-    def leading(self) -> Leading | None:
+    def leading(self) -> Weights | None:
         """The two parts of its score that weigh most."""
         return None if self.parts is None else leading(self.parts)
 
@@ -94,11 +94,11 @@ class Comparison:
 async def compare(ctx: Context, reader: Reader, question: Question, presets: Sequence[Preset]) -> Comparison:
     """Ask the same question under each preset, over the same memories, as they are: only the ranking differs.
 
-    The reader's sight is the same for all: it is what it sees that is ranked, whatever a preset would let others see.
-    The question is embedded once. Raises InvalidInput for a blank question, or presets that cannot be told apart.
+    It is asked at the moment that the question's filter goes by. The reader's sight is the same for all, whatever a
+    preset would let it see. The question is embedded once. Raises InvalidInput for presets that cannot be told apart.
     """
     _check(presets)
-    now = ctx.clock()
+    now = question.where.current_at
     once = None if ctx.embedder is None else _AskedOnce(ctx.embedder)
     recalls: list[Recall] = []
     for preset in presets:
@@ -115,7 +115,18 @@ async def compare(ctx: Context, reader: Reader, question: Question, presets: Seq
         for preset, answer in zip(presets, recalls, strict=True)
     )
     memories = {hit.id: hit.memory for answer in answers for hit in answer.hits}
-    compared = [_compared(memory, answers, recalls) for memory in memories.values()]
+    places = {
+        identifier: tuple(_place(identifier, *pair) for pair in zip(answers, recalls, strict=True))
+        for identifier in memories
+    }
+    kin = {
+        answer.preset: _Kin.of([several[column] for several in places.values()])
+        for column, answer in enumerate(answers)
+    }
+    compared = [
+        Compared(memory=memory, places=places[identifier], why=_why(places[identifier], kin))
+        for identifier, memory in memories.items()
+    ]
     compared.sort(key=lambda one: (_mean_rank(one, answers), one.memory.id))
     return Comparison(
         query=question.text, asked_at=now, answers=answers, memories=tuple(compared), overlaps=_overlaps(answers)
@@ -130,28 +141,26 @@ def _check(presets: Sequence[Preset]) -> None:
         raise InvalidInput("presets", names, "presets of different names")
 
 
-def _compared(memory: Memory, answers: Sequence[Answer], recalls: Sequence[Recall]) -> Compared:
-    places = tuple(_place(memory, *pair) for pair in zip(answers, recalls, strict=True))
-    return Compared(memory=memory, places=places, why=_why(places))
-
-
-def _place(memory: Memory, answer: Answer, found: Recall) -> Place:
-    if any(standing.id == memory.id for standing in found.standing):
+def _place(memory_id: UUID, answer: Answer, found: Recall) -> Place:
+    if any(standing.id == memory_id for standing in found.standing):
         return Place(preset=answer.preset, returned=False, reason="stands in every answer, apart from the hits")
-    fate = found.trace.fates.get(memory.id)
+    fate = found.trace.fates.get(memory_id)
     if fate is None:
         return Place(preset=answer.preset, returned=False, reason="no search brought it")
-    returned = fate.stage is Stage.RETURNED
-    rank = next((hit.rank for hit in answer.hits if hit.id == memory.id), fate.rank)
+    hit = next((hit for hit in answer.hits if hit.id == memory_id), None)
     return Place(
         preset=answer.preset,
-        returned=returned,
-        rank=rank,
-        score=fate.score,
-        parts=found.trace.scores[memory.id],
+        returned=hit is not None,
+        rank=fate.rank if hit is None else hit.rank,
+        score=fate.score if hit is None else hit.score,
+        parts=found.trace.scores[memory_id],
         stage=fate.stage,
-        reason="" if returned else f"ranked {rank}, {fate.stage}",
+        reason=_left_out(fate) if hit is None else "",
     )
+
+
+def _left_out(fate: Fate) -> str:
+    return f"ranked {fate.rank}" if fate.stage is Stage.LIMIT else f"ranked {fate.rank}, {fate.stage}"
 
 
 def _mean_rank(one: Compared, answers: Sequence[Answer]) -> float:
@@ -174,31 +183,60 @@ def _shared(one: set[UUID], other: set[UUID]) -> float:
     return len(one & other) / len(one | other) if one or other else 1.0
 
 
-def _why(places: Sequence[Place]) -> str:
-    """The best place with what makes it, then what leaves the memory out elsewhere, or else its worst place."""
+@dataclass(frozen=True, slots=True)
+class _Kin:
+    """The scores that one preset gives the compared memories: `all` of them, and of those it `returned`."""
+
+    all: Sequence[Part]
+    returned: Sequence[Part]
+
+    @classmethod
+    def of(cls, places: Sequence[Place]) -> _Kin:
+        return cls(
+            [place.parts for place in places if place.parts is not None],
+            [place.parts for place in places if place.parts is not None and place.returned],
+        )
+
+
+def _why(places: Sequence[Place], kin: Mapping[str, _Kin]) -> str:
+    """Where a memory does best, and what lifts it there; what lowers it where it is left out, or else does worst."""
     returned = sorted((place for place in places if place.returned), key=lambda place: place.rank or 0)
-    best, worst = returned[0], returned[-1]
     left_out = [place for place in places if not place.returned]
-    if len(places) > 1 and best.rank == worst.rank and not left_out:
-        return f"rank {best.rank} everywhere: {best.leading}"
-    told = [_told([place for place in returned if place.rank == best.rank])]
+    best = [place for place in returned if place.rank == returned[0].rank]
+    worst = [place for place in returned if place.rank == returned[-1].rank]
+    told = [_told(best, places) + _lifted(best[0], kin)]
     if left_out:
-        named = [f"{place.preset} ({_reason(place)})" for place in left_out[:_NAMED]]
+        named = [f"{place.preset} ({place.reason}{_lowered(place, kin)})" for place in left_out[:_NAMED]]
         told.append("not under " + _listed(named, len(left_out) - _NAMED))
-    elif worst.rank != best.rank:
-        told.append(_told([place for place in returned if place.rank == worst.rank]))
+    elif worst != best:
+        told.append(_told(worst, places) + _lowered(worst[0], kin))
     return "; ".join(told)
 
 
-def _told(places: Sequence[Place]) -> str:
-    """Presets that give a memory the same rank, and by what the first of them does."""
-    names = _listed([place.preset for place in places[:_NAMED]], len(places) - _NAMED)
-    return f"rank {places[0].rank} under {names}: {places[0].leading}"
+def _told(alike: Sequence[Place], places: Sequence[Place]) -> str:
+    """Presets that give a memory the same rank."""
+    if len(alike) == len(places) > 1:
+        return f"rank {alike[0].rank} everywhere"
+    return f"rank {alike[0].rank} under {_listed([place.preset for place in alike[:_NAMED]], len(alike) - _NAMED)}"
 
 
-def _reason(place: Place) -> str:
-    made_of = "" if place.leading is None else str(place.leading)
-    return f"{place.reason}: {made_of}" if made_of else place.reason
+def _lifted(place: Place, kin: Mapping[str, _Kin]) -> str:
+    """What of its score is more than usual among the compared; where nothing is, what weighs most."""
+    if place.parts is None:
+        return ""
+    high = setting_apart(place.parts, kin[place.preset].all, above=True)
+    return f": high {_valued(high)}" if high else f": {leading(place.parts)}"
+
+
+def _lowered(place: Place, kin: Mapping[str, _Kin]) -> str:
+    """What of its score is less than usual among those that the preset returned."""
+    among = kin[place.preset]
+    low = () if place.parts is None else setting_apart(place.parts, among.returned or among.all, above=False)
+    return f": low {_valued(low)}" if low else ""
+
+
+def _valued(parts: Sequence[Weight]) -> str:
+    return ", ".join(f"{part.label} {part.value:.2f}" for part in parts)
 
 
 def _listed(words: Sequence[str], more: int) -> str:

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from remembrancer.domain.relation import Relation
     from remembrancer.domain.scope import Scope
     from remembrancer.domain.strength import Strength, Usage
+    from remembrancer.engine.compare import Comparison, Place
     from remembrancer.engine.exchange import Imported
+    from remembrancer.engine.fading import FadingCurve, Outlook
     from remembrancer.engine.inspect import Dossier, WhyNot
     from remembrancer.ingest import Problem
     from remembrancer.jobs.indexer import IndexReport
@@ -675,6 +677,145 @@ class PresetOut(Wire):
         read = frozenset[str]().union(*map(signal_names, preset.expressions()))
         meanings = {name: meaning for name, meaning in MEANINGS.items() if name in read}
         return cls(in_use=in_use, choices=table_of(preset), signals=meanings)
+
+
+class OutlookOut(Wire):
+    """`falls_at`: when strength is below `below` for the first time; null: not within a hundred years."""
+
+    memory: MemoryOut
+    strength: float
+    below: float
+    faded: bool
+    falls_at: AwareDatetime | None
+
+    @classmethod
+    def of(cls, outlook: Outlook) -> Self:
+        return cls(
+            memory=MemoryOut.of(outlook.memory),
+            strength=outlook.strength,
+            below=outlook.below,
+            faded=outlook.has_faded,
+            falls_at=outlook.falls_at,
+        )
+
+
+class OutlooksOut(Wire):
+    memories: list[OutlookOut]
+
+    @classmethod
+    def of(cls, outlooks: Iterable[Outlook]) -> Self:
+        return cls(memories=[OutlookOut.of(outlook) for outlook in outlooks])
+
+
+class CurvePointOut(Wire):
+    at: AwareDatetime
+    strength: float
+
+
+class CurveOut(Wire):
+    """`points`: strength over time, evenly, with `now` between the first and the last."""
+
+    outlook: OutlookOut
+    now: AwareDatetime
+    points: list[CurvePointOut]
+
+    @classmethod
+    def of(cls, curve: FadingCurve) -> Self:
+        return cls(
+            outlook=OutlookOut.of(curve.outlook),
+            now=curve.now,
+            points=[CurvePointOut(at=at, strength=strength) for at, strength in curve.points],
+        )
+
+
+class PlaceOut(Wire):
+    """What became of a memory under a preset. `rank`: of the hits, or of the candidates where it is not `returned`;
+    null where no search brought it. `leading`: the two parts of its score that weigh most, in words.
+    """
+
+    preset: str
+    returned: bool
+    rank: int | None
+    score: float | None
+    stage: Stage | None
+    reason: str | None
+    leading: str | None
+    parts: PartOut | None
+
+    @classmethod
+    def of(cls, place: Place) -> Self:
+        return cls(
+            preset=place.preset,
+            returned=place.returned,
+            rank=place.rank,
+            score=place.score,
+            stage=place.stage,
+            reason=place.reason or None,
+            leading=None if place.leading is None else str(place.leading),
+            parts=None if place.parts is None else PartOut.of(place.parts),
+        )
+
+
+class ComparedOut(Wire):
+    """A memory that a preset returned, with its place under each, and `why` they differ."""
+
+    memory: MemoryOut
+    cue: CueOut
+    places: list[PlaceOut]
+    why: str
+
+
+class AnswerOut(Wire):
+    """What one preset returned, best first: at most `limit`."""
+
+    preset: str
+    limit: int
+    hits: list[UUID]
+    degraded: dict[str, str]
+
+
+class OverlapOut(Wire):
+    """`share`: of the memories that either returns, those that both do."""
+
+    presets: tuple[str, str]
+    share: float
+
+
+class ComparisonOut(Wire):
+    """`memories`: all that any preset returned, the best by mean rank first."""
+
+    query: str
+    asked_at: AwareDatetime
+    answers: list[AnswerOut]
+    memories: list[ComparedOut]
+    overlaps: list[OverlapOut]
+
+    @classmethod
+    def of(cls, comparison: Comparison) -> Self:
+        cues = {hit.id: hit.cue for answer in reversed(comparison.answers) for hit in answer.hits}
+        return cls(
+            query=comparison.query,
+            asked_at=comparison.asked_at,
+            answers=[
+                AnswerOut(
+                    preset=answer.preset,
+                    limit=answer.limit,
+                    hits=[hit.id for hit in answer.hits],
+                    degraded=dict(answer.degraded),
+                )
+                for answer in comparison.answers
+            ],
+            memories=[
+                ComparedOut(
+                    memory=MemoryOut.of(one.memory),
+                    cue=CueOut.of(cues[one.memory.id]),
+                    places=[PlaceOut.of(place) for place in one.places],
+                    why=one.why,
+                )
+                for one in comparison.memories
+            ],
+            overlaps=[OverlapOut(presets=(each.first, each.second), share=each.share) for each in comparison.overlaps],
+        )
 
 
 class DemoAnswerOut(Wire):

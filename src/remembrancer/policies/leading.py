@@ -1,10 +1,11 @@
-"""What of a score weighs most: its explanation in a few words."""
+"""What of a score weighs most, and what sets it apart from others: its explanation in a few words."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
 
 from remembrancer.domain.recall import Part
 
@@ -18,40 +19,74 @@ class Weight:
 
 
 @dataclass(frozen=True, slots=True)
-class Leading:
-    """The parts that weigh most. `multiplied`: they are factors, the farthest from 1 first; else terms, greatest first.
+class Weights:
+    """Parts of a score. `multiplied`: they are its factors; else they are terms that add up.
 
-    >>> str(Leading((Weight("similarity", 0.62), Weight("retention", 0.1)), multiplied=True))
+    >>> str(Weights((Weight("similarity", 0.62), Weight("retention", 0.1)), multiplied=True))
     'similarity 0.62 × retention 0.10'
     """
 
-    weights: tuple[Weight, ...]
+    parts: tuple[Weight, ...]
     multiplied: bool
 
     def __str__(self) -> str:
         joined = " × " if self.multiplied else " + "
-        return joined.join(f"{weight.label} {weight.value:.2f}" for weight in self.weights)
+        return joined.join(f"{part.label} {part.value:.2f}" for part in self.parts)
 
 
-def leading(score: Part, count: int = 2) -> Leading:
-    """The parts of a score that weigh most: where it is a product its factors, of whatever they are factors themselves.
-
-    What changes nothing is left out: a term of 0, a factor of 1.
-    """
+def weights(score: Part) -> Weights:
+    """The terms that a score is the sum of, or the factors it is the product of, with the factors of those."""
     node = score
     while not node.is_product and (whole := _whole_of(node)) is not None:
         node = whole
     if node.is_product:
-        factors = [Weight(_named(factor), factor.value or 0.0) for factor in _factors(node)]
-        weights = sorted((each for each in factors if each.value != 1), key=_distance, reverse=True)
+        parts = [Weight(_named(factor), factor.value or 0.0) for factor in _factors(node)]
     else:
-        terms = [Weight(_named(term), term.contribution) for term in node.parts or (node,)]
-        weights = sorted((each for each in terms if each.value > 0), key=lambda each: each.value, reverse=True)
-    return Leading(tuple(weights[:count]), multiplied=node.is_product)
+        parts = [Weight(_named(term), term.contribution) for term in node.parts or (node,)]
+    return Weights(tuple(parts), multiplied=node.is_product)
+
+
+def leading(score: Part, count: int = 2) -> Weights:
+    """The parts that weigh most: the greatest terms, or the factors farthest from 1; none that changes nothing."""
+    every = weights(score)
+    nothing = 1.0 if every.multiplied else 0.0
+    telling = [part for part in every.parts if part.value != nothing]
+    telling.sort(key=lambda part: abs(_apart(part.value, nothing, every.multiplied)), reverse=True)
+    return replace(every, parts=tuple(telling[:count]))
+
+
+def setting_apart(score: Part, others: Sequence[Part], *, above: bool, count: int = 2) -> tuple[Weight, ...]:
+    """The parts by which a score is most above the median of others of its kind, or below it; it may be among them.
+
+    What does not differ to two decimals is left out: it explains nothing.
+    """
+    mine, theirs = weights(score), [weights(other) for other in others]
+    telling: list[tuple[float, Weight]] = []
+    for part in mine.parts:
+        usual = _usual(part.label, theirs)
+        distance = _apart(part.value, usual, mine.multiplied)
+        if f"{part.value:.2f}" != f"{usual:.2f}" and (distance > 0) == above:
+            telling.append((abs(distance), part))
+    telling.sort(key=lambda pair: pair[0], reverse=True)
+    return tuple(part for _, part in telling[:count])
+
+
+def _usual(label: str, several: Sequence[Weights]) -> float:
+    """The median of a part; where a score has no such part, it adds nothing or multiplies by 1."""
+    return median(
+        next((part.value for part in each.parts if part.label == label), 1.0 if each.multiplied else 0.0)
+        for each in several
+    )
+
+
+def _apart(value: float, usual: float, multiplied: bool) -> float:
+    """By how much it is more; of factors by how many times, halving and doubling being equally far."""
+    least = 1e-9
+    return math.log(max(value, least) / max(usual, least)) if multiplied else value - usual
 
 
 def _factors(node: Part) -> Iterator[Part]:
-    """What is multiplied in the end: a factor that is a product, or has all its value from one, gives its own factors."""
+    """What is multiplied in the end: a factor that is a product, or has its value from one, gives its own factors."""
     for factor in node.parts:
         inner = factor
         while not inner.is_product and (whole := _whole_of(inner)) is not None and whole.value == inner.value:
@@ -68,11 +103,6 @@ def _whole_of(node: Part) -> Part | None:
         return node.parts[0]
     giving = [part for part in node.parts if part.contribution]
     return giving[0] if len(giving) == 1 and giving[0].value == node.value else None
-
-
-def _distance(weight: Weight) -> float:
-    """Of a factor from 1, as halving and doubling are equally far; 0 is farther than all else."""
-    return abs(math.log(weight.value)) if weight.value > 0 else math.inf
 
 
 def _named(part: Part) -> str:

@@ -109,7 +109,10 @@ class _Plain(_Simple):
         # A bool is an int to Python, and none in TOML.
         if type(given) not in self.kinds:
             raise InvalidInput(path, given, self.allowed)
-        return self.kinds[-1](given)
+        try:
+            return self.kinds[-1](given)
+        except OverflowError:
+            raise InvalidInput(path, "a whole number of more than 300 digits", self.allowed) from None
 
 
 _PLAIN: Final[Mapping[type, Form]] = {

@@ -9,10 +9,10 @@ from rich.text import Text
 
 from remembrancer.interfaces.cli.drawing import (
     GLYPHS,
+    Meter,
     Shares,
     Shorter,
     counted,
-    meter,
     part_bars,
     shortened,
     shown,
@@ -123,7 +123,11 @@ def test_counts_have_their_noun(count: int, said: str) -> None:
     ("share", "bar"), [(0.0, "····"), (0.5, "██··"), (1.0, "████"), (-1.0, "····"), (2.0, "████"), (0.99, "████")]
 )
 def test_a_meter_is_full_at_one(share: float, bar: str) -> None:
-    assert meter(share, "green", 4).plain == bar
+    assert drawn(Meter(share, "green", 4)) == f"{bar}\n"
+
+
+def test_a_meter_shrinks_where_there_is_little_room() -> None:
+    assert drawn(Meter(0.5, "green", 20), width=8) == "████····\n"
 
 
 def test_a_sparkline_has_a_column_for_each_share_and_a_dot_for_none() -> None:

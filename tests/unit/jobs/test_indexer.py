@@ -11,6 +11,7 @@ import pytest
 from remembrancer import AsyncRemembrancer, Settings, StoreUnavailable
 from remembrancer.adapters.reference import ReferenceStore
 from remembrancer.domain.event import EventDraft
+from remembrancer.domain.relation import Relation
 from remembrancer.domain.scope import Scope
 from remembrancer.engine import record
 from remembrancer.engine.context import Context
@@ -41,8 +42,16 @@ class Signalling(ReferenceStore):
             raise self.errors.pop(0)
         return await super().pending(scope, model, limit=limit, now=now)
 
-    async def put_vectors(self, scope: Scope, model: str, vectors: Sequence[CueVector]) -> int:
-        new = await super().put_vectors(scope, model, vectors)
+    async def put_vectors(
+        self,
+        scope: Scope,
+        model: str,
+        vectors: Sequence[CueVector],
+        *,
+        at: datetime,
+        relations: Sequence[Relation] = (),
+    ) -> int:
+        new = await super().put_vectors(scope, model, vectors, at=at, relations=relations)
         self.written.release()
         return new
 

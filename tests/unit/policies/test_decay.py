@@ -38,8 +38,7 @@ def left(curve: Curve, ages: NDArray[np.float64], *, exposures: float = 0, stabi
 
 @pytest.mark.parametrize(
     ("curve", "row"),
-    [(curve, row) for name, curve in CURVES.items() for row in table(name)],
-    ids=lambda value: cells(value) if isinstance(value, dict) else "",
+    [pytest.param(curve, row, id=f"{name} {cells(row)}") for name, curve in CURVES.items() for row in table(name)],
 )
 def test_what_is_left_is_as_worked_out(curve: Callable[[Row], Curve], row: Row) -> None:
     exposures, stability = number(row.get("exposures", "0")), number(row.get("stability", "1"))

@@ -114,7 +114,7 @@ def test_without_a_gain_use_adds_nothing() -> None:
 
 @pytest.mark.parametrize("row", table("level_teaparty"), ids=lambda row: row["scope"] or "workspace")
 def test_a_scope_counts_as_its_narrowest_part_does(row: dict[str, str]) -> None:
-    scope = Scope(workspace="acme").narrowed(**{part: "x" for part in row["scope"].split()})
+    scope = Scope(workspace="acme").narrowed(**dict.fromkeys(row["scope"].split(), "x"))
     factor = TEAPARTY.dynamics.level_factor(states_of([remembered(1, scope=scope)]))
     assert factor.tolist() == [float(row["expected"])]
 

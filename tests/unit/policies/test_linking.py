@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -56,4 +57,4 @@ def test_ties_are_broken_by_id_whatever_their_order() -> None:
 )
 def test_links_out_of_range_are_refused(given: dict[str, Any], said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
-        SimilarLinks(**{"at_most": 3, "above": 0.8, **given})
+        replace(THREE, **given)

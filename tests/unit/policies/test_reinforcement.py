@@ -53,7 +53,7 @@ def test_exposures_add_what_was_worked_out(row: dict[str, str]) -> None:
     assert found.tolist() == pytest.approx([number(row["expected"])], rel=1e-12)
 
 
-@pytest.mark.parametrize("each", [NoGain(), LogarithmicGain(divisor=8), LinearGain()], ids=lambda each: repr(each))
+@pytest.mark.parametrize("each", [NoGain(), LogarithmicGain(divisor=8), LinearGain()], ids=repr)
 def test_more_exposures_never_add_less(each: Gain) -> None:
     found = each.factor(np.array([0.0, 1.0, 2.0, 1e3, 1e6, 2e9])).tolist()
     assert (found[0], found) == (1.0, sorted(found))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -10,6 +11,8 @@ import pytest
 from remembrancer.domain.memory import Status, Tier
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reach, Reader, Scope, Visibility
+from remembrancer.domain.validation import JsonScalar, JsonValue
+from remembrancer.errors import InvalidInput
 from remembrancer.policies.selection import can_see, excluded_by
 from remembrancer.testing.doubles import NOW, a_memory
 
@@ -130,6 +133,56 @@ def test_a_narrower_reach_never_shows_more(visibility: Visibility) -> None:
         assert [owner for owner in owners if sees(narrow, owner, visibility) > sees(wide, owner, visibility)] == []
 
 
+SHARING = Reader(ANA, Reach.CREW_SHARED, shared_from=0.65)
+MATE = owned_by(crew="platform", agent="bob")
+
+
+@pytest.mark.parametrize(("importance", "seen"), [(0.0, False), (math.nextafter(0.65, 0), False), (0.65, True)])
+def test_a_crew_mate_s_row_is_shared_from_the_very_importance_on(importance: float, seen: bool) -> None:
+    assert can_see(SHARING, MATE, Visibility.WORKSPACE, importance) is seen
+
+
+@pytest.mark.parametrize(
+    "owner",
+    [
+        pytest.param(ANA, id="of the reader"),
+        pytest.param(owned_by(crew="data", agent="ana"), id="of the agent, in another crew"),
+        pytest.param(owned_by(crew="platform"), id="of the crew, no agent"),
+        pytest.param(owned_by(), id="of nobody"),
+    ],
+)
+def test_one_s_own_row_is_seen_whatever_its_importance(owner: Scope) -> None:
+    assert can_see(SHARING, owner, Visibility.WORKSPACE, 0.0)
+
+
+@pytest.mark.parametrize("owner", [owned_by(crew="data", agent="carl"), owned_by(agent="carl")])
+def test_no_importance_shows_what_is_not_the_crew_s(owner: Scope) -> None:
+    assert not can_see(SHARING, owner, Visibility.WORKSPACE, 1.0)
+
+
+@pytest.mark.parametrize("visibility", [Visibility.OWN, Visibility.SESSION])
+def test_no_importance_shows_what_its_visibility_hides(visibility: Visibility) -> None:
+    assert not can_see(SHARING, MATE, visibility, 1.0)
+
+
+@pytest.mark.parametrize("reach", [Reach.WORKSPACE, Reach.OWN, Reach.SESSION])
+@pytest.mark.parametrize("importance", [0.0, 1.0])
+def test_importance_counts_only_where_a_crew_shares(reach: Reach, importance: float) -> None:
+    for owner in (ANA, MATE, owned_by()):
+        plain = can_see(Reader(ANA, reach), owner, Visibility.WORKSPACE, importance)
+        assert can_see(Reader(ANA, reach, shared_from=0.65), owner, Visibility.WORKSPACE, importance) == plain
+
+
+def test_a_row_without_an_importance_is_shared() -> None:
+    assert can_see(SHARING, MATE, Visibility.WORKSPACE)
+
+
+@pytest.mark.parametrize("shared_from", [-0.1, 1.1, math.nan])
+def test_what_is_shared_from_is_a_fraction(shared_from: float) -> None:
+    with pytest.raises(InvalidInput, match="shared_from"):
+        Reader(ANA, Reach.CREW_SHARED, shared_from)
+
+
 def test_a_plain_memory_is_kept() -> None:
     assert excluded_by(a_memory(), AT_NOW) == ()
 
@@ -171,6 +224,11 @@ def test_what_is_not_current_is_left_out(fields: dict[str, Any], reasons: tuple[
         pytest.param({"tags": frozenset({"a"})}, (), id="one of its tags"),
         pytest.param({"tags": frozenset({"a", "b"})}, (), id="all of its tags"),
         pytest.param({"tags": frozenset({"a", "c"})}, ("tags",), id="a tag too many"),
+        pytest.param({"without_tags": frozenset({"c"})}, (), id="none of its tags"),
+        pytest.param({"without_tags": frozenset({"b", "c"})}, ("without_tags",), id="an unwanted tag"),
+        pytest.param({"visibilities": frozenset({Visibility.CREW, Visibility.OWN})}, (), id="any of the visibilities"),
+        pytest.param({"visibilities": frozenset({Visibility.OWN})}, ("visibilities",), id="another visibility"),
+        pytest.param({"visibilities": frozenset[Visibility]()}, ("visibilities",), id="no visibility"),
         pytest.param({"source": "mail"}, (), id="its source"),
         pytest.param({"source": "chat"}, ("source",), id="another source"),
         pytest.param({"crew": "platform"}, (), id="its crew"),
@@ -180,8 +238,53 @@ def test_what_is_not_current_is_left_out(fields: dict[str, Any], reasons: tuple[
     ],
 )
 def test_a_filter_leaves_out_what_it_does_not_name(asked: dict[str, Any], reasons: tuple[str, ...]) -> None:
-    memory = replace(a_memory(scope=ANA), tags=("a", "b"), source="mail")
+    memory = replace(a_memory(scope=ANA), tags=("a", "b"), source="mail", visibility=Visibility.CREW)
     assert excluded_by(memory, replace(AT_NOW, **asked)) == reasons
+
+
+@pytest.mark.parametrize(
+    ("held", "asked"),
+    [
+        ({"k": "blue"}, "blue"),
+        ({"k": ""}, ""),
+        ({"k": 7}, 7.0),
+        ({"k": 0.5}, 0.5),
+        ({"k": True}, True),
+        ({"k": False}, False),
+        ({"k": None}, None),
+    ],
+)
+def test_metadata_that_holds_exactly_the_value_keeps_a_memory(held: dict[str, JsonValue], asked: JsonScalar) -> None:
+    where = replace(AT_NOW, metadata=(("k", asked),))
+    assert excluded_by(replace(a_memory(), metadata={"other": 1, **held}), where) == ()
+
+
+@pytest.mark.parametrize(
+    ("held", "asked"),
+    [
+        ({}, None),
+        ({"other": "blue"}, "blue"),
+        ({"k": "Blue"}, "blue"),
+        ({"k": "7"}, 7),
+        ({"k": 1}, True),
+        ({"k": True}, 1),
+        ({"k": True}, 1.0),
+        ({"k": False}, 0),
+        ({"k": None}, 0),
+        ({"k": 0}, None),
+        ({"k": ["blue"]}, "blue"),
+        ({"k": {"k": "blue"}}, "blue"),
+    ],
+)
+def test_metadata_that_holds_another_value_leaves_a_memory_out(held: dict[str, JsonValue], asked: JsonScalar) -> None:
+    where = replace(AT_NOW, metadata=(("k", asked),))
+    assert excluded_by(replace(a_memory(), metadata=held), where) == ("metadata",)
+
+
+def test_every_value_asked_for_must_be_there() -> None:
+    where = replace(AT_NOW, metadata=(("k", 1), ("l", 2)))
+    assert excluded_by(replace(a_memory(), metadata={"k": 1, "l": 2}), where) == ()
+    assert excluded_by(replace(a_memory(), metadata={"k": 1, "l": 3}), where) == ("metadata",)
 
 
 @pytest.mark.parametrize(

@@ -188,22 +188,26 @@ def test_a_factor_that_could_leave_the_unit_interval_is_refused(expression: Expr
         signals.check("score", expression)
 
 
+NEARNESS = Signal("nearness")
+
+
 @pytest.mark.parametrize(
-    "wrap",
+    "expression",
     [
-        lambda inner: inner,
-        lambda inner: Weighted(((SIMILARITY, 0.5), (inner, 0.5))),
-        lambda inner: Product((SIMILARITY, inner)),
-        MinMax,
-        Clamp,
-        Saturating,
-        lambda inner: Rrf((SIMILARITY, inner)),
-        lambda inner: Greatest((SIMILARITY, inner)),
+        NEARNESS,
+        Weighted(((SIMILARITY, 0.5), (NEARNESS, 0.5))),
+        Product((SIMILARITY, NEARNESS)),
+        MinMax(NEARNESS),
+        Clamp(NEARNESS),
+        Saturating(NEARNESS),
+        Rrf((SIMILARITY, NEARNESS)),
+        Greatest((SIMILARITY, NEARNESS)),
     ],
+    ids=str,
 )
-def test_an_unknown_signal_is_refused_wherever_it_stands_with_those_there_are(wrap: type[Clamp]) -> None:
+def test_an_unknown_signal_is_refused_wherever_it_stands_with_those_there_are(expression: Expression) -> None:
     with pytest.raises(InvalidInput, match=r"^score: 'nearness' .*one of bm25, confidence"):
-        signals.check("score", wrap(Signal("nearness")))
+        signals.check("score", expression)
 
 
 @pytest.mark.parametrize("name", MATCH_SIGNALS)

@@ -1,19 +1,38 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
+from types import MappingProxyType
+from typing import Any
 
 import pytest
 
+from remembrancer.domain.memory import Tier
 from remembrancer.domain.scope import Reach
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.scoring import Expression, MinMax, Product, Rrf, Signal, Weighted
-from remembrancer.policies.signals import SIGNALS
+from remembrancer.policies.admission import Admission
+from remembrancer.policies.ranking import MAX_DEPTH, Depth, Ranking
+from remembrancer.policies.scoring import (
+    Clamp,
+    Expression,
+    MinMax,
+    Product,
+    Rrf,
+    Saturating,
+    Signal,
+    Weighted,
+    signal_names,
+)
+from remembrancer.policies.signals import MEANINGS, SCALES, Scale
 from remembrancer.presets.catalogue import PRESETS, preset_named
 from remembrancer.presets.default import DEFAULT
+from remembrancer.presets.spec import MAX_LIMIT, Fading, Limits, Preset, Sight
 
 BM25 = Signal("bm25")
+LEVEL = Signal("level")
 SIMILARITY = Signal("similarity")
+
+every_preset = pytest.mark.parametrize("preset", PRESETS.values(), ids=lambda preset: preset.name)
 
 
 def test_the_default_preset_is_named_so() -> None:
@@ -26,8 +45,18 @@ def test_a_preset_stands_under_its_own_name() -> None:
 
 @pytest.mark.parametrize("name", ["", "Default", "deflaut"])
 def test_an_unknown_preset_is_refused_with_those_there_are(name: str) -> None:
-    with pytest.raises(InvalidInput, match=r"^preset: .*one of .*default"):
+    with pytest.raises(InvalidInput, match=r"^preset: .*one of .*default.*, or a file"):
         preset_named(name)
+
+
+@every_preset
+def test_a_preset_says_in_one_line_what_it_is(preset: Preset) -> None:
+    assert preset.description.endswith(".")
+
+
+@every_preset
+def test_what_a_preset_reads_has_a_meaning(preset: Preset) -> None:
+    assert frozenset[str]().union(*map(signal_names, preset.expressions())) <= set(MEANINGS)
 
 
 def test_the_default_keeps_raw_output_out_of_recall() -> None:
@@ -35,21 +64,26 @@ def test_the_default_keeps_raw_output_out_of_recall() -> None:
 
 
 def test_the_default_lets_an_agent_look_at_its_own_and_a_lead_at_its_crew() -> None:
-    assert DEFAULT.reach_by_role == {"AGENT": Reach.OWN, "LEAD": Reach.CREW_SHARED}
+    assert DEFAULT.sight.by_role == {"AGENT": Reach.OWN, "LEAD": Reach.CREW_SHARED}
 
 
 @pytest.mark.parametrize("score", [Signal("nearness"), Weighted(((SIMILARITY, 0.5), (Signal("nearness"), 0.5)))])
 def test_an_unknown_signal_is_refused_with_those_there_are(score: Expression) -> None:
-    with pytest.raises(InvalidInput, match=r"^preset\.score: 'nearness' .*similarity"):
-        replace(DEFAULT, score=score)
+    with pytest.raises(InvalidInput, match=r"^score: 'nearness' .*similarity"):
+        Ranking(score=score)
+
+
+def test_the_expression_for_words_alone_is_checked_as_the_score_is() -> None:
+    with pytest.raises(InvalidInput, match=r"^words_alone: 'nearness' "):
+        Ranking(score=SIMILARITY, words_alone=Signal("nearness"))
 
 
 @pytest.mark.parametrize(
-    "score", [BM25, Weighted(((BM25, 0.5),)), Product((SIMILARITY, BM25)), Product((MinMax(BM25), BM25))]
+    "score", [BM25, Weighted(((BM25, 0.5),)), Product((SIMILARITY, BM25)), Product((MinMax(BM25), BM25)), Clamp(BM25)]
 )
 def test_an_uncalibrated_signal_whose_scale_would_count_is_refused(score: Expression) -> None:
-    with pytest.raises(InvalidInput, match=r"^preset\.score: 'bm25' .*only inside Rrf or MinMax"):
-        replace(DEFAULT, score=score)
+    with pytest.raises(InvalidInput, match=r"^score: 'bm25' .*only inside rrf or minmax"):
+        Ranking(score=score)
 
 
 @pytest.mark.parametrize(
@@ -57,32 +91,127 @@ def test_an_uncalibrated_signal_whose_scale_would_count_is_refused(score: Expres
     [MinMax(BM25), Rrf((BM25, SIMILARITY)), Rrf((Product((BM25, SIMILARITY)),)), Weighted(((MinMax(BM25), 1),))],
 )
 def test_an_uncalibrated_signal_may_be_ranked_or_rescaled(score: Expression) -> None:
-    assert replace(DEFAULT, score=score).score == score
+    assert Ranking(score=score).score == score
 
 
-@pytest.mark.parametrize("name", sorted(name for name, signal in SIGNALS.items() if signal.calibrated))
+@pytest.mark.parametrize("score", [LEVEL, Weighted(((LEVEL, 0.5),)), Product((SIMILARITY, LEVEL))])
+def test_a_factor_that_could_leave_the_unit_interval_is_refused(score: Expression) -> None:
+    with pytest.raises(InvalidInput, match=r"^score: 'level' .*only inside clamp, saturating, rrf or minmax"):
+        Ranking(score=score)
+
+
+@pytest.mark.parametrize("score", [Clamp(LEVEL), Saturating(Product((SIMILARITY, LEVEL))), MinMax(LEVEL)])
+def test_a_factor_that_is_held_within_the_unit_interval_may_count(score: Expression) -> None:
+    assert Ranking(score=score).score == score
+
+
+@pytest.mark.parametrize("name", sorted(name for name, scale in SCALES.items() if scale is Scale.UNIT))
 def test_a_calibrated_signal_may_be_a_score(name: str) -> None:
-    assert replace(DEFAULT, score=Signal(name)).score == Signal(name)
+    assert Ranking(score=Signal(name)).score == Signal(name)
 
 
-@pytest.mark.parametrize("depth", [0, -1, 10_001, True, 1.5])
-def test_a_depth_out_of_range_is_refused(depth: int) -> None:
-    with pytest.raises(InvalidInput, match=r"^preset\.depth: .* from 1 to 10000"):
-        replace(DEFAULT, depth=depth)
+def test_a_strength_that_depends_on_the_question_is_refused() -> None:
+    with pytest.raises(InvalidInput, match=r"^fading\.strength: 'similarity' .*retention"):
+        Fading(strength=SIMILARITY, below=0.1)
 
 
-@pytest.mark.parametrize("depth", [1, 10_000])
-def test_a_depth_may_reach_its_bounds(depth: int) -> None:
-    assert replace(DEFAULT, depth=depth).depth == depth
+OUT_OF_RANGE: list[tuple[str, Callable[[], Any]]] = [
+    ("depth.least", lambda: Depth(least=0)),
+    ("depth.least", lambda: Depth(least=MAX_DEPTH + 1)),
+    ("depth.least", lambda: Depth(least=True)),
+    ("depth.per_hit", lambda: Depth(per_hit=0)),
+    ("limits.most", lambda: Limits(most=MAX_LIMIT + 1)),
+    ("limits.usual", lambda: Limits(usual=11, most=10)),
+    ("sight.shared_from", lambda: Sight(shared_from=1.5)),
+    ("sight.by_role", lambda: Sight(by_role={"": Reach.OWN})),
+    ("fading.below", lambda: Fading(strength=Signal("retention"), below=-0.1)),
+    ("Rrf.k", lambda: Rrf((SIMILARITY,), k=1_000_001)),
+    ("admission.never", lambda: Admission(never=("",))),
+    ("admission.always", lambda: Admission(always=("a\nb",))),
+    ("admission.in_states.a", lambda: Admission(in_states={"a": ("",)})),
+    ("name", lambda: replace(DEFAULT, name="My preset")),
+    ("description", lambda: replace(DEFAULT, description="two\nlines")),
+    ("rankings", lambda: replace(DEFAULT, rankings=MappingProxyType({"A B": DEFAULT.ranking}))),
+    ("standing_tag", lambda: replace(DEFAULT, standing_tag="")),
+    ("nudge_after", lambda: replace(DEFAULT, nudge_after=0)),
+]
 
 
-@pytest.mark.parametrize("half_life", [timedelta(), timedelta(days=-1)])
-def test_a_half_life_that_is_no_time_is_refused(half_life: timedelta) -> None:
-    with pytest.raises(InvalidInput, match=r"^preset\.recency_half_life: .*positive"):
-        replace(DEFAULT, recency_half_life=half_life)
+@pytest.mark.parametrize(("argument", "make"), OUT_OF_RANGE)
+def test_a_choice_out_of_range_is_refused_by_name(argument: str, make: Callable[[], Any]) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        make()
+    assert caught.value.argument == argument
 
 
-@pytest.mark.parametrize("name", ["", "My preset", "Ä"])
-def test_a_name_that_is_no_plain_word_is_refused(name: str) -> None:
-    with pytest.raises(InvalidInput, match=r"^preset\.name: "):
-        replace(DEFAULT, name=name)
+def test_no_leg_goes_deeper_than_the_deepest() -> None:
+    assert Depth(per_hit=100).of(MAX_LIMIT) == MAX_DEPTH
+
+
+def test_an_unknown_ranking_is_refused_with_those_there_are() -> None:
+    with pytest.raises(InvalidInput, match=r"^ranking: 'hybrid' .*preset default has but one"):
+        DEFAULT.ranking_named("hybrid")
+
+
+# ── what each text says ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_crewship_gives_five_hits_unless_asked_and_fifty_at_most() -> None:
+    limits = PRESETS["crewship"].limits
+    assert (limits.of(None), limits.of(1), limits.of(50)) == (5, 1, 50)
+    for asked in (0, 51):
+        with pytest.raises(InvalidInput, match=r"^limit: .*from 1 to 50"):
+            limits.of(asked)
+
+
+@pytest.mark.parametrize(("limit", "expected"), [(1, 20), (5, 20), (6, 20), (7, 21), (17, 51), (20, 60), (50, 150)])
+def test_each_leg_of_crewship_s_hybrid_is_three_times_as_deep_as_asked_and_twenty_at_least(
+    limit: int, expected: int
+) -> None:
+    assert PRESETS["crewship"].ranking_named("hybrid").depth.of(limit) == expected
+
+
+@pytest.mark.parametrize("limit", [1, 5, 50])
+def test_plastmem_fuses_a_hundred_candidates_of_each_leg(limit: int) -> None:
+    assert PRESETS["plastmem"].ranking.depth.of(limit) == 100
+
+
+def test_only_crewship_refuses_a_question_of_a_scope_too_wide_for_the_role() -> None:
+    assert [name for name, preset in PRESETS.items() if preset.sight.strict] == ["crewship"]
+
+
+def test_only_crewship_keeps_a_crew_s_rows_of_little_importance_from_it() -> None:
+    shared = {name: preset.sight.shared_from for name, preset in PRESETS.items()}
+    assert shared == {**dict.fromkeys(PRESETS, 0.0), "crewship": 0.65}
+
+
+def test_only_crewship_joins_what_is_similar_by_itself() -> None:
+    assert [name for name, preset in PRESETS.items() if preset.links is not None] == ["crewship"]
+
+
+def test_a_note_of_engram_and_teaparty_is_of_one_of_their_kinds() -> None:
+    assert PRESETS["engram"].formation.kinds == tuple(
+        "fact decision preference todo error context workflow meeting_ledger".split()
+    )
+    assert set(PRESETS["teaparty"].formation.kinds) == set("declarative procedural directive corrective".split())
+
+
+def test_mnemosyne_remembers_into_working_memory_first() -> None:
+    tiers = {name: (preset.formation.event_tier, preset.formation.note_tier) for name, preset in PRESETS.items()}
+    assert tiers == {
+        **dict.fromkeys(PRESETS, (Tier.EPISODIC, Tier.SEMANTIC)),
+        "mnemosyne": (Tier.WORKING, Tier.WORKING),
+    }
+
+
+def test_only_engram_strikes_out() -> None:
+    assert [name for name, preset in PRESETS.items() if preset.feedback.strikes is not None] == ["engram"]
+
+
+def test_only_teaparty_is_diverse_and_has_standing_memories() -> None:
+    assert [name for name, preset in PRESETS.items() if preset.ranking.diversity is not None] == ["teaparty"]
+    assert [name for name, preset in PRESETS.items() if preset.standing_tag is not None] == ["teaparty"]
+
+
+def test_only_the_default_has_a_relevance_floor() -> None:
+    assert [name for name, preset in PRESETS.items() if preset.ranking.floor is not None] == ["default"]

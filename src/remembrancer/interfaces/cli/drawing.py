@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from rich.bar import Bar
 from rich.cells import cell_len, set_cell_size
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -58,12 +59,6 @@ def shortened(text: str, cells: int) -> str:
 
 def indented(block: RenderableType, by: int = 4) -> Padding:
     return Padding(block, (0, 0, 0, by), expand=False)
-
-
-def meter(share: float, style: str, cells: int = BAR_CELLS) -> Text:
-    """A bar that is full at 1."""
-    length = round(min(max(share, 0.0), 1.0) * cells)
-    return Text("█" * length, style=style).append("·" * (cells - length), style="dim")
 
 
 def sparkline(shares: Iterable[float | None]) -> str:
@@ -146,6 +141,23 @@ class Shares:
             bar.append(*_block(number, length, in_colour=in_colour))
         bar.append("·" * (self.cells - bar.cell_len), style="dim")
         yield bar
+
+
+@dataclass(frozen=True)
+class Meter:
+    """A bar that is full at 1: `cells` long, or as long as there is room."""
+
+    share: float
+    style: str
+    cells: int = BAR_CELLS
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        cells = min(self.cells, options.max_width)
+        length = round(min(max(self.share, 0.0), 1.0) * cells)
+        yield Text("█" * length, style=self.style, no_wrap=True).append("·" * (cells - length), style="dim")
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(1, min(self.cells, options.max_width))
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,12 @@ from rich.table import Table
 from rich.text import Text
 
 from remembrancer.interfaces.cli.drawing import (
+    Meter,
     Shorter,
     counted,
     day,
     facts,
     indented,
-    meter,
     minute,
     one_line,
     part_bars,
@@ -229,19 +229,20 @@ def _measured(snapshot: HealthOut) -> Blocks:
         verdict = Text(f"{snapshot.score:.1f} {snapshot.band}", style=f"bold {snapshot.band}")
     yield verdict.append(f"  on {snapshot.day}", style="not bold default")
     grid = Table.grid(padding=(0, 1))
-    for _ in range(4):
-        grid.add_column(no_wrap=True)
-    grid.add_column(overflow="fold")
+    for no_wrap in (True, False, True, True, True):
+        grid.add_column(no_wrap=no_wrap)
+    absent: dict[str, list[str]] = {}
     for name, metric in snapshot.metrics.items():
         if metric.value is None or metric.band is None:
-            grid.add_row(name, "", "-", "", Text(f"no data: {metric.absent}", style="dim"))
+            grid.add_row(name, "", "", Text("no data", style="dim"))
+            absent.setdefault(metric.absent, []).append(name)
         else:
-            band = Text(metric.band, style=metric.band)
-            weight = Text(f"{metric.weight:.0%} of the score", style="dim")
-            grid.add_row(
-                name, meter(metric.value / 100, metric.band, METER_CELLS), f"{metric.value:5.1f}", band, weight
-            )
+            bar = Meter(metric.value / 100, metric.band, METER_CELLS)
+            weight = Text(f"weighs {metric.weight:.0%}", style="dim")
+            grid.add_row(name, bar, f"{metric.value:5.1f}", Text(metric.band, style=metric.band), weight)
     yield grid
+    for why, names in absent.items():
+        yield Text(f"no {', '.join(names)}: {why}", style="dim")
     if snapshot.weakest is not None and snapshot.advice:
         yield ""
         line = Text(f"weakest: {snapshot.weakest}. ", style="bold")
@@ -254,11 +255,9 @@ def _days(history: list[HealthOut]) -> Blocks:
     scores = {snapshot.day: snapshot.score for snapshot in history}
     days = [newest - timedelta(days=ago) for ago in reversed(range(DAYS))]
     known = [score for score in map(scores.get, days) if score is not None]
-    line = Text(f"{days[0]}  ", style="dim")
-    line.append(sparkline(None if (score := scores.get(one)) is None else score / 100 for one in days), style="not dim")
-    yield line.append(f"  {newest}")
-    if known:
-        yield Text(f"{counted(len(known), 'score')}, from {min(known):.1f} to {max(known):.1f}", style="dim")
+    yield Text(sparkline(None if (score := scores.get(one)) is None else score / 100 for one in days))
+    span = f"{days[0]} to {newest}: {counted(len(known), 'score')}"
+    yield Text(f"{span}, from {min(known):.1f} to {max(known):.1f}" if known else span, style="dim")
 
 
 def exported(answer: ExportedOut) -> Blocks:

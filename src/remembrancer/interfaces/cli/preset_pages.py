@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
-from rich.table import Table
 from rich.text import Text
 
-from remembrancer.interfaces.cli.drawing import facts, indented, one_line
+from remembrancer.interfaces.cli.drawing import Shorter, facts, indented, one_line
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
@@ -18,34 +17,34 @@ if TYPE_CHECKING:
 
 Blocks = Iterator["RenderableType"]
 
-_FIRST: Final = ("ranking", "rankings", "dynamics", "fading")
+_SCORES: Final = ("ranking", "rankings", "fading")
+"""Where expressions over signals stand."""
+_IN_USE: Final = "in use"
 _ABSENT: Final = {"words_alone": "as score"}
 """What it means that there is none of it, where that is not plain."""
 
 
 def listed(answer: PresetsOut) -> Blocks:
     """A line each."""
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(no_wrap=True)
-    grid.add_column(overflow="fold")
+    width = max(len(preset.name) for preset in answer.presets)
     for preset in answer.presets:
-        name = Text(one_line(preset.name), style="bold" if preset.in_use else "")
-        told = Text(one_line(preset.description))
-        grid.add_row(name, told.append("  in use", style="green") if preset.in_use else told)
-    yield grid
+        lead = Text(f"{one_line(preset.name):<{width}}  ", style="bold" if preset.in_use else "")
+        lead.append(f"{_IN_USE if preset.in_use else '':<{len(_IN_USE)}}  ", style="not bold green")
+        yield Shorter(preset.description, lead=lead)
 
 
 def told(answer: PresetOut) -> Blocks:
-    """How it scores first, then whatever else there is to decide."""
+    """How it scores first, with what the signals mean, then whatever else there is to decide."""
     alone = {key: value for key, value in answer.choices.items() if not isinstance(value, dict)}
     sections = {key: value for key, value in answer.choices.items() if isinstance(value, dict) and value}
     head = Text(one_line(_worded("", alone.pop("name"))), style="bold")
-    yield head.append("  in use", style="not bold green") if answer.in_use else head
+    yield head.append(f"  {_IN_USE}", style="not bold green") if answer.in_use else head
     yield Text(one_line(_worded("", alone.pop("description"))))
-    for title in sorted(sections, key=lambda section: section not in _FIRST):
-        yield from _section(title, _rows("", sections[title]))
-        if title == _FIRST[0]:
-            yield from _section("signals", answer.signals.items())
+    for title in (title for title in _SCORES if title in sections):
+        yield from _section(title, _rows("", sections.pop(title)))
+    yield from _section("signals", answer.signals.items())
+    for title, choices in sections.items():
+        yield from _section(title, _rows("", choices))
     yield from _section("besides", _rows("", alone))
 
 
@@ -55,7 +54,7 @@ def _section(title: str, rows: Iterable[tuple[str, str]]) -> Blocks:
     yield indented(facts(rows), 2)
 
 
-def _rows(path: str, choices: dict[str, JsonValue]) -> Iterator[tuple[str, str]]:
+def _rows(path: str, choices: Mapping[str, JsonValue]) -> Iterator[tuple[str, str]]:
     """A row for each choice; a table of single values is one row."""
     for key, value in choices.items():
         if isinstance(value, dict) and any(isinstance(inner, dict) for inner in value.values()):

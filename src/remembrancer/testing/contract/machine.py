@@ -18,11 +18,14 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from remembrancer.adapters.reference import ReferenceStore
 from remembrancer.domain.memory import Memory, MemoryWrite, Status
 from remembrancer.domain.query import Filter
+from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reach, Reader, Scope, Visibility
-from remembrancer.domain.strength import Adjustment, Strength
+from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
 from remembrancer.errors import RemembrancerError
 from remembrancer.ports.store import CueVector, Entry, EventFilter, SearchRequest, Store
 from remembrancer.testing.contract.base import StoreSuite, assert_same_answer, exported, request
+from remembrancer.testing.contract.states import as_lists
+from remembrancer.testing.contract.world import a_snapshot
 from remembrancer.testing.doubles import NOW, SequentialIds, a_memory, a_vector, an_event, indexed
 
 if TYPE_CHECKING:
@@ -39,6 +42,7 @@ READERS: Final = (
     Reader(Scope(workspace="acme", project="p2", crew="c1", agent="a1", session="s1")),
     Reader(Scope(workspace="acme", crew="c1", agent="a2"), Reach.OWN),
     Reader(Scope(workspace="rival", crew="c1"), Reach.CREW_SHARED),
+    Reader(Scope(workspace="acme", crew="c1", agent="a2"), Reach.CREW_SHARED, shared_from=0.5),
 )
 WORDS: Final = ("kestrel", "owl", "heron", "barn")
 MODELS: Final = ("model-a", "model-b")
@@ -47,7 +51,7 @@ QUESTION: Final = a_vector(127, 96, 64, 32)
 AXES: Final = tuple(a_vector(*(float(axis == n) for n in range(4))) for axis in range(4))
 WHERES: Final = (
     Filter(current_at=NOW + timedelta(days=9)),
-    Filter(current_at=NOW + timedelta(minutes=30), kinds=frozenset({"note"}), tags=frozenset({"t1"})),
+    Filter(current_at=NOW + timedelta(minutes=30), kinds=frozenset({"note"}), without_tags=frozenset({"t1"})),
 )
 
 scopes = st.sampled_from(SCOPES)
@@ -57,6 +61,10 @@ topics = st.sampled_from([None, None, "t1"])
 texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)
 turns = st.lists(texts, min_size=1, max_size=3)
 moments = st.integers(min_value=0, max_value=3).map(lambda hours: NOW + timedelta(hours=hours))
+exposures = st.sampled_from(Exposure)
+similarities = st.sampled_from([None, -0.5, 0.25, 1.0])
+kinds = st.sampled_from([RelationKind.SIMILAR, RelationKind.SUPERSEDES])
+weights = st.sampled_from([0.25, 1.0])
 picks = st.integers(min_value=0, max_value=1_000_000)
 
 
@@ -126,26 +134,73 @@ class StoreMachine(RuleBasedStateMachine):
         memory = self._known(pick)
         self._both(lambda store: store.set_status(reader, memory.id, status, at=at))
 
-    @rule(reader=readers, some=st.lists(picks, max_size=3), importance=st.sampled_from([0.0, 0.25, 1.0]))
-    def adjust(self, reader: Reader, some: list[int], importance: float) -> None:
+    @rule(
+        reader=readers,
+        some=st.lists(picks, max_size=3),
+        importance=st.sampled_from([0.0, 0.25, 1.0]),
+        retire=st.sampled_from(["", "", "harmed too often"]),
+        exposed=st.lists(st.tuples(picks, exposures, moments, similarities), max_size=2),
+        at=moments,
+    )
+    def adjust(
+        self,
+        reader: Reader,
+        some: list[int],
+        importance: float,
+        retire: str,
+        exposed: list[tuple[int, Exposure, datetime, float | None]],
+        at: datetime,
+    ) -> None:
         ids = [self._known(pick).id for pick in some]
+        log = [Exposed(self._known(pick).id, kind, when, similarity) for pick, kind, when, similarity in exposed]
 
         def change(strength: Strength) -> Adjustment:
-            usage = replace(strength.usage, used=strength.usage.used + 1, last_used_at=NOW)
-            return Adjustment(replace(strength, importance=importance, usage=usage))
+            usage = replace(strength.usage, used=strength.usage.used + 1, last_used_at=at)
+            return Adjustment(
+                replace(strength, importance=importance, stability=2 * strength.stability, usage=usage), retire
+            )
 
-        self._both(lambda store: store.adjust(reader, ids, change, at=NOW))
+        self._both(lambda store: store.adjust(reader, ids, change, at=at, exposed=log))
 
-    @rule(scope=scopes, model=st.sampled_from(MODELS), skip=st.integers(min_value=0, max_value=2), cut=st.booleans())
-    def embed(self, scope: Scope, model: str, skip: int, cut: bool) -> None:
-        """Give vectors to all awaiting cues but the first few, each along the axis of its first word."""
+    @rule(reader=readers, old=picks, new=st.none() | picks, at=moments)
+    def supersede(self, reader: Reader, old: int, new: int | None, at: datetime) -> None:
+        successor = None if new is None else self._known(new).id
+        self._both(lambda store: store.supersede(reader, self._known(old).id, successor, at=at))
+
+    @rule(reader=readers, given=st.lists(st.tuples(picks, picks, kinds, weights), min_size=1, max_size=3), at=moments)
+    def relate(self, reader: Reader, given: list[tuple[int, int, RelationKind, float]], at: datetime) -> None:
+        edges = self._edges(given, at)
+        self._both(lambda store: store.relate(reader, edges))
+
+    @rule(scope=scopes, crew=st.sampled_from([None, "c1"]), day=st.integers(1, 3), score=st.none() | weights)
+    def take_health(self, scope: Scope, crew: str | None, day: int, score: float | None) -> None:
+        self._both(lambda store: store.put_snapshot(scope, a_snapshot(crew, day=day, score=score)))
+
+    @rule(
+        scope=scopes,
+        model=st.sampled_from(MODELS),
+        skip=st.integers(min_value=0, max_value=2),
+        cut=st.booleans(),
+        given=st.lists(st.tuples(picks, picks, kinds, weights), max_size=2),
+        at=moments,
+    )
+    def embed(
+        self,
+        scope: Scope,
+        model: str,
+        skip: int,
+        cut: bool,
+        given: list[tuple[int, int, RelationKind, float]],
+        at: datetime,
+    ) -> None:
+        """Give vectors to all awaiting cues but the first few, each along the axis of its first word, and edges."""
+        edges = self._edges(given, at)
 
         async def sweep(store: Store) -> int:
             pending = await store.pending(scope, model, limit=1_000, now=NOW + timedelta(days=99))
             chosen = sorted(pending, key=lambda cue: (cue.memory_id, cue.text))[skip:]
-            return await store.put_vectors(
-                scope, model, [CueVector(cue.ref, _axis(cue.text), cut) for cue in chosen], at=NOW
-            )
+            vectors = [CueVector(cue.ref, _axis(cue.text), cut) for cue in chosen]
+            return await store.put_vectors(scope, model, vectors, at=at, relations=edges)
 
         self._both(sweep)
 
@@ -210,6 +265,12 @@ class StoreMachine(RuleBasedStateMachine):
     def _known(self, pick: int) -> Memory:
         return self.known[pick % len(self.known)] if self.known else a_memory(scope=SCOPES[0])
 
+    def _edges(self, given: list[tuple[int, int, RelationKind, float]], at: datetime) -> list[Relation]:
+        return [
+            Relation(self._known(source).id, self._known(target).id, kind, weight, at)
+            for source, target, kind, weight in given
+        ]
+
     def _get(self, memory: Memory) -> Memory | None:
         owner = Reader(memory.scope)
         return self.runner.run(_outcome(self.model, lambda store: store.get(owner, [memory.id]))).get(memory.id)
@@ -254,6 +315,14 @@ async def _lists(store: Store, reader: Reader, ids: list[UUID]) -> object:
         await store.memories(reader, WHERES[0], limit=100, oldest_first=True),
         await store.events(reader, EventFilter(), limit=5),
         await store.events(reader, EventFilter(), limit=100, oldest_first=True),
+        await store.count_events(reader, EventFilter(agent="a1")),
+        await store.relations(reader, ids),
+        [await store.audit(reader, memory_id) for memory_id in ids],
+        [await store.vitals(reader, where, model=MODELS[0], shown_since=NOW) for where in WHERES],
+        {memory_id: vector.tolist() for memory_id, vector in (await store.vectors(reader, MODELS[0], ids)).items()},
+        [(found, as_lists(states)) for found, states in [await store.states(reader, where) for where in WHERES]],
+        [await store.snapshots(reader.scope, crew, limit=2) for crew in (None, "c1")],
+        await store.crews(reader.scope),
         await store.by_topic(reader.scope, "t1"),
         replace(stats, bytes=0, memories=_some(stats.memories), vectors=_some(stats.vectors)),
     )

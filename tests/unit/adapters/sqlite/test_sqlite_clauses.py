@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 import pytest
@@ -20,6 +21,8 @@ from remembrancer.domain.event import Event
 from remembrancer.domain.memory import Memory, Status, Tier
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reach, Reader, Scope, Visibility
+from remembrancer.domain.strength import Strength
+from remembrancer.domain.validation import JsonValue
 from remembrancer.policies.selection import can_see, excluded_by
 from remembrancer.ports.store import EventFilter
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, an_event
@@ -27,6 +30,11 @@ from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, an_event
 moments = st.integers(-1, 1).map(lambda hours: NOW + timedelta(hours=hours))
 maybe_moments = st.none() | moments
 CURRENT = Filter(current_at=NOW)
+KEYS = ("colour", "a.b", 'the "key"', "größe")
+NESTED: list[JsonValue] = [["blue"], {"colour": "blue"}, [], {}]
+scalars = st.sampled_from(
+    [None, True, False, 0, 1, 1.0, -1, -2, 0.1, 2**53 + 1, 2.0**53, "", "1", "true", "blue", "a'b"]
+)
 scopes = st.builds(
     Scope,
     workspace=st.sampled_from(["acme", "rival"]),
@@ -42,6 +50,10 @@ spans = st.tuples(maybe_moments, maybe_moments).filter(lambda ends: not (ends[0]
 def event_filters(draw: st.DrawFn) -> EventFilter:
     since, until = draw(spans)
     return EventFilter(
+        ids=draw(st.none() | st.frozensets(st.integers(0, 12).map(lambda n: UUID(int=n)))),
+        agent=draw(st.sampled_from([None, None, "ana", "never"])),
+        without_types=draw(st.frozensets(st.sampled_from(["message", "tool.call", "never"]), max_size=1)),
+        recorded_after=draw(maybe_moments),
         session=draw(st.sampled_from([None, "monday", "never"])),
         types=draw(st.none() | st.frozensets(st.sampled_from(["message", "tool.call", "never"]), max_size=2)),
         since=since,
@@ -53,8 +65,17 @@ def event_filters(draw: st.DrawFn) -> EventFilter:
 def filters(draw: st.DrawFn) -> Filter:
     """Few conditions at a time: all together would leave nothing to keep."""
     where = Filter(current_at=draw(moments))
-    for condition in draw(st.sets(st.sampled_from(["kinds", "tiers", "tags", "words", "crew", "times"]), max_size=2)):
+    conditions = ("kinds", "tiers", "visibilities", "tags", "without tags", "metadata", "words", "crew", "times")
+    for condition in draw(st.sets(st.sampled_from(conditions), max_size=2)):
         match condition:
+            case "visibilities":
+                where = replace(where, visibilities=draw(st.frozensets(st.sampled_from(Visibility))))
+            case "without tags":
+                unwanted = draw(st.frozensets(st.sampled_from(["deploy", "it's", "50%"]), max_size=2))
+                where = replace(where, without_tags=unwanted)
+            case "metadata":
+                pairs = st.tuples(st.sampled_from(KEYS), scalars)
+                where = replace(where, metadata=tuple(draw(st.lists(pairs, max_size=2))))
             case "kinds":
                 where = replace(where, kinds=draw(st.frozensets(st.sampled_from(["note", "never"]))))
             case "tiers":
@@ -76,14 +97,19 @@ def filters(draw: st.DrawFn) -> Filter:
 def readers(draw: st.DrawFn) -> Reader:
     scope = draw(scopes)
     parts = {Reach.SESSION: scope.session, Reach.OWN: scope.agent, Reach.CREW_SHARED: scope.crew}
-    return Reader(scope, draw(st.sampled_from([reach for reach in Reach if parts.get(reach, "") is not None])))
+    reach = draw(st.sampled_from([reach for reach in Reach if parts.get(reach, "") is not None]))
+    return Reader(scope, reach, draw(st.sampled_from([0.0, 0.65, 1.0])))
 
 
 @st.composite
 def owned_memories(draw: st.DrawFn) -> list[Memory]:
     """Of any owner and visibility, otherwise alike."""
     return [
-        replace(a_memory(memory_id=UUID(int=n), scope=draw(scopes)), visibility=draw(st.sampled_from(Visibility)))
+        replace(
+            a_memory(memory_id=UUID(int=n), scope=draw(scopes)),
+            visibility=draw(st.sampled_from(Visibility)),
+            strength=Strength(importance=draw(st.sampled_from([0.0, 0.65, math.nextafter(0.65, 0), 1.0]))),
+        )
         for n in range(draw(st.integers(1, 12)))
     ]
 
@@ -105,6 +131,8 @@ def _various(draw: st.DrawFn, memory_id: UUID) -> Memory:
         kind=draw(st.sampled_from(["note", "decision"])),
         source=draw(st.sampled_from([None, "mail"])),
         tags=tuple(draw(st.lists(st.sampled_from(["deploy", "it's", "50%"]), unique=True))),
+        visibility=draw(st.sampled_from([Visibility.WORKSPACE, Visibility.SESSION])),
+        metadata=draw(st.dictionaries(st.sampled_from(KEYS), scalars | st.sampled_from(NESTED))),
         occurred_from=begin,
         occurred_to=end,
         recorded_at=NOW - timedelta(hours=1),
@@ -128,7 +156,8 @@ def kept(rows: Sequence[Memory], reader: Reader, where: Filter) -> set[UUID]:
     return {
         memory.id
         for memory in rows
-        if can_see(reader, memory.scope, memory.visibility) and not excluded_by(memory, where)
+        if can_see(reader, memory.scope, memory.visibility, memory.strength.importance)
+        and not excluded_by(memory, where)
     }
 
 
@@ -188,10 +217,10 @@ def test_columns_that_were_brought_up_to_date_keep_what_the_policy_keeps(
     event_filters(),
 )
 def test_the_clauses_keep_what_an_event_filter_says(
-    given_rows: list[tuple[Scope, object, str]], reader: Reader, where: EventFilter
+    given_rows: list[tuple[Scope, datetime, str]], reader: Reader, where: EventFilter
 ) -> None:
     rows = [
-        replace(an_event(event_id=UUID(int=n), scope=scope), occurred_at=at, type=kind)  # type: ignore[arg-type]
+        replace(an_event(event_id=UUID(int=n), scope=scope), occurred_at=at, recorded_at=at, type=kind)
         for n, (scope, at, kind) in enumerate(given_rows)
     ]
     connection = connect(":memory:")
@@ -207,7 +236,11 @@ def test_the_clauses_keep_what_an_event_filter_says(
 
 def _keeps(where: EventFilter, event: Event) -> bool:
     return (
-        where.session in (None, event.scope.session)
+        (where.ids is None or event.id in where.ids)
+        and where.agent in (None, event.scope.agent)
+        and where.session in (None, event.scope.session)
+        and event.type not in where.without_types
+        and (where.recorded_after is None or where.recorded_after < event.recorded_at)
         and (where.types is None or event.type in where.types)
         and (where.since is None or where.since <= event.occurred_at)
         and (where.until is None or event.occurred_at < where.until)
@@ -233,6 +266,33 @@ def memory_rows(connection: Connection) -> list[MemoryRow]:
 def kept_by_columns(columns: MemoryColumns, reader: Reader, where: Filter) -> set[UUID]:
     mask = columns.mask(reader, where)
     return {identifier for identifier, keep in zip(columns.ids, mask.tolist(), strict=True) if keep}
+
+
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**63 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(codec="utf-8"), max_size=5),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=2), inner, max_size=2),
+    max_leaves=4,
+)
+
+
+@settings(max_examples=500, deadline=None)
+@given(
+    st.dictionaries(st.text(st.characters(codec="utf-8"), max_size=4), json_values, min_size=1, max_size=3), st.data()
+)
+def test_any_metadata_is_kept_by_what_it_holds(held: dict[str, JsonValue], data: st.DataObject) -> None:
+    key = data.draw(st.sampled_from(sorted(held)))
+    others = st.sampled_from(sorted((value for value in held.values() if not isinstance(value, dict | list)), key=repr))
+    asked = data.draw(
+        scalars | others if any(not isinstance(value, dict | list) for value in held.values()) else scalars
+    )
+    where = replace(CURRENT, metadata=((key, asked),))
+    rows = [replace(a_memory(), metadata=held)]
+    expected = kept(rows, READER, where)
+    assert (kept_by_clauses(rows, READER, where), kept_by_columns(loaded(rows), READER, where)) == (expected, expected)
 
 
 def test_tags_are_compared_whole() -> None:

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+from typing import get_args
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from remembrancer.errors import InvalidInput
+from remembrancer.policies.expressions import FUNCTIONS, parse, printed
+from remembrancer.policies.scoring import (
+    Clamp,
+    Const,
+    Expression,
+    Greatest,
+    MinMax,
+    Product,
+    Rrf,
+    Saturating,
+    Signal,
+    Weighted,
+    inner_expressions,
+)
+from remembrancer.policies.signals import SCALES
+
+fractions = st.floats(min_value=0.0, max_value=1.0)
+finite = st.floats(allow_nan=False, allow_infinity=False)
+
+
+def _weighted(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]:
+    return st.lists(st.tuples(inner, fractions), min_size=1, max_size=3).map(
+        lambda terms: Weighted(tuple((term, weight / len(terms)) for term, weight in terms))
+    )
+
+
+def _composed(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]:
+    several = st.lists(inner, min_size=1, max_size=3).map(tuple)
+    return st.one_of(
+        _weighted(inner),
+        st.builds(Product, several),
+        st.builds(MinMax, inner, least=st.none() | finite),
+        st.builds(Rrf, several, k=st.integers(min_value=1, max_value=1_000_000)),
+        st.builds(Clamp, inner),
+        st.builds(Saturating, inner),
+        st.builds(Greatest, several),
+    )
+
+
+# A signal may be called as a function is.
+signals = st.sampled_from([*SCALES, *FUNCTIONS, "_x", "k"]).map(Signal)
+leaves: st.SearchStrategy[Expression] = st.one_of(signals, fractions.map(Const))
+expressions = st.recursive(leaves, _composed, max_leaves=12)
+
+
+def parts_of(expression: Expression) -> list[Expression]:
+    return [expression, *(part for inner in inner_expressions(expression) for part in parts_of(inner))]
+
+
+@given(expressions)
+def test_an_expression_reads_as_it_was_printed(expression: Expression) -> None:
+    assert parse("score", printed(expression)) == expression
+
+
+@given(expressions, st.data())
+def test_a_part_may_be_printed_by_a_name(expression: Expression, data: st.DataObject) -> None:
+    names = {"strength": data.draw(st.sampled_from(parts_of(expression)))}
+    text = printed(expression, names=names)
+    assert "strength" in text
+    assert parse("score", text, names=names) == expression
+
+
+@given(expressions)
+def test_what_is_printed_is_on_one_line(expression: Expression) -> None:
+    assert printed(expression).isprintable()
+
+
+words = st.sampled_from(
+    [*FUNCTIONS, "a", "0.5", "1", "(", ")", ",", "*", "+", "-", "=", "k", " ", "\n", ".", "and", "#"]
+)
+
+
+@given(st.lists(words, max_size=20).map("".join) | st.text(max_size=40))
+def test_any_text_is_refused_or_an_expression_that_prints_and_reads(text: str) -> None:
+    try:
+        expression = parse("score", text)
+    except InvalidInput:
+        return
+    assert parse("score", printed(expression)) == expression
+
+
+def test_every_node_there_is_was_tried() -> None:
+    tried = {Signal, Const, Weighted, Product, MinMax, Rrf, Clamp, Saturating, Greatest}
+    assert tried == set(get_args(Expression))

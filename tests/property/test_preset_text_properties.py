@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import tomllib
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from remembrancer.domain.event import Severity
+from remembrancer.domain.scope import Level
+from remembrancer.errors import InvalidInput
+from remembrancer.policies.admission import Admission
+from remembrancer.policies.decay import Curve, Ebbinghaus, Exponential, HalfLife, LinearRamp, PowerLaw
+from remembrancer.policies.dynamics import Dynamics, Since
+from remembrancer.policies.importance import Importance
+from remembrancer.policies.ranking import Depth, Ranking
+from remembrancer.policies.reinforcement import Gain, LinearGain, LogarithmicGain, NoGain
+from remembrancer.policies.relevance import Floor
+from remembrancer.policies.rendering.block import Block
+from remembrancer.policies.scoring import Clamp, Expression, Greatest, Product, Signal, Weighted
+from remembrancer.policies.signals import SCALES, STATE_SIGNALS, Scale
+from remembrancer.presets.catalogue import PRESETS
+from remembrancer.presets.default import DEFAULT
+from remembrancer.presets.spec import Fading, Preset
+from remembrancer.presets.text import preset_of, table_of, text_of
+
+fractions = st.floats(min_value=0, max_value=1)
+days = st.floats(min_value=0.001, max_value=36_500)
+# What a name may be, quotes, backslashes and other alphabets included.
+names = st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, max_size=20).filter(
+    lambda name: name == name.strip()
+)
+slugs = st.from_regex(r"[a-z0-9][a-z0-9_.\-]{0,20}", fullmatch=True)
+
+curves: st.SearchStrategy[Curve] = st.one_of(
+    st.builds(LinearRamp, days, fractions),
+    st.builds(HalfLife, days, fractions),
+    st.builds(Exponential, days),
+    st.builds(Ebbinghaus, st.floats(min_value=0.001, max_value=100), st.floats(min_value=0, max_value=100)),
+    st.builds(PowerLaw, st.floats(min_value=0.01, max_value=10)),
+)
+gains: st.SearchStrategy[Gain] = st.one_of(
+    st.builds(NoGain), st.builds(LinearGain), st.builds(LogarithmicGain, st.floats(min_value=0.01, max_value=1_000))
+)
+
+
+def expressions(among: list[str]) -> st.SearchStrategy[Expression]:
+    def composed(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]:
+        several = st.lists(inner, min_size=1, max_size=3).map(tuple)
+        halves = st.tuples(inner, fractions).map(lambda term: Weighted(((term[0], term[1]),)))
+        return st.one_of(st.builds(Product, several), st.builds(Greatest, several), st.builds(Clamp, inner), halves)
+
+    return st.recursive(st.sampled_from(among).map(Signal), composed, max_leaves=5)
+
+
+scores = expressions([name for name, scale in SCALES.items() if scale is Scale.UNIT])
+strengths = expressions([name for name, signal in STATE_SIGNALS.items() if signal.scale is Scale.UNIT])
+
+rankings = st.builds(
+    Ranking,
+    score=scores,
+    words_alone=st.none() | scores,
+    depth=st.builds(Depth, least=st.integers(1, 10_000), per_hit=st.integers(1, 100)),
+    floor=st.none() | st.builds(Floor, st.floats(min_value=0.01, max_value=1), st.floats(min_value=0.01, max_value=1)),
+)
+
+
+@st.composite
+def presets(draw: st.DrawFn) -> Preset:
+    strength = draw(strengths)
+    ranking = draw(rankings)
+    if draw(st.booleans()):  # a score that reads the strength
+        ranking = replace(ranking, score=Product((Signal("similarity"), strength)))
+    return replace(
+        DEFAULT,
+        name=draw(slugs),
+        description=draw(names),
+        admission=draw(
+            st.builds(
+                Admission,
+                never=st.lists(names, max_size=3).map(tuple),
+                from_severity=st.dictionaries(slugs, st.sampled_from(Severity), max_size=3),
+                in_states=st.dictionaries(slugs, st.lists(names, max_size=2).map(tuple), max_size=2),
+                forced_by=st.none() | names,
+            )
+        ),
+        formation=replace(
+            DEFAULT.formation,
+            importance=Importance(
+                by_type=draw(st.dictionaries(slugs, st.floats(min_value=-1, max_value=1), max_size=3))
+            ),
+        ),
+        ranking=ranking,
+        rankings=draw(st.dictionaries(slugs, rankings, max_size=2)),
+        dynamics=draw(
+            st.builds(
+                Dynamics,
+                curve=curves,
+                since=st.sampled_from(Since),
+                gain=gains,
+                level_factors=st.dictionaries(st.sampled_from(Level), st.floats(min_value=0.01, max_value=100)),
+            )
+        ),
+        fading=Fading(strength=strength, below=draw(fractions)),
+        renderer=Block(freshness=draw(st.none() | curves)),
+    )
+
+
+@given(presets())
+def test_any_preset_reads_as_it_was_printed(preset: Preset) -> None:
+    assert preset_of(tomllib.loads(text_of(preset))) == preset
+
+
+simple = st.none() | st.booleans() | st.integers() | st.floats() | names | st.just([])
+anything = st.recursive(simple, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(names, inner, max_size=2))
+
+
+@given(st.sampled_from(list(PRESETS.values())), st.data())
+def test_whatever_stands_in_a_file_is_taken_or_refused(preset: Preset, data: st.DataObject) -> None:
+    table: Any = table_of(preset)
+    place = table
+    while True:
+        key = data.draw(st.sampled_from(sorted(place)))
+        if not isinstance(place[key], dict) or not place[key] or data.draw(st.booleans()):
+            break
+        place = place[key]
+    place[key] = data.draw(anything)
+    with suppress(InvalidInput):
+        assert preset_of(table)

@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from remembrancer import InvalidInput, NotFound, Remembrancer, Settings
+from remembrancer.engine.fading import Outlook
+from remembrancer.policies.decay import LinearRamp
+from remembrancer.policies.dynamics import Dynamics
+from remembrancer.policies.scoring import Product, Signal
+from remembrancer.presets.default import DEFAULT
+from remembrancer.presets.spec import Fading
+from remembrancer.testing.doubles import NOW, FixedClock, HashEmbedder
+
+DAY = timedelta(days=1)
+UNIT = timedelta(microseconds=1)
+RAMP = replace(
+    DEFAULT,
+    name="ramp",
+    dynamics=Dynamics(curve=LinearRamp(days=128)),
+    fading=Fading(strength=Product((Signal("importance"), Signal("retention"))), below=0.25),
+)
+"""A memory of importance 1 is faded after 96 days, one of 0.5 after 64."""
+
+
+@pytest.fixture
+def ramp(clock: FixedClock) -> Iterator[Remembrancer]:
+    settings = Settings(db=":memory:", workspace="acme", background_index=False)
+    with Remembrancer.open(embedder=HashEmbedder(), settings=settings, preset=RAMP, clock=clock) as opened:
+        yield opened
+
+
+@pytest.fixture
+def several(ramp: Remembrancer) -> Remembrancer:
+    """Strong, half and faded: 1, 0.5 and 0.125 now."""
+    ramp.remember("half", importance=0.5, occurred_at=NOW)
+    ramp.remember("faded", importance=0.5, occurred_at=NOW - 96 * DAY)
+    ramp.remember("strong", importance=1, occurred_at=NOW)
+    return ramp
+
+
+def told(outlooks: tuple[Outlook, ...]) -> list[tuple[str, float]]:
+    return [(one.memory.text, one.strength) for one in outlooks]
+
+
+def test_decay_lists_the_weakest_first(several: Remembrancer) -> None:
+    assert told(several.decay()) == [("faded", 0.125), ("half", 0.5), ("strong", 1.0)]
+
+
+def test_decay_lists_so_many_at_most(several: Remembrancer) -> None:
+    assert told(several.decay(limit=1)) == [("faded", 0.125)]
+
+
+def test_decay_says_when_each_falls_below_what_counts_as_faded(several: Remembrancer) -> None:
+    assert [one.falls_at for one in several.decay()] == [
+        NOW - 32 * DAY + UNIT,
+        NOW + 64 * DAY + UNIT,
+        NOW + 96 * DAY + UNIT,
+    ]
+
+
+def test_decay_tells_what_has_faded_from_what_has_not(several: Remembrancer) -> None:
+    assert [one.has_faded for one in several.decay()] == [True, False, False]
+
+
+def test_what_a_floor_holds_never_fades(clock: FixedClock) -> None:
+    held = replace(RAMP, dynamics=Dynamics(curve=LinearRamp(days=128, floor=0.5)))
+    settings = Settings(db=":memory:", background_index=False)
+    with Remembrancer.open(embedder="none", settings=settings, preset=held, clock=clock) as rem:
+        rem.remember("held", importance=1)
+        assert [(one.falls_at, one.has_faded) for one in rem.decay()] == [(None, False)]
+
+
+def test_equally_weak_memories_come_by_id(ramp: Remembrancer) -> None:
+    ids = [ramp.remember(f"{number}", occurred_at=NOW).id for number in range(20)]
+    assert [one.memory.id for one in ramp.decay()] == sorted(ids)
+    assert [one.memory.id for one in ramp.fading(within=80 * DAY)] == sorted(ids)
+
+
+def test_fading_lists_the_soonest_first(several: Remembrancer) -> None:
+    assert told(several.fading(within=100 * DAY)) == [("half", 0.5), ("strong", 1.0)]
+
+
+def test_fading_lists_so_many_at_most(several: Remembrancer) -> None:
+    assert told(several.fading(limit=1, within=100 * DAY)) == [("half", 0.5)]
+
+
+def test_what_fades_later_than_asked_is_not_fading(several: Remembrancer) -> None:
+    assert told(several.fading(within=65 * DAY)) == [("half", 0.5)]
+    assert told(several.fading(within=64 * DAY)) == []
+
+
+def test_a_month_is_looked_ahead_unless_said_otherwise(several: Remembrancer, clock: FixedClock) -> None:
+    assert told(several.fading()) == []
+    clock.advance(35 * DAY)
+    assert [one.memory.text for one in several.fading()] == ["half"]
+
+
+def test_what_was_forgotten_does_not_fade(several: Remembrancer) -> None:
+    several.forget(several.fading(within=100 * DAY)[0].memory.id)
+    assert told(several.fading(within=100 * DAY)) == [("strong", 1.0)]
+    assert [text for text, _ in told(several.decay())] == ["faded", "strong"]
+
+
+def test_only_what_the_caller_sees_is_listed(several: Remembrancer) -> None:
+    several.scoped(agent="bob").remember("bob's", occurred_at=NOW)
+    assert "bob's" not in [text for text, _ in told(several.scoped(agent="ana").decay())]
+    assert "bob's" in [text for text, _ in told(several.scoped(agent="bob").decay())]
+
+
+def test_an_empty_store_has_nothing_to_fade(ramp: Remembrancer) -> None:
+    assert (ramp.decay(), ramp.fading()) == ((), ())
+
+
+def test_using_a_memory_puts_its_fading_off(rem: Remembrancer, clock: FixedClock) -> None:
+    memory = rem.remember("used", occurred_at=NOW)
+    before = rem.decay()[0].falls_at
+    clock.advance(30 * DAY)
+    rem.mark([memory.id], "used")
+    after = rem.decay()[0].falls_at
+    assert before is not None
+    assert after is not None
+    assert after - before > 30 * DAY  # thirty days anew, and what use has added
+
+
+def test_listing_what_fades_writes_nothing(several: Remembrancer) -> None:
+    before = several.recent()
+    several.decay()
+    several.fading()
+    several.curve(before[0].id)
+    assert several.recent() == before
+
+
+def test_a_curve_begins_when_the_memory_does(ramp: Remembrancer, clock: FixedClock) -> None:
+    memory = ramp.remember("new", importance=1, occurred_at=NOW - 64 * DAY)
+    curve = ramp.curve(memory.id, days=128, points=7)
+    assert curve.points == tuple(
+        (NOW + days * DAY, max(0.0, 1 - (days + 64) / 128)) for days in (-64, -32, 0, 32, 64, 96, 128)
+    )
+
+
+def test_a_curve_looks_no_further_back_than_ahead(ramp: Remembrancer) -> None:
+    memory = ramp.remember("old", occurred_at=NOW - 400 * DAY)
+    assert [at for at, _ in ramp.curve(memory.id, days=10, points=3).points] == [NOW - 10 * DAY, NOW, NOW + 10 * DAY]
+
+
+def test_a_curve_begins_no_earlier_than_the_last_use_that_counts(rem: Remembrancer, clock: FixedClock) -> None:
+    memory = rem.remember("used", occurred_at=NOW)
+    clock.advance(30 * DAY)
+    rem.mark([memory.id], "used")
+    clock.advance(5 * DAY)
+    assert rem.curve(memory.id).points[0][0] == NOW + 30 * DAY
+
+
+def test_a_curve_of_something_to_come_begins_now(ramp: Remembrancer) -> None:
+    memory = ramp.remember("to come", occurred_at=NOW + 50 * DAY)
+    assert ramp.curve(memory.id).points[0][0] == NOW
+
+
+def test_a_curve_says_now_and_when_it_falls(ramp: Remembrancer) -> None:
+    memory = ramp.remember("new", importance=1, occurred_at=NOW)
+    curve = ramp.curve(memory.id)
+    assert (curve.now, curve.outlook) == (NOW, ramp.decay()[0])
+
+
+def test_a_curve_of_an_unknown_memory_is_not_found(ramp: Remembrancer) -> None:
+    with pytest.raises(NotFound, match="no memory"):
+        ramp.curve(uuid4())
+
+
+@pytest.mark.parametrize(
+    ("ask", "given", "said"),
+    [
+        ("decay", {"limit": 0}, r"^limit: 0 .*from 1 to 10000"),
+        ("fading", {"limit": 10_001}, r"^limit: 10001 "),
+        ("fading", {"within": timedelta()}, r"^within: .*more than 0, at most 36,500 days"),
+        ("fading", {"within": timedelta(days=36_501)}, r"^within: "),
+        ("fading", {"within": 30}, r"^within: 30 .*timedelta"),
+        ("curve", {"memory_id": "12"}, r"^memory_id: '12' "),
+        ("curve", {"memory_id": uuid4(), "days": 0}, r"^days: 0 .*from 0.01 to 36500"),
+        ("curve", {"memory_id": uuid4(), "points": 1}, r"^points: 1 .*from 2 to 10000"),
+    ],
+)
+def test_what_is_not_allowed_is_refused_by_argument(
+    ramp: Remembrancer, ask: str, given: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        getattr(ramp, ask)(**given)
+
+
+def test_the_longest_look_ahead_ends_before_time_does(ramp: Remembrancer, clock: FixedClock) -> None:
+    memory = ramp.remember("new")
+    assert ramp.curve(memory.id, days=36_500).points[-1][0] == NOW + 36_500 * DAY
+    assert isinstance(ramp.fading(within=36_500 * DAY)[0].falls_at, datetime)
