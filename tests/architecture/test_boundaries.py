@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import remembrancer
+from remembrancer.presets.catalogue import PRESETS
 
 SOURCE = Path(remembrancer.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
@@ -76,9 +77,111 @@ def test_only_the_configuration_reads_the_environment() -> None:
     assert readers <= {"config.py"}
 
 
-def test_nothing_branches_on_the_name_of_a_preset_or_a_backend() -> None:
-    names = "crewship|teaparty|plastmem|engram|mnemosyne|sqlite|postgres|postgresql|qdrant"
+def test_nothing_branches_on_the_name_of_a_backend() -> None:
+    names = "sqlite|postgres|postgresql|qdrant"
     assert lines_matching(rf"""(==|!=|\bin|\bcase)\s*\(?["']({names})["']""") == []
+
+
+OUTSIDE_PRESETS = [module for module in MODULES if part_of(module) != "presets"]
+DATA = {module.stem for module in (SOURCE / "presets").glob("*.py")} - {"spec", "catalogue", "forms", "text"}
+
+LOOKING_UP = {"get", "pop", "startswith", "endswith", "index", "count", "__contains__", "__eq__"}
+
+
+def uses_of_a_presets_name(source: str) -> list[str]:
+    """Where code could do something else under one preset than under another, by its name or by itself.
+
+    A preset may be chosen by name, as the argument `preset` of a call. "default" is also the name of other things: it
+    counts only beside the presets.
+    """
+    tree = ast.parse(source)
+    chosen = {node.value for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg == "preset"}
+    suspects = [node for node in ast.walk(tree) if isinstance(node, ast.stmt | ast.expr) and node not in chosen]
+    return [f"{node.lineno}: {ast.unparse(node)}" for node in suspects if _knows_a_preset(node)]
+
+
+def _knows_a_preset(node: ast.stmt | ast.expr) -> bool:  # noqa: PLR0911  a case for each kind of node
+    match node:
+        case ast.Constant(str(text)):
+            return text in set(PRESETS) - {"default"}
+        case ast.ImportFrom(module=str(module), names=names):
+            return bool(DATA & {_preset_module(f"{module}.{name.name}") for name in names})
+        case ast.Import(names):
+            return bool(DATA & {_preset_module(name.name) for name in names})
+        case ast.Compare(left, _, others):
+            return _told_apart(left, *others)
+        case ast.Match(subject):
+            return _told_apart(subject)
+        case ast.Subscript(table, key):
+            return _told_apart(table, key)
+        case _:
+            return (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and node.func.attr in LOOKING_UP
+                and _told_apart(node.func.value, *node.args)
+            )
+
+
+def _preset_module(path: str) -> str:
+    return path.removeprefix("remembrancer.presets.").partition(".")[0]
+
+
+def _told_apart(*sides: ast.expr) -> bool:
+    """Whether a preset's name decides here, or one of them is picked out of all there are."""
+    texts = [ast.unparse(side) for side in sides]
+    if any(re.search(r"(^|\.)PRESETS$", text) for text in texts):
+        return any(isinstance(side, ast.Constant) for side in sides)
+    return any(text.endswith(("preset.name", "settings.preset")) for text in texts)
+
+
+@pytest.mark.parametrize("module", OUTSIDE_PRESETS, ids=lambda module: str(module.relative_to(SOURCE)))
+def test_nothing_branches_on_the_name_of_a_preset(module: Path) -> None:
+    assert uses_of_a_presets_name(module.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "if settings.preset == 'engram': pass",
+        "if settings.preset == 'default': pass",
+        "if self._settings.preset != BEST: pass",
+        "if named in ('crewship', 'teaparty'): pass",
+        "match name:\n  case 'plastmem': pass",
+        "halves = {'mnemosyne': 7}",
+        "halves = dict(mnemosyne=7)[name] if 'mnemosyne' else 0",
+        "halves = HALVES.get(preset.name)",
+        "halves = HALVES[ctx.preset.name]",
+        "strict = ctx.preset.name == STRICT",
+        "strict = STRICT != ctx.preset.name",
+        "strict = ctx.preset.name.startswith('crew')",
+        "match ctx.preset.name:\n  case _: pass",
+        "strict = ctx.preset is PRESETS['default']",
+        "strict = ctx.preset is PRESETS.get('default')",
+        "from remembrancer.presets.crewship import CREWSHIP",
+        "from remembrancer.presets import crewship",
+        "import remembrancer.presets.default as best",
+    ],
+)
+def test_a_branch_on_the_name_of_a_preset_would_be_found(source: str) -> None:
+    assert uses_of_a_presets_name(source) != []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "memory = Remembrancer.open(path, preset='mnemosyne')",
+        "style = 'default'",
+        "preset = PRESETS[settings.preset]",
+        "preset = PRESETS.get(named)",
+        "known = named in PRESETS",
+        "line.append(preset.name)",
+        "from remembrancer.presets.catalogue import PRESETS",
+        "shown = f'preset {preset.name}'",
+    ],
+)
+def test_choosing_or_naming_a_preset_is_no_branch(source: str) -> None:
+    assert uses_of_a_presets_name(source) == []
 
 
 def test_broad_excepts_stand_only_at_the_outer_edges() -> None:

@@ -158,3 +158,9 @@ def test_health_fits_a_narrow_terminal(cli: Cli, fill: Fill, monkeypatch: pytest
 def test_the_day_is_the_day_it_was_taken(cli: Cli, fill: Fill) -> None:
     fill(["The deploy failed"])
     assert f"on {NOW.date()}" in cli.done("health").out
+
+
+def test_maintain_says_that_there_was_no_data(cli: Cli) -> None:
+    memory = cli.done("remember", "anything", "--json").json
+    cli.done("forget", memory["id"])
+    assert "health: took 1 snapshot: no data" in cli.done("maintain").out

@@ -111,7 +111,7 @@ def test_feedback_moves_the_strength(cli: Cli) -> None:
     assert after["id"] == memory["id"]
     assert after["strength"]["usage"]["helped"] == 1
     assert after["strength"]["confidence"] > memory["strength"]["confidence"]
-    assert "1 × helped, 1 × harmed" in cli.done("feedback", memory["id"], "harmful").out
+    assert "1 × helped, 0 × unhelpful, 1 × harmed" in cli.done("feedback", memory["id"], "harmful").out
     assert cli("feedback", memory["id"], "wonderful").code == 2
 
 

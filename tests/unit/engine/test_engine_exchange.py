@@ -98,7 +98,7 @@ def test_an_export_begins_with_its_format_and_ends_with_its_count(exported: Path
     rows = lines(exported)
     assert rows[0] == {"record": "remembrancer-export", "version": 2}
     assert rows[-1] == {"record": "end", "rows": len(rows) - 2}
-    assert {row["record"] for row in rows[1:-1]} == {"event", "memory", "cue", "vector", "revision"}
+    assert {row["record"] for row in rows[1:-1]} == {"event", "memory", "cue", "vector", "revision", "exposure"}
 
 
 def test_an_export_holds_its_workspace_whoever_asks(full: Remembrancer, exported: Path, tmp_path: Path) -> None:

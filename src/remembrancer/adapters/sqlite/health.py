@@ -41,8 +41,9 @@ def _with_vectors(
 ) -> tuple[list[tuple[bytes, int]], list[int | None]]:
     """Ids and times, by id; and for each whether it is joined to another memory, None where a vector is missing."""
     seen = seen_by(reader, "o", visibility=True)
+    # CROSS JOIN: edges first. Left to itself, SQLite reads the whole workspace for each memory to look for an edge.
     edge = (
-        "EXISTS (SELECT 1 FROM relations r JOIN memories o ON o.n = r.{far} WHERE r.{near} = m.n AND o.n <> m.n"
+        "EXISTS (SELECT 1 FROM relations r CROSS JOIN memories o ON o.n = r.{far} WHERE r.{near} = m.n AND o.n <> m.n"
         f" AND {seen.sql})"
     )
     rows = connection.execute(

@@ -22,7 +22,7 @@ from remembrancer.errors import (
     StoreUnavailable,
     Unsupported,
 )
-from remembrancer.interfaces.cli import care, demo, evaluate, ingest, presets, read, relations, write
+from remembrancer.interfaces.cli import care, demo, evaluate, fading, ingest, presets, read, relations, write
 from remembrancer.interfaces.cli.drawing import one_line
 from remembrancer.interfaces.cli.options import command
 
@@ -59,6 +59,8 @@ COMMANDS: Final = {
         "timeline": read.timeline,
         "show": read.show,
         "why-not": read.why_not,
+        "decay": fading.decay,
+        "fading": fading.fading,
     },
     "Care": {
         "stats": care.stats,

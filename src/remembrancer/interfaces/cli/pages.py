@@ -374,8 +374,9 @@ def _strength(strength: StrengthOut) -> list[tuple[str, str]]:
 
 def _snapshots(report: HealthReportOut) -> Text:
     line = Text(f"took {counted(len(report.taken), 'snapshot')}")
-    if report.taken and report.taken[0].score is not None:
-        line.append(f": {report.taken[0].score:.1f}, {report.taken[0].band}", style=f"{report.taken[0].band}")
+    if report.taken:
+        first = report.taken[0]
+        line.append(": no data" if first.score is None else f": {first.score:.1f}, {first.band}", style=first.band or "")
     if report.reason:
         line.append(f" ({one_line(report.reason)})", style="dim")
     return line

@@ -19,6 +19,7 @@ Blocks = Iterator["RenderableType"]
 
 _SCORES: Final = ("ranking", "rankings", "fading")
 """Where expressions over signals stand."""
+_FORM: Final = "form"
 _IN_USE: Final = "in use"
 _ABSENT: Final = {"words_alone": "as score"}
 """What it means that there is none of it, where that is not plain."""
@@ -37,9 +38,9 @@ def told(answer: PresetOut) -> Blocks:
     """How it scores first, with what the signals mean, then whatever else there is to decide."""
     alone = {key: value for key, value in answer.choices.items() if not isinstance(value, dict)}
     sections = {key: value for key, value in answer.choices.items() if isinstance(value, dict) and value}
-    head = Text(one_line(_worded("", alone.pop("name"))), style="bold")
+    head = Text(one_line(worded("", alone.pop("name"))), style="bold")
     yield head.append(f"  {_IN_USE}", style="not bold green") if answer.in_use else head
-    yield Text(one_line(_worded("", alone.pop("description"))))
+    yield Text(one_line(worded("", alone.pop("description"))))
     for title in (title for title in _SCORES if title in sections):
         yield from _section(title, _rows("", sections.pop(title)))
     yield from _section("signals", answer.signals.items())
@@ -60,15 +61,21 @@ def _rows(path: str, choices: Mapping[str, JsonValue]) -> Iterator[tuple[str, st
         if isinstance(value, dict) and any(isinstance(inner, dict) for inner in value.values()):
             yield from _rows(f"{path}{key}.", value)
         else:
-            yield f"{path}{key}", _worded(key, value)
+            yield f"{path}{key}", worded(key, value)
 
 
-def _worded(key: str, value: JsonValue) -> str:
+def worded(key: str, value: JsonValue) -> str:
+    """A choice in words, and no more than it takes to tell it from others."""
     match value:
         case dict():
-            return " · ".join(f"{inner} {_worded(inner, one)}" for inner, one in value.items()) or "none"
+            # A form's name speaks for itself.
+            named = (
+                worded(inner, one) if inner == _FORM else f"{inner} {worded(inner, one)}"
+                for inner, one in value.items()
+            )
+            return " · ".join(named) or "none"
         case list():
-            return ", ".join(_worded("", one) for one in value) or "none"
+            return ", ".join(worded("", one) for one in value) or "none"
         case False:
             return _ABSENT.get(key, "no")
         case True:

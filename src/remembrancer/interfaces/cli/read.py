@@ -4,14 +4,19 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Final
 
 import typer
 
-from remembrancer.interfaces.cli import pages
+from remembrancer.errors import InvalidInput
+from remembrancer.interfaces.cli import pages, picture
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import TIME, TIMES, Id, Question
 from remembrancer.interfaces.cli.times import optional_time
+
+POINTS: Final = 721
+"""Of a curve: two a day, of the usual half year back and ahead."""
 
 Query = Annotated[str, typer.Argument(metavar="QUERY", help="The question.")]
 Limit = Annotated[int, typer.Option("--limit", "-n", help="How many at most.")]
@@ -92,19 +97,46 @@ def timeline(
     call.answer(MemoriesOut.of(found), pages.told)
 
 
-def show(call: Invocation, *, memory_id: Id) -> None:
+def show(
+    call: Invocation,
+    *,
+    memory_id: Id,
+    curve: Annotated[bool, typer.Option("--curve", help="Draw its strength over time instead.")] = False,
+    days: Annotated[float, typer.Option("--days", help="With --curve: how far ahead, and at most back.")] = 180,
+    png: picture.Png = None,
+) -> None:
     """Show all there is about a memory.
 
     Its text, when it happened and holds, its strength and use, the cues it is found by, the events it came from,
-    what it said before, and its relations.
+    what it said before, and its relations. With --curve its strength over time by the preset's own curve, and when it
+    falls below what counts as faded.
 
-    Example: remembrancer show 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f
+    Example: remembrancer show 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f --curve
     """
+    if curve:
+        _draw(call, memory_id, days, png)
+        return
+    if png is not None:
+        raise InvalidInput("--png", str(png), "with --curve only: there is no other picture")
     from remembrancer.interfaces.wire import DossierOut
 
     with call.opened(create=False) as memory:
         found = memory.show(memory_id)
     call.answer(DossierOut.of(found), pages.dossier)
+
+
+def _draw(call: Invocation, memory_id: str, days: float, png: Path | None) -> None:
+    from remembrancer.interfaces.cli import fading_pages
+    from remembrancer.interfaces.wire import CurveOut
+
+    picture.check(png)
+    with call.opened(create=False) as memory:
+        found = CurveOut.of(memory.curve(memory_id, days=days, points=POINTS))
+    if png is not None:
+        from remembrancer.interfaces import pictures
+
+        picture.write(call, png, pictures.curve(found, fading_pages.forecast(found.outlook, found.now)))
+    call.answer(found, fading_pages.curve)
 
 
 def why_not(call: Invocation, *, memory_id: Id, query: Query, question: Question) -> None:

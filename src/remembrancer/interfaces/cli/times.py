@@ -14,6 +14,8 @@ ALLOWED: Final = (
     "or how long ago, such as 90m, 24h, 7d or 2w"
 )
 
+LENGTHS: Final = "90m, 24h, 7d or 2w"
+
 _AGO: Final = re.compile(r"(\d{1,7})([mhdw])")
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _UNITS: Final = {
@@ -41,6 +43,18 @@ def parse_time(argument: str, value: str, *, now: datetime) -> datetime:
     if parsed.tzinfo is None:
         raise InvalidInput(argument, value, f"{ALLOWED} (this time has no UTC offset)")
     return moment(argument, parsed)
+
+
+def parse_length(argument: str, value: str) -> timedelta:
+    """How long `value` is: 90m, 24h, 7d or 2w. Raises InvalidInput.
+
+    >>> parse_length("within", "2w").days
+    14
+    """
+    told = _AGO.fullmatch(value)
+    if told is None:
+        raise InvalidInput(argument, value, f"a length of time such as {LENGTHS}")
+    return int(told[1]) * _UNITS[told[2]]
 
 
 def optional_time(argument: str, value: str | None, *, now: datetime) -> datetime | None:

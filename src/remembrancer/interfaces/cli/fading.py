@@ -1,0 +1,54 @@
+"""Commands about what time takes: decay, fading."""
+# ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated
+
+import typer
+
+from remembrancer.interfaces.cli.invocation import Invocation
+from remembrancer.interfaces.cli.times import LENGTHS, parse_length
+
+Limit = Annotated[int, typer.Option("--limit", "-n", help="How many at most.")]
+
+
+def decay(call: Invocation, *, limit: Limit = 20) -> None:
+    """List the weakest memories.
+
+    How strong each is now by the preset's own curve, weakest first, and when it falls below what counts as faded, if
+    nothing else happens to it. Nothing is deleted for having faded.
+
+    Example: remembrancer decay --limit 20
+    """
+    from remembrancer.interfaces.cli import fading_pages
+    from remembrancer.interfaces.wire import OutlooksOut
+
+    with call.opened(create=False) as memory:
+        found = memory.decay(limit=limit)
+    call.answer(OutlooksOut.of(found), partial(fading_pages.weakest, now=call.now))
+
+
+def fading(
+    call: Invocation,
+    *,
+    limit: Limit = 20,
+    within: Annotated[
+        str, typer.Option("--within", metavar="LENGTH", help=f"How far to look ahead: {LENGTHS}.")
+    ] = "30d",
+) -> None:
+    """List the memories that will fade soon.
+
+    Those that are above what counts as faded and fall below it within that time, by the preset's own curve, soonest
+    first. To use one puts it off: `show ID --curve` draws when.
+
+    Example: remembrancer fading --within 30d
+    """
+    from remembrancer.interfaces.cli import fading_pages
+    from remembrancer.interfaces.wire import OutlooksOut
+
+    ahead = parse_length("within", within)
+    with call.opened(create=False) as memory:
+        found = memory.fading(limit=limit, within=ahead)
+    call.answer(OutlooksOut.of(found), partial(fading_pages.fading, now=call.now, within=ahead))

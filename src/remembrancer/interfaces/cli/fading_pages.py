@@ -1,0 +1,80 @@
+"""What fading looks like on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from remembrancer.interfaces.cli.drawing import Shorter, day, indented, minute
+from remembrancer.interfaces.cli.plot import Plot
+from remembrancer.policies.rendering.ages import spoken_age
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from remembrancer.interfaces.wire import CurveOut, MemoryOut, OutlookOut, OutlooksOut
+
+Blocks = Iterator["RenderableType"]
+
+
+def weakest(answer: OutlooksOut, *, now: datetime) -> Blocks:
+    """Weakest first, each with when it falls below what counts as faded."""
+    if not answer.memories:
+        yield Text("Nothing is remembered there.", style="dim")
+    yield from _listed(answer, now)
+
+
+def fading(answer: OutlooksOut, *, now: datetime, within: timedelta) -> Blocks:
+    """Soonest first."""
+    if not answer.memories:
+        yield Text(f"Nothing fades before {day(now + within)}, if nothing else happens.", style="dim")
+    yield from _listed(answer, now)
+
+
+def curve(answer: CurveOut) -> Blocks:
+    """The curve, and in words when it crosses."""
+    outlook = answer.outlook
+    yield Shorter(_titled(outlook.memory), lines=2)
+    yield Text(f"  {outlook.memory.id}", style="dim")
+    yield ""
+    points = [(point.at, point.strength) for point in answer.points]
+    yield Plot(points, outlook.below, answer.now, outlook.falls_at)
+    yield ""
+    yield Text(forecast(outlook, answer.now))
+    begin = answer.points[0].at
+    if outlook.memory.occurred_to < begin < answer.now and answer.now - begin < answer.points[-1].at - answer.now:
+        yield Text(f"Drawn since it was last used or reviewed, on {day(begin)}.", style="dim")
+
+
+def forecast(outlook: OutlookOut, now: datetime) -> str:
+    """What becomes of a memory, as a sentence."""
+    strength, below, falls = f"Strength {outlook.strength:.3g} now", f"{outlook.below:g}", outlook.falls_at
+    if falls is None:
+        return f"{strength}. It does not fall below {below} within a hundred years, whatever else happens."
+    when = f"on {day(falls)} at {falls:%H:%M} UTC, {spoken_age(now - falls)}"
+    if outlook.faded:
+        return f"{strength}: faded. It fell below {below} {when}."
+    return f"{strength}. It falls below {below} {when}, if nothing else happens to it."
+
+
+def _listed(answer: OutlooksOut, now: datetime) -> Blocks:
+    for outlook in answer.memories:
+        head = Text(f"{outlook.strength:.3f}  ", style="yellow" if outlook.faded else "bold")
+        head.append(_when(outlook, now), style="not bold dim")
+        yield head
+        yield indented(Shorter(_titled(outlook.memory)), 2)
+        yield indented(Text(str(outlook.memory.id), style="dim"), 2)
+
+
+def _when(outlook: OutlookOut, now: datetime) -> str:
+    if outlook.falls_at is None:
+        return f"stays at or above {outlook.below:g}"
+    told = f"{minute(outlook.falls_at)} UTC, {spoken_age(now - outlook.falls_at)}"
+    return f"faded: below {outlook.below:g} since {told}" if outlook.faded else f"below {outlook.below:g} from {told}"
+
+
+def _titled(memory: MemoryOut) -> str:
+    return memory.text if memory.title is None else f"{memory.title}: {memory.text}"

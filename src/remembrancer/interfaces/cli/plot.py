@@ -1,0 +1,142 @@
+"""A line over time on a terminal: in dots where it can show them, in plain ASCII where it cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from rich.text import Text
+
+from remembrancer.interfaces.cli.drawing import minute
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
+
+ROWS: Final = 12
+GUTTER: Final = 6
+"""Cells left of the axis: a number and the axis itself."""
+LEAST_CELLS: Final = 20
+TOPS: Final = (0.1, 0.2, 0.25, 0.5, 1.0)
+"""Where the axis may end: what lies low is still drawn from 0."""
+
+LINE, LIMIT, NOW, CROSSING = "cyan", "yellow", "dim", "bold red"
+_BRAILLE: Final = 0x2800
+_PLAIN: Final = {LINE: "*", LIMIT: "-", NOW: "|"}
+_DOTS: Final = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+"""The bit of each dot of a braille cell, by row from above and column."""
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Values of [0, 1] over time, from 0 to a round number above them, as wide as there is room.
+
+    `limit`: a level across it. `now`: a moment down it. `crossing`: where the line goes below the limit.
+    """
+
+    points: Sequence[tuple[datetime, float]]
+    limit: float
+    now: datetime
+    crossing: datetime | None
+    rows: int = ROWS
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        cells = max(options.max_width - GUTTER - 1, LEAST_CELLS)
+        canvas = _Canvas(self.rows, cells, ascii_only=options.ascii_only)
+        self._draw(canvas, gap=1 if options.ascii_only else 4)
+        labels = self._labels()
+        bar, corner, flat, stop = ("|", "+", "-", "+") if options.ascii_only else ("│", "└", "─", "┤")
+        for row, line in enumerate(canvas.lines()):
+            label, style = labels.get(row, ("", ""))
+            edge = Text(f"{label:>{GUTTER - 2}} ", style=style).append(stop if label else bar, style="dim")
+            yield edge.append_text(line)
+        yield Text(f"{'0':>{GUTTER - 2}} ").append(corner + flat * cells, style="dim")
+        yield Text(" " * GUTTER + self._dates(cells))
+
+    @property
+    def top(self) -> float:
+        """Where the axis ends."""
+        most = max(self.limit, *(value for _, value in self.points))
+        return next((top for top in TOPS if top >= most), TOPS[-1])
+
+    def _draw(self, canvas: _Canvas, *, gap: int) -> None:
+        """The lines that stay behind are dotted, a dot every `gap`."""
+        place = self._along(self.now, canvas.across)
+        for down in range(0, canvas.down, gap):
+            canvas.put(place, down, NOW)
+        level = self._height(self.limit, canvas.down)
+        for along in range(0, canvas.across, gap):
+            canvas.put(along, level, LIMIT)
+        before: int | None = None
+        for along in range(canvas.across):
+            height = self._height(self._value(along / max(canvas.across - 1, 1)), canvas.down)
+            # What falls steeply is drawn as one line, not as dots far apart.
+            for filled in range(min(height, height if before is None else before + 1), height + 1):
+                canvas.put(along, filled, LINE)
+            before = height
+        if self.crossing is not None and self.points[0][0] <= self.crossing <= self.points[-1][0]:
+            canvas.mark(self._along(self.crossing, canvas.across), level, CROSSING)
+
+    def _labels(self) -> dict[int, tuple[str, str]]:
+        """What stands beside the rows; the limit's own number goes before the others'."""
+        labels = {0: (f"{self.top:g}", ""), self.rows // 2: (f"{self.top * (1 - (self.rows // 2) / self.rows):g}", "")}
+        if self.limit > 0:
+            labels[min(int((1 - self.limit / self.top) * self.rows), self.rows - 1)] = (f"{self.limit:g}", LIMIT)
+        return labels
+
+    def _dates(self, cells: int) -> str:
+        """The first moment, the last, and now where there is room for it."""
+        short = self.points[-1][0] - self.points[0][0] < timedelta(days=3)
+        first, last = ((minute(at) if short else minute(at)[:10]) for at in (self.points[0][0], self.points[-1][0]))
+        line = f"{first}{last:>{max(cells - len(first), len(last) + 1)}}"
+        place = self._along(self.now, cells)
+        begin = min(max(place - 1, 0), cells - 3)
+        free = line[max(begin - 1, 0) : begin + 4].strip() == ""
+        return line[:begin] + "now" + line[begin + 3 :] if free else line
+
+    def _along(self, at: datetime, across: int) -> int:
+        whole = self.points[-1][0] - self.points[0][0]
+        return round(min(max((at - self.points[0][0]) / whole, 0.0), 1.0) * (across - 1))
+
+    def _height(self, value: float, down: int) -> int:
+        """Dots from above."""
+        return round((1 - min(value / self.top, 1.0)) * (down - 1))
+
+    def _value(self, share: float) -> float:
+        """At so much of the way, between the points."""
+        place = share * (len(self.points) - 1)
+        before = min(int(place), len(self.points) - 2)
+        low, high = self.points[before][1], self.points[before + 1][1]
+        return low + (high - low) * (place - before)
+
+
+class _Canvas:
+    """Cells of a terminal with dots in them, 2 by 4 each, or, in plain ASCII, one."""
+
+    def __init__(self, rows: int, cells: int, *, ascii_only: bool) -> None:
+        self._wide, self._high = (1, 1) if ascii_only else (2, 4)
+        self._rows, self._cells = rows, cells
+        self.across, self.down = cells * self._wide, rows * self._high
+        self._dots: dict[tuple[int, int], list[tuple[int, str]]] = {}
+        self._marks: dict[tuple[int, int], str] = {}
+
+    def put(self, along: int, down: int, style: str) -> None:
+        """What is put last gives a cell its colour."""
+        bit = 0 if self._high == 1 else _DOTS[down % self._high][along % self._wide]
+        self._dots.setdefault((down // self._high, along // self._wide), []).append((bit, style))
+
+    def mark(self, along: int, down: int, style: str) -> None:
+        self._marks[down // self._high, along // self._wide] = style
+
+    def lines(self) -> list[Text]:
+        return [Text.assemble(*(self._cell((row, cell)) for cell in range(self._cells))) for row in range(self._rows)]
+
+    def _cell(self, place: tuple[int, int]) -> tuple[str, str]:
+        dots, ascii_only = self._dots.get(place, []), self._high == 1
+        if place in self._marks:
+            return "X" if ascii_only else "●", self._marks[place]
+        if not dots:
+            return " ", ""
+        style = dots[-1][1]
+        return (_PLAIN[style] if ascii_only else chr(_BRAILLE + sum({bit for bit, _ in dots}))), style

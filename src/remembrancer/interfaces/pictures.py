@@ -1,0 +1,316 @@
+"""Pictures of what is told elsewhere in words, as PNG files: for a report, a page, a talk.
+
+The same data gives the same bytes on one machine. Colours are those of Okabe and Ito, which people who see colours
+differently can tell apart. Needs matplotlib, which is loaded with this module.
+"""
+
+from __future__ import annotations
+
+import logging
+import textwrap
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import matplotlib as mpl
+from matplotlib import dates, font_manager
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle, Rectangle
+
+from remembrancer.domain.recall import PRODUCT
+from remembrancer.interfaces.cli.drawing import minute, one_line
+
+if TYPE_CHECKING:
+    from remembrancer.interfaces.wire import AnswerOut, ComparedOut, ComparisonOut, CurveOut, PartOut, PlaceOut
+
+# Typed in part: what these hand out is anything.
+_mpl, _fonts, _agg = cast("Any", mpl), cast("Any", font_manager), cast("Any", FigureCanvasAgg)
+
+DPI: Final = 100
+INK, FAINT, RULE, BAND = "#1a1a1a", "#6b6b6b", "#d9d9d9", "#f6f6f6"
+ORANGE, SKY, GREEN, YELLOW, BLUE, VERMILLION, PURPLE = (
+    "#e69f00",
+    "#56b4e9",
+    "#009e73",
+    "#f0e442",
+    "#0072b2",
+    "#d55e00",
+    "#cc79a7",
+)
+COLOURS: Final = {
+    "similarity": BLUE,
+    "dense_leg": BLUE,
+    "lexical": ORANGE,
+    "lexical_leg": ORANGE,
+    "bm25": ORANGE,
+    "retention": GREEN,
+    "importance": PURPLE,
+    "priority": VERMILLION,
+    "confidence": SKY,
+}
+MULTIPLIED: Final = "#9a9a9a"
+"""The score of a product: its factors do not add up to it."""
+OTHER: Final = YELLOW
+SHADES: Final = ("#08306b", "#2171b5", "#4292c6", "#6baed6", "#9ecae1")
+"""Of ranks: the better, the darker."""
+FALLBACKS: Final = (
+    "Noto Sans CJK JP",
+    "Noto Sans CJK SC",
+    "WenQuanYi Zen Hei",
+    "Noto Sans Arabic",
+    "Noto Sans Hebrew",
+    "Noto Sans Devanagari",
+    "Noto Sans Thai",
+    "Noto Emoji",
+)
+"""Fonts for what DejaVu Sans, which comes with matplotlib, does not have; those of them that are installed."""
+
+PAGE: Final = 14.0
+"""Inches across: 1,400 dots."""
+MARGIN: Final = 0.35
+TEXTS: Final = 4.0
+"""The column of what was said."""
+HEAD: Final = 1.75
+ROW: Final = 0.86
+FOOT: Final = 0.75
+NAME: Final = 16
+"""Characters of a part's name that have room below its bar."""
+
+
+def comparison(answer: ComparisonOut) -> bytes:
+    """A row for each memory, a column for each preset: its rank there, and its score as a bar of its parts."""
+    with _style():
+        height = HEAD + max(len(answer.memories), 1) * ROW + FOOT
+        page = _Page(PAGE, height)
+        shown = textwrap.shorten(one_line(answer.query), 96, placeholder=" …")
+        page.text(MARGIN, 0.42, f"What each preset returns for \u201c{shown}\u201d", size=15, bold=True)
+        told = "Circle: rank. Bar: score in the colours of its parts, to the scale of each preset's best."
+        page.text(MARGIN, 0.80, f"As of {minute(answer.asked_at)} UTC. {told}", size=9.5, colour=FAINT)
+        wide = (PAGE - MARGIN - TEXTS) / len(answer.answers)
+        for column, one in enumerate(answer.answers):
+            _head(page, MARGIN + TEXTS + column * wide, one, answer.answers[0])
+        if not answer.memories:
+            page.text(MARGIN, HEAD + ROW / 2, "No preset returns anything.", size=11, colour=FAINT)
+        for row, memory in enumerate(answer.memories):
+            _row(page, HEAD + row * ROW, row, memory, answer, wide)
+        _legend(page, height - FOOT / 2, answer.memories)
+        return page.png()
+
+
+def _head(page: _Page, left: float, answer: AnswerOut, first: AnswerOut) -> None:
+    page.text(left, 1.22, one_line(answer.preset), size=12, bold=True)
+    count, shared = len(answer.hits), len(set(answer.hits) & set(first.hits))
+    told = f"returns {count}" if answer is first else f"{shared} of {count} as {one_line(first.preset)}"
+    page.text(left, 1.47, told, size=8.5, colour=FAINT)
+
+
+def _row(page: _Page, top: float, row: int, one: ComparedOut, answer: ComparisonOut, wide: float) -> None:
+    if row % 2 == 0:
+        page.box(MARGIN / 2, top, PAGE - MARGIN, ROW, BAND)
+    page.text(
+        MARGIN, top + 0.17, textwrap.shorten(one_line(one.cue.heading), 56, placeholder=" …"), size=8, colour=FAINT
+    )
+    title = "" if one.memory.title is None else f"{one.memory.title}: "
+    lines = textwrap.wrap(one_line(title + one.memory.text), 52, max_lines=2, placeholder=" …")
+    for number, line in enumerate(lines):
+        page.text(MARGIN, top + 0.40 + number * 0.22, line, size=9.5)
+    for column, (place, of) in enumerate(zip(one.places, answer.answers, strict=True)):
+        best = max(
+            (each.places[column].score or 0.0 for each in answer.memories if each.places[column].returned), default=0
+        )
+        _place(page, MARGIN + TEXTS + column * wide, top, place, of.limit, best or 1.0, wide)
+
+
+def _place(page: _Page, left: float, top: float, place: PlaceOut, limit: int, best: float, wide: float) -> None:
+    """Rank, score and what it is made of; or why the memory is not there."""
+    if not place.returned or place.rank is None or place.score is None:
+        page.disc(left + 0.15, top + 0.28, 0.06, RULE)
+        for number, line in enumerate(textwrap.wrap(place.reason or "", 18, max_lines=3)):
+            page.text(left + 0.36, top + 0.28 + number * 0.17, line, size=8, colour=FAINT)
+        return
+    shade = min((place.rank - 1) * len(SHADES) // max(limit, len(SHADES)), len(SHADES) - 1)
+    page.disc(left + 0.15, top + 0.28, 0.15, SHADES[shade])
+    page.text(
+        left + 0.15,
+        top + 0.28,
+        str(place.rank),
+        size=10,
+        bold=True,
+        colour="white" if shade < 3 else INK,
+        across="center",
+    )
+    full = wide - 0.95
+    reached = left + 0.38
+    for label, share in _segments(place.parts):
+        length = full * place.score / best * share
+        page.box(reached, top + 0.20, length, 0.16, COLOURS.get(label, OTHER) if label else MULTIPLIED)
+        reached += length
+    page.text(left + 0.38 + full + 0.06, top + 0.28, f"{place.score:.2f}", size=8.5)
+    for number, line in enumerate(_told(place.leading or "")):
+        page.text(left + 0.38, top + 0.48 + number * 0.17, line, size=7.5, colour=FAINT)
+
+
+def _told(leading: str) -> list[str]:
+    """Each part on a line of its own, with the sign that joins it to the one before."""
+    for sign in ("+", "×"):
+        first, joined, second = leading.partition(f" {sign} ")
+        if joined:
+            return [_cut(first), f"{sign} {_cut(second)}"]
+    return [_cut(leading)]
+
+
+def _cut(part: str) -> str:
+    """A long name is cut, its number is not."""
+    name, _, value = part.replace("_", " ").rpartition(" ")
+    return f"{textwrap.shorten(name, NAME, placeholder=' …')} {value}"
+
+
+def _segments(part: PartOut | None) -> list[tuple[str, float]]:
+    """The terms of a score, each as a share of it; a product is one piece, without a name."""
+    if part is None:
+        return []
+    node = part
+    while node.label != PRODUCT and len(node.parts) == 1:
+        node = node.parts[0]
+    terms = [node] if node.label == PRODUCT else node.parts or [node]
+    total = sum(term.contribution for term in terms) or 1.0
+    return [("" if term.label == PRODUCT else _first_leaf(term).label, term.contribution / total) for term in terms]
+
+
+def _first_leaf(part: PartOut) -> PartOut:
+    return _first_leaf(part.parts[0]) if part.parts else part
+
+
+def _legend(page: _Page, middle: float, memories: Sequence[ComparedOut]) -> None:
+    shown = (place for one in memories for place in one.places if place.returned)
+    labels = dict.fromkeys(label for place in shown for label, _ in _segments(place.parts))
+    left = MARGIN
+    for label in sorted(labels, key=lambda label: not label):
+        told = label.replace("_", " ") or "a product, of factors such as those below the bar"
+        page.box(left, middle - 0.08, 0.26, 0.16, COLOURS.get(label, OTHER) if label else MULTIPLIED)
+        page.text(left + 0.34, middle, told, size=9)
+        left += 0.34 + 0.085 * len(told) + 0.3
+
+
+def curve(answer: CurveOut, told: str) -> bytes:
+    """Strength over time, with the threshold, now, and where the one goes below the other. `told`: that in words."""
+    with _style():
+        outlook = answer.outlook
+        figure = _figure(12, 6)
+        title = f"{outlook.memory.title}: " if outlook.memory.title else ""
+        text = textwrap.shorten(one_line(title + outlook.memory.text), 100, placeholder=" …")
+        figure.text(0.07, 0.93, _drawable(text), fontsize=14, fontweight="bold", color=INK, parse_math=False)
+        figure.text(0.07, 0.875, told, fontsize=10.5, color=FAINT)
+        axes = figure.add_axes((0.07, 0.1, 0.87, 0.72))
+        times = [point.at for point in answer.points]
+        values = [point.strength for point in answer.points]
+        axes.fill_between(times, values, color=BLUE, alpha=0.12, linewidth=0)
+        axes.plot(times, values, color=BLUE, linewidth=2.2)
+        top = max(*values, outlook.below, 0.05) * 1.12
+        axes.set_ylim(0, min(top, 1.02) if top > 1 else top)
+        axes.set_xlim(times[0], times[-1])
+        axes.axhline(outlook.below, color=VERMILLION, linewidth=1.2, linestyle=(0, (5, 4)))
+        _note(axes, times[-1], outlook.below, f"faded below {outlook.below:g} ", VERMILLION, (0, 4), "right")
+        axes.axvline(answer.now, color=FAINT, linewidth=1)
+        _note(axes, answer.now, axes.get_ylim()[1], "now", FAINT, (4, -12), "left")
+        falls = outlook.falls_at
+        if falls is not None and times[0] <= falls <= times[-1]:
+            axes.plot([falls], [outlook.below], marker="o", markersize=8, color=VERMILLION, clip_on=False)
+            _note(axes, falls, outlook.below, minute(falls)[:10], INK, (8, 12), "left")
+        axes.set_ylabel("strength", color=INK)
+        axes.xaxis.set_major_formatter(dates.ConciseDateFormatter(axes.xaxis.get_major_locator(), tz="UTC"))
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+        axes.grid(axis="y", color=RULE, linewidth=0.6)
+        axes.set_axisbelow(True)
+        return _png(figure)
+
+
+def _note(axes: Any, at: Any, height: float, text: str, colour: str, apart: tuple[float, float], across: str) -> None:
+    axes.annotate(
+        text, (at, height), apart, textcoords="offset points", fontsize=10, color=colour, ha=across, parse_math=False
+    )
+
+
+class _Page:
+    """A figure to draw on, measured in inches from its upper left corner."""
+
+    def __init__(self, width: float, height: float) -> None:
+        self._figure = _figure(width, height)
+        self._axes = self._figure.add_axes((0, 0, 1, 1))
+        self._axes.set_xlim(0, width)
+        self._axes.set_ylim(height, 0)
+        self._axes.axis("off")
+
+    def text(
+        self,
+        left: float,
+        middle: float,
+        text: str,
+        *,
+        size: float,
+        colour: str = INK,
+        bold: bool = False,
+        across: str = "left",
+    ) -> None:
+        weight = "bold" if bold else "normal"
+        self._axes.text(
+            left, middle, _drawable(text), fontsize=size, color=colour, fontweight=weight, ha=across,
+            va="center_baseline", parse_math=False,
+        )  # fmt: skip
+
+    def box(self, left: float, top: float, width: float, height: float, colour: str) -> None:
+        self._axes.add_patch(Rectangle((left, top), width, height, facecolor=colour, linewidth=0))
+
+    def disc(self, left: float, top: float, radius: float, colour: str) -> None:
+        self._axes.add_patch(Circle((left, top), radius, facecolor=colour, linewidth=0))
+
+    def png(self) -> bytes:
+        return _png(self._figure)
+
+
+def _figure(width: float, height: float) -> Any:
+    return Figure(figsize=(width, height), dpi=DPI, facecolor="white")
+
+
+def _png(figure: Any) -> bytes:
+    written = BytesIO()
+    # No name and version of the program that drew it: the same picture is the same file.
+    _agg(figure).print_png(written, metadata={"Software": None})
+    return written.getvalue()
+
+
+@contextmanager
+def _style() -> Generator[None, None, None]:
+    """Matplotlib's own defaults, whatever a user's file says, and no word about fonts that are not there."""
+    logger = logging.getLogger("matplotlib")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        with _mpl.rc_context():
+            _mpl.rcdefaults()
+            _mpl.rcParams["font.family"] = _families()
+            yield
+    finally:
+        logger.setLevel(before)
+
+
+@cache
+def _families() -> list[str]:
+    installed = {font.name for font in _fonts.fontManager.ttflist}
+    return ["DejaVu Sans", *(name for name in FALLBACKS if name in installed)]
+
+
+@cache
+def _characters() -> frozenset[int]:
+    """What the fonts can draw."""
+    files = [_fonts.findfont(family) for family in _families()]
+    return frozenset(code for file in files for code in _fonts.get_font(file).get_charmap())
+
+
+def _drawable(text: str) -> str:
+    """With a box for each character that no font has, emptied of all that would act on a terminal."""
+    return "".join(character if ord(character) in _characters() else "\u25a1" for character in one_line(text))
