@@ -18,7 +18,9 @@ def blocks(page: Path, language: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "page", [ROOT / "README.md", ROOT / "docs" / "index.md", ROOT / "docs" / "python.md"], ids=lambda page: page.name
+    "page",
+    [ROOT / "README.md", ROOT / "docs" / "index.md", ROOT / "docs" / "python.md", ROOT / "docs" / "presets.md"],
+    ids=lambda page: page.name,
 )
 def test_the_python_on_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -171,3 +171,11 @@ def test_bad_usage_is_one_line_and_exit_code_2(
     assert line.startswith("error: ")
     assert any(name in line for name in named.split("|"))
     assert ids
+
+
+def test_a_rendered_answer_begins_with_what_stands_in_every_one(cli: Cli) -> None:
+    preset = ("--preset", "teaparty")
+    cli.done("remember", "We deploy on Mondays only.", "--tag", "institutional", *preset)
+    cli.done("remember", "The deploy script needs a token.", *preset)
+    out = cli.done("recall", "deploy", "--render", *preset).out
+    assert out.index("Mondays") < out.index("token")

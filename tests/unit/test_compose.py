@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from importlib import util
 from pathlib import Path
@@ -12,12 +13,13 @@ from uuid import UUID
 import pytest
 
 from remembrancer import compose
-from remembrancer.compose import LOCAL_PACKAGES, choose_embedder
+from remembrancer.compose import LOCAL_PACKAGES, choose_embedder, choose_preset
 from remembrancer.config import Settings
 from remembrancer.engine.context import Context
 from remembrancer.errors import InvalidInput, ModelUnavailable, StoreUnavailable
 from remembrancer.policies.lexical import analyse, tokens_and_terms
 from remembrancer.presets.default import DEFAULT
+from remembrancer.presets.engram import ENGRAM
 from remembrancer.testing.doubles import FixedClock, HashEmbedder
 
 T = TypeVar("T")
@@ -80,6 +82,55 @@ def test_an_unknown_preset_is_refused_before_a_file_is_made(tmp_path: Path) -> N
     with pytest.raises(InvalidInput, match=r"^preset: "):
         compose.context(Settings(db=str(file), embedder="none", preset="nonsense"))
     assert not file.exists()
+
+
+MINE = 'based_on = "default"\nname = "mine"\n'
+
+
+def a_preset(folder: Path, text: str, name: str = "mine.toml") -> Path:
+    file = folder / name
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def test_a_preset_given_takes_the_place_of_the_one_named() -> None:
+    ctx = compose.context(Settings(db=":memory:", embedder="none", preset="nonsense"), preset=ENGRAM)
+    asyncio.run(ctx.store.close())
+    assert ctx.preset is ENGRAM
+
+
+@pytest.mark.parametrize("name", ["mine.toml", "engram.toml", "mine"])
+def test_a_path_is_the_file_of_a_preset(tmp_path: Path, name: str) -> None:
+    assert choose_preset(str(a_preset(tmp_path, MINE, name))) == replace(DEFAULT, name="mine")
+
+
+def test_a_file_in_the_folder_at_hand_is_known_by_its_ending(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    a_preset(tmp_path, MINE)
+    assert choose_preset("mine.toml").name == "mine"
+
+
+def test_a_preset_that_cannot_be_read_is_refused_by_the_settings_name(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"^preset: .*none\.toml' .*a readable TOML file \(No such file"):
+        choose_preset(str(tmp_path / "none.toml"))
+
+
+@pytest.mark.parametrize("text", ["name = ", f"big = {'1' * 5_000}"])
+def test_a_preset_that_is_no_toml_is_refused_by_the_settings_name(tmp_path: Path, text: str) -> None:
+    with pytest.raises(InvalidInput, match=r"^preset: .*mine\.toml' .*a TOML file \("):
+        choose_preset(str(a_preset(tmp_path, text)))
+
+
+def test_what_is_wrong_in_a_preset_is_refused_with_the_file_and_the_place_in_it(tmp_path: Path) -> None:
+    file = a_preset(tmp_path, f"{MINE}[dynamics.curve]\ndays = 0")
+    with pytest.raises(InvalidInput, match=r"mine\.toml: dynamics\.curve\.days: 0\.0 .*greater than 0") as caught:
+        choose_preset(str(file))
+    assert caught.value.argument == f"{file}: dynamics.curve.days"
+
+
+def test_a_preset_of_ones_own_under_a_shipped_name_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"mine\.toml: name: 'engram' .*a name of its own"):
+        choose_preset(str(a_preset(tmp_path, 'based_on = "engram"')))
 
 
 def test_an_unknown_embedder_is_refused_with_those_there_are() -> None:

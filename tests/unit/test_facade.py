@@ -21,6 +21,7 @@ from remembrancer import (
     Settings,
     StoreUnavailable,
 )
+from remembrancer.presets.engram import ENGRAM
 from remembrancer.testing.doubles import NOW, FixedClock, HashEmbedder
 
 QUIET = Settings(db=":memory:", background_index=False, embedder="none")
@@ -121,10 +122,29 @@ def test_without_a_url_the_store_is_a_file_in_the_folder_at_hand(
     assert (tmp_path / "remembrancer.db").is_file()
 
 
+async def kind_of_a_note(rem: AsyncRemembrancer) -> str:
+    return (await rem.remember("one")).kind
+
+
+def test_a_preset_may_be_given_as_itself() -> None:
+    assert opened(kind_of_a_note, preset=ENGRAM) == "fact"
+
+
+def test_a_preset_may_be_given_as_a_file(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text('based_on = "engram"\nname = "mine"\n', encoding="utf-8")
+    assert opened(kind_of_a_note, preset=str(tmp_path / "mine.toml")) == "fact"
+
+
+def test_a_preset_given_as_itself_goes_before_one_that_the_environment_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REMEMBRANCER_PRESET", "nonsense")
+    assert opened(kind_of_a_note, settings={"db": ":memory:", "embedder": "none"}, preset=ENGRAM) == "fact"
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
         ({"workspace": ""}, r"^workspace: "),
+        ({"preset": 3}, r"^preset: 3 "),
         ({"agent": " ana"}, r"^agent: ' ana' "),
         ({"role": "\n"}, r"^role: "),
         ({"role": "BOSS"}, r"^role: 'BOSS' .*one of AGENT, LEAD"),

@@ -12,7 +12,6 @@ from uuid import UUID
 from remembrancer.domain import validation
 from remembrancer.domain.memory import Cue, Memory
 
-
 PRODUCT: Final = "product"
 """The label of a node whose parts are multiplied; those of every other node add up."""
 

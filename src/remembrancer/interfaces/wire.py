@@ -372,7 +372,8 @@ class RecallOut(Wire):
     """An answer with all its hits.
 
     `standing`: memories in every answer. `degraded`: what could not be used, and why. `legs`: how many candidates
-    each brought. `rendered`: the prompt block, where one was asked for; empty when there are no hits.
+    each brought. `rendered`, `rendered_standing`: the prompt blocks of hits and of standing memories, where they were
+    asked for; empty when there are none.
     """
 
     query: str
@@ -386,9 +387,10 @@ class RecallOut(Wire):
     terms: list[str]
     legs: dict[str, int]
     rendered: str | None
+    rendered_standing: str | None
 
     @classmethod
-    def of(cls, recall: Recall, *, rendered: str | None = None) -> Self:
+    def of(cls, recall: Recall, *, rendered: str | None = None, rendered_standing: str | None = None) -> Self:
         return cls(
             query=recall.query,
             asked_at=recall.asked_at,
@@ -401,6 +403,7 @@ class RecallOut(Wire):
             terms=list(recall.trace.terms),
             legs=dict(recall.trace.legs),
             rendered=rendered,
+            rendered_standing=rendered_standing,
         )
 
 

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from remembrancer.domain.candidates import States
+from remembrancer.errors import InvalidInput
 from remembrancer.policies import signals
 from remembrancer.policies.dynamics import MICROSECOND, Dynamics, instant, microseconds
-from remembrancer.policies.scoring import Expression, evaluate
+from remembrancer.policies.scoring import Expression, MinMax, Rrf, evaluate, inner_expressions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,6 +36,16 @@ class Forgetting:
     strength: Expression
     dynamics: Dynamics
     below: float
+
+
+def check(argument: str, expression: Expression) -> None:
+    """That strength is a memory's own. Raises InvalidInput for what compares it with others, as MinMax and Rrf do: it
+    would depend on which others are looked at, and could rise by itself.
+    """
+    if isinstance(expression, MinMax | Rrf):
+        raise InvalidInput(argument, expression, "an expression without minmax and rrf: strength is a memory's own")
+    for inner in inner_expressions(expression):
+        check(argument, inner)
 
 
 def strength(states: States, law: Forgetting, at: datetime) -> Column:

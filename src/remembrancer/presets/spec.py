@@ -10,7 +10,7 @@ from remembrancer.domain import validation
 from remembrancer.domain.recall import Renderer
 from remembrancer.domain.scope import Reach
 from remembrancer.errors import InvalidInput
-from remembrancer.policies import signals
+from remembrancer.policies import forecast, signals
 from remembrancer.policies.admission import Admission
 from remembrancer.policies.dynamics import Dynamics
 from remembrancer.policies.formation import Formation
@@ -67,8 +67,8 @@ class Sight:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fading:
-    """`strength`: an expression over the signals of a memory's state, in [0, 1]. `below`: from there on a memory counts
-    as faded (nothing is deleted for it).
+    """`strength`: an expression over the signals of a memory's state, in [0, 1], that compares it with no other. `below`:
+    from there on a memory counts as faded (nothing is deleted for it).
     """
 
     strength: Expression
@@ -77,6 +77,7 @@ class Fading:
     def __post_init__(self) -> None:
         known = {name: signal.scale for name, signal in signals.STATE_SIGNALS.items()}
         signals.check("fading.strength", self.strength, known=known)
+        forecast.check("fading.strength", self.strength)
         validation.fraction("fading.below", self.below)
 
 

@@ -10,7 +10,9 @@ import pytest
 
 from remembrancer import InvalidInput, Remembrancer, Settings
 from remembrancer.domain.memory import Memory
+from remembrancer.domain.recall import Detail
 from remembrancer.errors import NotFound
+from remembrancer.policies.rendering.block import Block
 from remembrancer.testing.doubles import NOW, FixedClock, HashEmbedder
 
 SAID = ("Shall we move checkout to the new cluster?", "Only after the pump is repaired.", "Then in April.")
@@ -72,6 +74,17 @@ def test_a_hit_on_an_episode_brings_its_transcript(rem: Remembrancer) -> None:
     kept = episode(rem)
     (hit,) = [hit for hit in rem.recall("checkout") if hit.id == kept.id]
     assert tuple(turn.text for turn in hit.turns) == SAID
+
+
+def test_a_block_puts_an_episodes_summary_into_nobodys_mouth(rem: Remembrancer) -> None:
+    kept = episode(rem)
+    rem.index_now()
+    found = rem.recall("is the pump repaired")
+    assert kept.id in {hit.id for hit in found}
+    told = [
+        line for line in Block().hits(found, max_chars=4000, detail=Detail.AUTO).text.split("\n") if "April:" in line
+    ]
+    assert [("Ana" in line, "Wednesday 4 March 2026" in line) for line in told] == [(False, True)]
 
 
 def test_an_episode_is_in_every_window_of_time_that_it_reaches_into(rem: Remembrancer) -> None:

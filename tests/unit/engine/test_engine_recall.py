@@ -20,8 +20,8 @@ from remembrancer.engine import record
 from remembrancer.engine.context import Context
 from remembrancer.engine.recall import Question, recall
 from remembrancer.errors import ModelUnavailable
-from remembrancer.ports.embedder import Embedder
 from remembrancer.policies.signals import SCALES
+from remembrancer.ports.embedder import Embedder
 from remembrancer.presets.default import DEFAULT
 from remembrancer.testing.doubles import (
     NOW,

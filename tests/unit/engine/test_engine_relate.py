@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from uuid import UUID, uuid4
 
@@ -27,7 +27,7 @@ class Compass:
     def reads(self, text: str) -> bool:
         return True
 
-    async def embed_documents(self, texts: list[str]) -> Embedded:
+    async def embed_documents(self, texts: Sequence[str]) -> Embedded:
         vectors = np.array([self._vector(text) for text in texts], dtype=np.float32)
         return Embedded(vectors, np.zeros(len(texts), dtype=np.bool_))
 

@@ -10,11 +10,13 @@ import pytest
 
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.strength import Exposure, Strength, Usage
+from remembrancer.errors import InvalidInput
 from remembrancer.policies.decay import Curve, Ebbinghaus, Exponential, HalfLife, LinearRamp, PowerLaw
 from remembrancer.policies.dynamics import Dynamics, Since, states_of
 from remembrancer.policies.forecast import NEVER, Forgetting, chosen, curve, falls_below, moment_of, strength
 from remembrancer.policies.reinforcement import Gain, LinearGain, LogarithmicGain, NoGain
-from remembrancer.policies.scoring import Clamp, Greatest, Product, Signal
+from remembrancer.policies.scoring import Clamp, Expression, Greatest, MinMax, Product, Rrf, Signal
+from remembrancer.presets.spec import Fading
 from remembrancer.testing.doubles import NOW, a_memory
 
 GOLDEN = Path(__file__).parents[2] / "golden"
@@ -147,3 +149,11 @@ def test_rows_are_chosen_in_the_order_asked_for() -> None:
     for name in ("occurred_at", "importance", "priority", "stability", "reviewed_at", "level"):
         assert getattr(picked, name).tolist() == getattr(expected, name).tolist()
     assert {kind: counts.tolist() for kind, counts in picked.exposed.items()} == {kind: [0, 0] for kind in Exposure}
+
+
+@pytest.mark.parametrize(
+    "compared", [MinMax(Signal("retention")), Product((Rrf((Signal("retention"),)), Signal("importance")))]
+)
+def test_a_strength_that_compares_memories_is_refused(compared: Expression) -> None:
+    with pytest.raises(InvalidInput, match=r"^fading\.strength: .*without minmax and rrf"):
+        Fading(strength=compared, below=0.1)

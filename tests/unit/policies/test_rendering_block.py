@@ -77,6 +77,12 @@ def test_with_freshness_a_fresher_memory_comes_before_a_slightly_better_one() ->
     assert order(replace(BLOCK, freshness=RAMP), *hits) == [2, 3, 1]
 
 
+def test_freshness_does_not_lift_what_hardly_answers() -> None:
+    # 0.2 x 1 and 0.9 x 0.25
+    hits = (aged(0, rank=2, score=0.2), aged(135, rank=1, score=0.9))
+    assert order(replace(BLOCK, freshness=RAMP), *hits) == [1, 2]
+
+
 def test_memories_of_equal_weight_stay_in_their_ranks() -> None:
     hits = (aged(200, rank=1, score=0.5), aged(300, rank=2, score=0.5), aged(400, rank=3, score=0.5))
     assert order(replace(BLOCK, freshness=RAMP), *hits) == [1, 2, 3]
@@ -152,7 +158,7 @@ def test_high_detail_tells_the_other_turns_below_the_best_one() -> None:
 def test_high_detail_tells_every_turn_of_a_memory_with_a_title() -> None:
     hit = a_hit(remembered("They asked.", title="Asking"), turns=[("ana", "Ready?"), ("ben", "Yes")], best_turn=1)
     assert rendered(hit, detail=Detail.HIGH).endswith(
-        "- [ben, 2 hours ago] Asking: They asked.\n  - [ana] Ready?\n  - [ben] Yes\n</memory>"
+        "- [Wednesday 4 March 2026, 2 hours ago] Asking: They asked.\n  - [ana] Ready?\n  - [ben] Yes\n</memory>"
     )
 
 

@@ -82,7 +82,7 @@ def _measure() -> None:
 
 
 GROUPS: Final = {
-    "presets": (_presets, {"list": presets.list_, "show": presets.show}),
+    "presets": (_presets, {"list": presets.list_, "show": presets.show, "compare": presets.compare}),
     "eval": (_measure, {"locomo": evaluate.locomo}),
 }
 """Commands of two words, under what their first says."""

@@ -376,7 +376,9 @@ def _snapshots(report: HealthReportOut) -> Text:
     line = Text(f"took {counted(len(report.taken), 'snapshot')}")
     if report.taken:
         first = report.taken[0]
-        line.append(": no data" if first.score is None else f": {first.score:.1f}, {first.band}", style=first.band or "")
+        line.append(
+            ": no data" if first.score is None else f": {first.score:.1f}, {first.band}", style=first.band or ""
+        )
     if report.reason:
         line.append(f" ({one_line(report.reason)})", style="dim")
     return line

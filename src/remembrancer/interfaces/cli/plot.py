@@ -45,8 +45,10 @@ class Plot:
         cells = max(options.max_width - GUTTER - 1, LEAST_CELLS)
         canvas = _Canvas(self.rows, cells, ascii_only=options.ascii_only)
         self._draw(canvas, gap=1 if options.ascii_only else 4)
-        labels = self._labels()
+        labels = self._labels(canvas)
         bar, corner, flat, stop = ("|", "+", "-", "+") if options.ascii_only else ("│", "└", "─", "┤")
+        above = min(self._along(self.now, cells), cells - len("now"))
+        yield Text(" " * (GUTTER + above) + "now", style="dim")
         for row, line in enumerate(canvas.lines()):
             label, style = labels.get(row, ("", ""))
             edge = Text(f"{label:>{GUTTER - 2}} ", style=style).append(stop if label else bar, style="dim")
@@ -78,22 +80,20 @@ class Plot:
         if self.crossing is not None and self.points[0][0] <= self.crossing <= self.points[-1][0]:
             canvas.mark(self._along(self.crossing, canvas.across), level, CROSSING)
 
-    def _labels(self) -> dict[int, tuple[str, str]]:
+    def _labels(self, canvas: _Canvas) -> dict[int, tuple[str, str]]:
         """What stands beside the rows; the limit's own number goes before the others'."""
-        labels = {0: (f"{self.top:g}", ""), self.rows // 2: (f"{self.top * (1 - (self.rows // 2) / self.rows):g}", "")}
+        labels = {
+            canvas.row(self._height(level, canvas.down)): (f"{level:g}", "") for level in (self.top, self.top / 2)
+        }
         if self.limit > 0:
-            labels[min(int((1 - self.limit / self.top) * self.rows), self.rows - 1)] = (f"{self.limit:g}", LIMIT)
+            labels[canvas.row(self._height(self.limit, canvas.down))] = (f"{self.limit:g}", LIMIT)
         return labels
 
     def _dates(self, cells: int) -> str:
-        """The first moment, the last, and now where there is room for it."""
+        """The first moment and the last."""
         short = self.points[-1][0] - self.points[0][0] < timedelta(days=3)
         first, last = ((minute(at) if short else minute(at)[:10]) for at in (self.points[0][0], self.points[-1][0]))
-        line = f"{first}{last:>{max(cells - len(first), len(last) + 1)}}"
-        place = self._along(self.now, cells)
-        begin = min(max(place - 1, 0), cells - 3)
-        free = line[max(begin - 1, 0) : begin + 4].strip() == ""
-        return line[:begin] + "now" + line[begin + 3 :] if free else line
+        return f"{first}{last:>{max(cells - len(first), len(last) + 1)}}"
 
     def _along(self, at: datetime, across: int) -> int:
         whole = self.points[-1][0] - self.points[0][0]
@@ -128,6 +128,10 @@ class _Canvas:
 
     def mark(self, along: int, down: int, style: str) -> None:
         self._marks[down // self._high, along // self._wide] = style
+
+    def row(self, down: int) -> int:
+        """The row of cells that a dot is in."""
+        return down // self._high
 
     def lines(self) -> list[Text]:
         return [Text.assemble(*(self._cell((row, cell)) for cell in range(self._cells))) for row in range(self._rows)]

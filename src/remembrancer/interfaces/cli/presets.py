@@ -1,4 +1,4 @@
-"""Commands about presets: list, show."""
+"""Commands about presets: list, show, compare."""
 # ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
 
 from __future__ import annotations
@@ -7,8 +7,10 @@ from typing import Annotated
 
 import typer
 
-from remembrancer.interfaces.cli import preset_pages
+from remembrancer.interfaces.cli import picture, preset_pages
 from remembrancer.interfaces.cli.invocation import Invocation
+from remembrancer.interfaces.cli.options import TIME, TIMES
+from remembrancer.interfaces.cli.times import optional_time
 
 
 def list_(call: Invocation) -> None:
@@ -50,3 +52,39 @@ def show(
         call.write(text_of(preset).rstrip())
         return
     call.answer(PresetOut.of(preset, in_use=named == in_use), preset_pages.told)
+
+
+def compare(
+    call: Invocation,
+    *,
+    query: Annotated[str, typer.Argument(metavar="QUESTION", help="The question to ask under each.")],
+    several: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[NAME|FILE]...", help="The presets; else the one in use and all that are shipped."),
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="How many hits of each at most, 1 to 200.")] = 5,
+    as_of: Annotated[str | None, typer.Option("--as-of", metavar=TIME, help=f"As if it were then: {TIMES}.")] = None,
+    png: picture.Png = None,
+) -> None:
+    """Compare what presets return.
+
+    Asks the question under each preset, over the memories that are there, and shows the rank and score of each memory
+    under each, and why they differ. Only the ranking is each preset's own: what it would have admitted, formed or
+    embedded is not played through. Reads only.
+
+    Example: remembrancer presets compare "what did we decide about refunds?" default engram --png refunds.png
+    """
+    from remembrancer.interfaces.cli import compare_pages
+    from remembrancer.interfaces.wire import ComparisonOut
+
+    picture.check(png)
+    moment = optional_time("as-of", as_of, now=call.now)
+    with call.opened(create=False) as memory:
+        found = ComparisonOut.of(memory.compare(query, several or None, limit=limit, as_of=moment))
+    for answer in found.answers[:1]:
+        call.degraded(answer.degraded)
+    if png is not None:
+        from remembrancer.interfaces import pictures
+
+        picture.write(call, png, pictures.comparison(found))
+    call.answer(found, compare_pages.compared)

@@ -29,7 +29,7 @@ def recall(
     question: Question,
     explain: Annotated[bool, typer.Option("--explain", help="Draw what each score is made of.")] = False,
     render: Annotated[bool, typer.Option("--render", help="Print the block for a prompt instead.")] = False,
-    max_chars: Annotated[int, typer.Option("--max-chars", help="How long that block may be.")] = 4000,
+    max_chars: Annotated[int, typer.Option("--max-chars", help="How long each block may be.")] = 4000,
     detail: Annotated[
         str, typer.Option("--detail", help="How much of a transcript stands in it: auto, low, none or high.")
     ] = "auto",
@@ -38,7 +38,7 @@ def recall(
 
     Best first; none when nothing answers. With --explain each hit shows the parts of its score, all signals, its rank
     in each search and the terms that matched. With --render the hits come as a block for a prompt, marked as
-    untrusted. Reads only: nothing is counted as used.
+    untrusted, after one of the memories that the preset puts into every answer. Reads only: nothing is counted as used.
 
     Example: remembrancer recall "why did checkout run out of memory?" --since 7d --explain
     """
@@ -48,12 +48,18 @@ def recall(
     with call.opened(create=False) as memory:
         answer = memory.recall(query, explain=True, **asked)
     call.degraded(answer.degraded)
-    rendered = answer.render(max_chars=max_chars, detail=detail) if render else None
-    if rendered is not None and not call.as_json:
-        if rendered:
-            call.write(rendered)
+    if not render:
+        call.answer(RecallOut.of(answer), partial(pages.recalled, explain=explain))
         return
-    call.answer(RecallOut.of(answer, rendered=rendered), partial(pages.recalled, explain=explain))
+    standing = answer.render_standing(max_chars=max_chars)
+    rendered = answer.render(max_chars=max_chars, detail=detail)
+    if call.as_json:
+        shape = RecallOut.of(answer, rendered=rendered, rendered_standing=standing)
+        call.answer(shape, partial(pages.recalled, explain=explain))
+        return
+    for block in (standing, rendered):
+        if block:
+            call.write(block)
 
 
 def recent(

@@ -14,6 +14,7 @@ from remembrancer.domain.memory import Memory
 from remembrancer.domain.recall import Detail, Hit, Recall, Rendered
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.decay import Curve
+from remembrancer.policies.formation import spoken_date
 from remembrancer.policies.rendering.ages import spoken_age
 from remembrancer.policies.rendering.frame import TAG, UNTRUSTED, Frame, Item, Room, Told, place, text_of
 from remembrancer.policies.rendering.safe import label
@@ -79,7 +80,7 @@ class Block:
     def _label(self, hit: Hit) -> tuple[str, ...]:
         match self.label:
             case "heading":
-                return (hit.cue.heading, spoken_age(hit.age))
+                return (_heading(hit), spoken_age(hit.age))
             case "kind":
                 return (hit.memory.kind, spoken_age(hit.age), f"{hit.score:.2f}")
             case _:
@@ -95,6 +96,12 @@ class Block:
                 return (memory.kind, age)
             case _:
                 assert_never(self.label)
+
+
+def _heading(hit: Hit) -> str:
+    """Who and when, of what is told: a title and its text are nobody's words, whoever's turn was found."""
+    tells_of_a_turn = hit.memory.title is None or hit.cue.event_id is None
+    return hit.cue.heading if tells_of_a_turn else spoken_date(hit.memory.occurred_to)
 
 
 def _item(of: Told, parts: tuple[str, ...], telling: Telling) -> Item[Told]:

@@ -12,8 +12,13 @@ from remembrancer.testing.doubles import NOW, READER
 def plans_of_vitals(connection: Connection) -> list[str]:
     """How SQLite goes about each statement of `vitals`."""
     asked: list[tuple[str, Any]] = []
+
+    def trace(_: object, sql: str, bindings: Any) -> bool:
+        asked.append((sql, bindings))
+        return True
+
     tracing = cast("Any", connection)
-    tracing.exec_trace = lambda _, sql, bindings: not asked.append((sql, bindings))
+    tracing.exec_trace = trace
     vitals(connection, READER, Filter(current_at=NOW), "model-a", NOW)
     tracing.exec_trace = None
     return [row[-1] for sql, bindings in asked for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}", bindings)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeVar
 from uuid import UUID
 
@@ -242,11 +243,17 @@ class MemoryColumns:
 def _marks_of(tags: str, metadata: str) -> Iterator[int]:
     """Of a memory's tags and metadata, as its row has them. Most have none, which is told without reading JSON."""
     if tags != "[]":
-        yield from map(_tag_mark, json.loads(tags))
+        yield from _tag_marks(tags)
     if metadata != "{}":
         for key, value in json.loads(metadata).items():
             if not isinstance(value, dict | list):
                 yield _value_mark(key, value)
+
+
+@lru_cache(maxsize=1024)
+def _tag_marks(tags: str) -> tuple[int, ...]:
+    """Many memories have the same tags."""
+    return tuple(_tag_mark(tag) for tag in json.loads(tags))
 
 
 def _tag_mark(tag: str) -> int:

@@ -1,0 +1,100 @@
+"""The page about presets says what the presets are."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from remembrancer.compose import choose_preset
+from remembrancer.errors import InvalidInput
+from remembrancer.interfaces.cli.preset_pages import worded
+from remembrancer.policies.decay import Curve
+from remembrancer.policies.expressions import FUNCTIONS
+from remembrancer.policies.reinforcement import Gain
+from remembrancer.policies.signals import MEANINGS
+from remembrancer.presets.catalogue import PRESETS
+from remembrancer.presets.forms import RENDERERS, name_of
+from remembrancer.presets.text import table_of
+
+PAGE = (Path(__file__).parents[2] / "docs" / "presets.md").read_text(encoding="utf-8")
+[EXAMPLE] = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+[ERROR] = re.findall(r"```\nerror: (.*?)\n```", PAGE)
+HEAD = f"| | {' | '.join(PRESETS)} |"
+SIDE_BY_SIDE = re.findall(r"^\| `([a-z_.]+)` \|", PAGE.partition(HEAD)[2].partition("\n\n")[0], re.MULTILINE)
+
+
+def choice(table: dict[str, Any], path: str) -> Any:
+    value: Any = table
+    for key in path.split("."):
+        value = value.get(key, False) if value else False
+    return value
+
+
+def cell(value: Any, path: str) -> str:
+    text = worded(path.rpartition(".")[2], value)
+    return f"`{text}`" if isinstance(value, str) else text
+
+
+def test_the_presets_stand_side_by_side() -> None:
+    assert HEAD in PAGE
+    assert {"ranking.score", "ranking.words_alone", "dynamics.curve", "fading.strength"} < set(SIDE_BY_SIDE)
+
+
+@pytest.mark.parametrize("path", SIDE_BY_SIDE)
+def test_a_row_has_what_each_preset_chooses(path: str) -> None:
+    cells = [cell(choice(table_of(preset), path), path) for preset in PRESETS.values()]
+    assert f"| `{path}` | {' | '.join(cells)} |" in PAGE.splitlines()
+
+
+@pytest.mark.parametrize("signal", MEANINGS)
+def test_a_signal_has_its_meaning(signal: str) -> None:
+    assert f"| `{signal}` | {MEANINGS[signal]} |" in PAGE.splitlines()
+
+
+@pytest.mark.parametrize("function", sorted(set(FUNCTIONS) - {"product"}))
+def test_a_function_of_scores_is_explained(function: str) -> None:
+    assert re.search(rf"^\| `{function}\(.*` \| .+ \|$", PAGE, re.MULTILINE)
+
+
+@pytest.mark.parametrize("kind", [*get_args(Curve), *get_args(Gain), *RENDERERS], ids=name_of)
+def test_a_form_is_explained(kind: type) -> None:
+    assert re.search(rf"^\| `{name_of(kind)}` \| .+ \|$", PAGE, re.MULTILINE)
+
+
+def fields(table: Any) -> set[str]:
+    """The names of choices; entries that a preset fills in are none."""
+    filled_in = {
+        "by_type",
+        "by_severity",
+        "floors",
+        "from_severity",
+        "in_states",
+        "by_role",
+        "level_factors",
+        "rankings",
+    }
+    inner = (value for key, value in table.items() if key not in filled_in)
+    return set(table).union(*(fields(value) for value in inner if isinstance(value, dict)))
+
+
+@pytest.mark.parametrize("name", sorted(set[str]().union(*(fields(table_of(preset)) for preset in PRESETS.values()))))
+def test_a_choice_is_explained(name: str) -> None:
+    assert f"`{name}`" in PAGE
+
+
+def test_the_example_is_a_preset(tmp_path: Path) -> None:
+    file = tmp_path / "notes.toml"
+    file.write_text(EXAMPLE, encoding="utf-8")
+    assert choose_preset(str(file)).name == tomllib.loads(EXAMPLE)["name"]
+
+
+def test_the_error_shown_is_the_one_that_comes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("notes.toml").write_text(EXAMPLE.replace("days = 21", "days = 0"), encoding="utf-8")
+    with pytest.raises(InvalidInput) as caught:
+        choose_preset("notes.toml")
+    assert str(caught.value) == ERROR
