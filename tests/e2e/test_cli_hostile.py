@@ -25,6 +25,10 @@ def test_hostile_text_is_shown_as_text(cli: Cli) -> None:
         ("timeline",),
         ("show", memory["id"]),
         ("why-not", memory["id"], "mirrored"),
+        ("decay",),
+        ("fading", "--within", "200d"),
+        ("show", memory["id"], "--curve"),
+        ("presets", "compare", "mirrored markup"),
         ("forget", memory["id"], "--undo"),
     ):
         printed = cli.done(*arguments).out

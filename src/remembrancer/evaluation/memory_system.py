@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
+from remembrancer.compose import choose_preset
 from remembrancer.config import Settings
 from remembrancer.domain.event import EventDraft, Role
 from remembrancer.evaluation.locomo import Transcript, Turn
@@ -34,7 +35,8 @@ class MemorySystem:
 
     @property
     def name(self) -> str:
-        return self._settings.preset
+        """The preset's own, also where the settings name a file."""
+        return choose_preset(self._settings.preset).name
 
     @asynccontextmanager
     async def prepared(self, transcript: Transcript) -> AsyncGenerator[Ranker, None]:

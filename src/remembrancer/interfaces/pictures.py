@@ -7,7 +7,6 @@ differently can tell apart. Needs matplotlib, which is loaded with this module.
 from __future__ import annotations
 
 import logging
-import textwrap
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -19,9 +18,10 @@ from matplotlib import dates, font_manager
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Rectangle
+from rich.cells import cell_len, set_cell_size
 
 from remembrancer.domain.recall import PRODUCT
-from remembrancer.interfaces.cli.drawing import minute, one_line
+from remembrancer.interfaces.cli.drawing import minute, one_line, shortened
 
 if TYPE_CHECKING:
     from remembrancer.interfaces.wire import AnswerOut, ComparedOut, ComparisonOut, CurveOut, PartOut, PlaceOut
@@ -69,10 +69,13 @@ FALLBACKS: Final = (
 """Fonts for what DejaVu Sans, which comes with matplotlib, does not have; those of them that are installed."""
 
 PAGE: Final = 14.0
-"""Inches across: 1,400 dots."""
+"""Inches across, or more where there are many presets."""
 MARGIN: Final = 0.35
 TEXTS: Final = 4.0
 """The column of what was said."""
+WIDE: Final = 1.6
+"""The column of a preset."""
+BAR: Final = 0.65
 HEAD: Final = 1.75
 ROW: Final = 0.86
 FOOT: Final = 0.75
@@ -84,51 +87,47 @@ def comparison(answer: ComparisonOut) -> bytes:
     """A row for each memory, a column for each preset: its rank there, and its score as a bar of its parts."""
     with _style():
         height = HEAD + max(len(answer.memories), 1) * ROW + FOOT
-        page = _Page(PAGE, height)
-        shown = textwrap.shorten(one_line(answer.query), 96, placeholder=" …")
+        page = _Page(max(PAGE, MARGIN + TEXTS + len(answer.answers) * WIDE), height)
+        shown = shortened(answer.query, 96)
         page.text(MARGIN, 0.42, f"What each preset returns for \u201c{shown}\u201d", size=15, bold=True)
         told = "Circle: rank. Bar: score in the colours of its parts, to the scale of each preset's best."
         page.text(MARGIN, 0.80, f"As of {minute(answer.asked_at)} UTC. {told}", size=9.5, colour=FAINT)
-        wide = (PAGE - MARGIN - TEXTS) / len(answer.answers)
         for column, one in enumerate(answer.answers):
-            _head(page, MARGIN + TEXTS + column * wide, one, answer.answers[0])
+            _head(page, MARGIN + TEXTS + column * WIDE, one, answer.answers[0])
         if not answer.memories:
             page.text(MARGIN, HEAD + ROW / 2, "No preset returns anything.", size=11, colour=FAINT)
         for row, memory in enumerate(answer.memories):
-            _row(page, HEAD + row * ROW, row, memory, answer, wide)
+            _row(page, HEAD + row * ROW, row, memory, answer)
         _legend(page, height - FOOT / 2, answer.memories)
         return page.png()
 
 
 def _head(page: _Page, left: float, answer: AnswerOut, first: AnswerOut) -> None:
-    page.text(left, 1.22, one_line(answer.preset), size=12, bold=True)
+    page.text(left, 1.22, shortened(answer.preset, 13), size=12, bold=True)
     count, shared = len(answer.hits), len(set(answer.hits) & set(first.hits))
-    told = f"returns {count}" if answer is first else f"{shared} of {count} as {one_line(first.preset)}"
+    told = f"returns {count}" if answer is first else f"{shared} of {count} as {shortened(first.preset, 13)}"
     page.text(left, 1.47, told, size=8.5, colour=FAINT)
 
 
-def _row(page: _Page, top: float, row: int, one: ComparedOut, answer: ComparisonOut, wide: float) -> None:
+def _row(page: _Page, top: float, row: int, one: ComparedOut, answer: ComparisonOut) -> None:
     if row % 2 == 0:
-        page.box(MARGIN / 2, top, PAGE - MARGIN, ROW, BAND)
-    page.text(
-        MARGIN, top + 0.17, textwrap.shorten(one_line(one.cue.heading), 56, placeholder=" …"), size=8, colour=FAINT
-    )
+        page.box(MARGIN / 2, top, page.width - MARGIN, ROW, BAND)
+    page.text(MARGIN, top + 0.17, shortened(one.cue.heading, 56), size=8, colour=FAINT)
     title = "" if one.memory.title is None else f"{one.memory.title}: "
-    lines = textwrap.wrap(one_line(title + one.memory.text), 52, max_lines=2, placeholder=" …")
-    for number, line in enumerate(lines):
+    for number, line in enumerate(_lines(title + one.memory.text, 50, 2)):
         page.text(MARGIN, top + 0.40 + number * 0.22, line, size=9.5)
     for column, (place, of) in enumerate(zip(one.places, answer.answers, strict=True)):
         best = max(
             (each.places[column].score or 0.0 for each in answer.memories if each.places[column].returned), default=0
         )
-        _place(page, MARGIN + TEXTS + column * wide, top, place, of.limit, best or 1.0, wide)
+        _place(page, MARGIN + TEXTS + column * WIDE, top, place, of.limit, best or 1.0)
 
 
-def _place(page: _Page, left: float, top: float, place: PlaceOut, limit: int, best: float, wide: float) -> None:
+def _place(page: _Page, left: float, top: float, place: PlaceOut, limit: int, best: float) -> None:
     """Rank, score and what it is made of; or why the memory is not there."""
     if not place.returned or place.rank is None or place.score is None:
         page.disc(left + 0.15, top + 0.28, 0.06, RULE)
-        for number, line in enumerate(textwrap.wrap(place.reason or "", 18, max_lines=3)):
+        for number, line in enumerate(_lines(place.reason or "", 18, 3)):
             page.text(left + 0.36, top + 0.28 + number * 0.17, line, size=8, colour=FAINT)
         return
     shade = min((place.rank - 1) * len(SHADES) // max(limit, len(SHADES)), len(SHADES) - 1)
@@ -142,13 +141,12 @@ def _place(page: _Page, left: float, top: float, place: PlaceOut, limit: int, be
         colour="white" if shade < 3 else INK,
         across="center",
     )
-    full = wide - 0.95
     reached = left + 0.38
     for label, share in _segments(place.parts):
-        length = full * place.score / best * share
+        length = BAR * place.score / best * share
         page.box(reached, top + 0.20, length, 0.16, COLOURS.get(label, OTHER) if label else MULTIPLIED)
         reached += length
-    page.text(left + 0.38 + full + 0.06, top + 0.28, f"{place.score:.2f}", size=8.5)
+    page.text(left + 0.38 + BAR + 0.06, top + 0.28, f"{place.score:.2f}", size=8.5)
     for number, line in enumerate(_told(place.leading or "")):
         page.text(left + 0.38, top + 0.48 + number * 0.17, line, size=7.5, colour=FAINT)
 
@@ -165,7 +163,19 @@ def _told(leading: str) -> list[str]:
 def _cut(part: str) -> str:
     """A long name is cut, its number is not."""
     name, _, value = part.replace("_", " ").rpartition(" ")
-    return f"{textwrap.shorten(name, NAME, placeholder=' …')} {value}"
+    return f"{shortened(name, NAME)} {value}"
+
+
+def _lines(text: str, cells: int, most: int) -> list[str]:
+    """Broken between words, or where there is no other place; the last of them cut, if that is not all."""
+    lines, left = list[str](), one_line(text)
+    while left and len(lines) < most - 1:
+        line = set_cell_size(left, cells).rstrip() if cell_len(left) > cells else left
+        if line != left and " " in line and left[len(line)] != " ":
+            line = line[: line.rindex(" ")]
+        lines.append(line)
+        left = left[len(line) :].lstrip()
+    return [*lines, shortened(left, cells)] if left else lines
 
 
 def _segments(part: PartOut | None) -> list[tuple[str, float]]:
@@ -201,7 +211,7 @@ def curve(answer: CurveOut, told: str) -> bytes:
         outlook = answer.outlook
         figure = _figure(12, 6)
         title = f"{outlook.memory.title}: " if outlook.memory.title else ""
-        text = textwrap.shorten(one_line(title + outlook.memory.text), 100, placeholder=" …")
+        text = shortened(title + outlook.memory.text, 100)
         figure.text(0.07, 0.93, _drawable(text), fontsize=14, fontweight="bold", color=INK, parse_math=False)
         figure.text(0.07, 0.875, told, fontsize=10.5, color=FAINT)
         axes = figure.add_axes((0.07, 0.1, 0.87, 0.72))
@@ -239,6 +249,7 @@ class _Page:
     """A figure to draw on, measured in inches from its upper left corner."""
 
     def __init__(self, width: float, height: float) -> None:
+        self.width = width
         self._figure = _figure(width, height)
         self._axes = self._figure.add_axes((0, 0, 1, 1))
         self._axes.set_xlim(0, width)

@@ -186,8 +186,9 @@ class _Reading:
         constants: dict[str, Any] = {}
         for given in node.keywords:
             if given.arg not in allowed or given.arg in constants:
-                names = " and ".join(f"{name}=" for name in allowed) or "nothing"
-                raise self._refused(given.col_offset, f"{names} by name in {made.__name__.lower()}, and once")
+                names = " and ".join(f"{name}=" for name in allowed)
+                constant = f"with {names} at most once" if names else "without a constant"
+                raise self._refused(given.col_offset, f"{made.__name__.lower()} {constant}")
             constants[given.arg] = self._number(given.value)
         return constants
 

@@ -6,6 +6,7 @@ case with underscores. None is `false`, as TOML has no word for it. A score expr
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
@@ -86,7 +87,7 @@ def within(path: str, key: str) -> str:
     >>> within("admission.from_severity", "keeper.decision")
     'admission.from_severity."keeper.decision"'
     """
-    shown = key if _BARE_KEY.fullmatch(key) else f'"{key}"'
+    shown = key if _BARE_KEY.fullmatch(key) else json.dumps(key, ensure_ascii=False)
     return f"{path}.{shown}" if path else shown
 
 

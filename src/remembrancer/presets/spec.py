@@ -67,8 +67,8 @@ class Sight:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fading:
-    """`strength`: an expression over the signals of a memory's state, in [0, 1], that compares it with no other. `below`:
-    from there on a memory counts as faded (nothing is deleted for it).
+    """`strength`: an expression over the signals of a memory's state, in [0, 1], which compares it with no other.
+    `below`: from there on a memory counts as faded (nothing is deleted for it).
     """
 
     strength: Expression

@@ -67,6 +67,12 @@ def test_conversations_in_one_database_do_not_meet(tmp_path: Path) -> None:
     assert ranked(first, "the bakery", tmp_path / "a.db", None) == []
 
 
+def test_a_memory_under_a_preset_of_ones_own_has_the_presets_name(tmp_path: Path) -> None:
+    file = tmp_path / "file.toml"
+    file.write_text('based_on = "default"\nname = "mine"\n', encoding="utf-8")
+    assert MemorySystem(settings(preset=str(file)), None).name == "mine"
+
+
 def test_report_begins_with_the_memory_under_its_presets_name() -> None:
     report = asyncio.run(evaluate_locomo(TINY, settings=settings(), embedder=HashEmbedder()))
     assert [result.system for result in report.results] == ["default", *BASELINES]

@@ -11,6 +11,7 @@ from golden_tables import table
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.linking import SimilarLinks
+from remembrancer.presets.crewship import CREWSHIP
 from remembrancer.testing.doubles import NOW
 
 THREE = SimilarLinks(at_most=3, above=0.80)
@@ -25,7 +26,8 @@ def edges(cell: str) -> list[tuple[int, float]]:
 @pytest.mark.parametrize("row", table("similar_links"), ids=lambda row: row["cosines"] or "nothing")
 def test_a_new_memory_is_joined_to_those_that_were_worked_out(row: dict[str, str]) -> None:
     cosines = {UUID(int=other): cosine for other, cosine in edges(row["cosines"])}
-    found = THREE.from_(NEW, cosines, NOW)
+    assert CREWSHIP.links is not None
+    found = CREWSHIP.links.from_(NEW, cosines, NOW)
     assert [(edge.target.int, edge.weight) for edge in found] == edges(row["expected"])
 
 

@@ -12,6 +12,8 @@ from remembrancer.domain.scope import Reach
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.admission import Admission
 from remembrancer.policies.ranking import MAX_DEPTH, Depth, Ranking
+from remembrancer.policies.reinforcement import FeedbackSteps, Strikes
+from remembrancer.policies.relevance import Floor
 from remembrancer.policies.scoring import (
     Clamp,
     Expression,
@@ -215,3 +217,40 @@ def test_only_teaparty_is_diverse_and_has_standing_memories() -> None:
 
 def test_only_the_default_has_a_relevance_floor() -> None:
     assert [name for name, preset in PRESETS.items() if preset.ranking.floor is not None] == ["default"]
+
+
+def test_something_counts_as_faded_below_the_mark_of_its_preset() -> None:
+    assert {name: preset.fading.below for name, preset in PRESETS.items()} == {
+        "default": 0.05,
+        "crewship": 0.15,
+        "teaparty": 0.1,
+        "plastmem": 0.5,
+        "engram": 0.3,
+        "mnemosyne": 0.1,
+    }
+
+
+def test_the_legs_of_each_preset_go_as_deep_as_its_score_can_lift_from() -> None:
+    assert {name: (preset.ranking.depth.of(5), preset.ranking.depth.of(50)) for name, preset in PRESETS.items()} == {
+        "default": (100, 100),
+        "crewship": (MAX_DEPTH, MAX_DEPTH),
+        "teaparty": (20, 200),
+        "plastmem": (100, 100),
+        "engram": (100, 150),
+        "mnemosyne": (50, 150),
+    }
+
+
+def test_hits_when_nothing_is_said() -> None:
+    usual = {name: preset.limits.of(None) for name, preset in PRESETS.items()}
+    assert usual == {**dict.fromkeys(PRESETS, 5), "teaparty": 10}
+
+
+def test_engram_s_feedback_moves_as_its_text_says() -> None:
+    assert PRESETS["engram"].feedback == FeedbackSteps(
+        helpful=0.15, unhelpful=-0.2, harmful=-0.2, strikes=Strikes(negatives=3, below=0.15)
+    )
+
+
+def test_the_default_s_floor_is_where_it_was_measured() -> None:
+    assert DEFAULT.ranking.floor == Floor(similarity=0.3, coverage=0.35)

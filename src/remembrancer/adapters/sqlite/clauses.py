@@ -79,9 +79,13 @@ def kept_by(where: Filter, conditions: Where) -> Where:
     for column, values in (("kind", where.kinds), ("tier", where.tiers), ("visibility", where.visibilities)):
         if values is not None:
             conditions.add(f"m.{column} IN ({_marks(values)})", *sorted(values))
-    for column, value in (("source", where.source), ("crew", where.crew), ("session", where.session)):
+    for condition, value in (
+        ("m.source = ?", where.source),
+        ("m.crew = ?", where.crew),
+        ("m.session = ? AND m.session <> ''", where.session),  # the latter says that the index of sessions will do
+    ):
         if value is not None:
-            conditions.add(f"m.{column} = ?", value)
+            conditions.add(condition, value)
     for tag in sorted(where.tags):
         conditions.add("EXISTS (SELECT 1 FROM json_each(m.tags) WHERE value = ?)", tag)
     if where.without_tags:

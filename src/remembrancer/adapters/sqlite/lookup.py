@@ -79,14 +79,17 @@ def revisions(connection: Connection, reader: Reader, memory_id: UUID) -> tuple[
 def relations(connection: Connection, reader: Reader, ids: Sequence[UUID]) -> tuple[Relation, ...]:
     ends = [seen_by(reader, table, visibility=True) for table in ("s", "t")]
     given = json.dumps([identifier.hex for identifier in ids])
-    # By one end, then by the other: an OR over both would read every edge of the workspace.
-    near = "SELECT n FROM memories WHERE workspace = ? AND id IN (SELECT unhex(value) FROM json_each(?))"
+    # From the memories to their edges, by one end and then by the other. CROSS JOIN keeps that order: left to itself,
+    # SQLite reads the edges of the whole workspace.
     rows = connection.execute(
-        "SELECT s.id, t.id, r.kind, r.weight, r.created_at FROM relations r"
-        " JOIN memories s ON s.n = r.source JOIN memories t ON t.n = r.target"
-        f" WHERE {ends[0].sql} AND {ends[1].sql} AND (r.source IN ({near}) OR r.target IN ({near}))"
-        " ORDER BY r.created_at, s.id, t.id, r.kind",
-        (*ends[0].bindings, *ends[1].bindings, *(reader.scope.workspace, given) * 2),
+        "WITH near (n) AS MATERIALIZED ("
+        "SELECT m.n FROM json_each(?) g CROSS JOIN memories m ON m.workspace = ? AND m.id = unhex(g.value)),"
+        " edges AS (SELECT r.* FROM near CROSS JOIN relations r ON r.source = near.n"
+        " UNION SELECT r.* FROM near CROSS JOIN relations r ON r.target = near.n)"
+        " SELECT s.id, t.id, r.kind, r.weight, r.created_at FROM edges r"
+        " CROSS JOIN memories s ON s.n = r.source CROSS JOIN memories t ON t.n = r.target"
+        f" WHERE {ends[0].sql} AND {ends[1].sql} ORDER BY r.created_at, s.id, t.id, r.kind",
+        (given, reader.scope.workspace, *ends[0].bindings, *ends[1].bindings),
     )
     return tuple(
         Relation(UUID(bytes=source), UUID(bytes=target), RelationKind(kind), weight, moment(at))

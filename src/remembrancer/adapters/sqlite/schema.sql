@@ -51,8 +51,8 @@ CREATE UNIQUE INDEX memories_by_topic ON memories (workspace, project, crew, age
   WHERE topic_key IS NOT NULL AND status = 'active' AND superseded_by IS NULL;
 CREATE INDEX memories_by_time ON memories (workspace, occurred_to);
 CREATE INDEX memories_by_change ON memories (workspace, change);
-CREATE INDEX memories_by_session ON memories (workspace, session) WHERE session <> '';
-CREATE INDEX memories_by_source ON memories (workspace, source) WHERE source IS NOT NULL;
+CREATE INDEX memories_by_session ON memories (workspace, session, occurred_to) WHERE session <> '';
+CREATE INDEX memories_by_source ON memories (workspace, source, occurred_to) WHERE source IS NOT NULL;
 
 CREATE TABLE memory_events (
   memory INTEGER NOT NULL REFERENCES memories (n) ON DELETE CASCADE,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import Any, Final
 from uuid import UUID
 
@@ -34,10 +35,10 @@ _SELECT: Final = ", ".join(column for column, _ in _NUMBERS.values())
 
 def states(connection: Connection, reader: Reader, where: Filter) -> tuple[tuple[UUID, ...], States]:
     conditions = kept_by(where, seen_by(reader, "m", visibility=True))
-    rows: list[Row] = list(
-        connection.execute(
-            f"SELECT m.id, {_SELECT} FROM memories m WHERE {conditions.sql} ORDER BY m.id", conditions.bindings
-        )
+    # Sorted here: read in the order of their ids, rows lie all over the file.
+    rows: list[Row] = sorted(
+        connection.execute(f"SELECT m.id, {_SELECT} FROM memories m WHERE {conditions.sql}", conditions.bindings),
+        key=itemgetter(0),
     )
     columns: list[Row] = list(zip(*rows, strict=True)) if rows else [()] * (1 + len(_NUMBERS))
     numbers: dict[str, NDArray[Any]] = {

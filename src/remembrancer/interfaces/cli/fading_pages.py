@@ -53,7 +53,7 @@ def forecast(outlook: OutlookOut, now: datetime) -> str:
     """What becomes of a memory, as a sentence."""
     strength, below, falls = f"Strength {outlook.strength:.3g} now", f"{outlook.below:g}", outlook.falls_at
     if falls is None:
-        return f"{strength}. It does not fall below {below} within a hundred years, whatever else happens."
+        return f"{strength}. It does not fall below {below} within a hundred years."
     when = f"on {day(falls)} at {falls:%H:%M} UTC, {spoken_age(now - falls)}"
     if outlook.faded:
         return f"{strength}: faded. It fell below {below} {when}."

@@ -68,7 +68,9 @@ class Invocation:
     agent: Annotated[str | None, _option("--agent", "The agent whose memories these are.")] = None
     session: Annotated[str | None, _option("--session", "The session within the agent.")] = None
     role: Annotated[str | None, _option("--role", "As what to read: AGENT (if not given) or LEAD.")] = None
-    preset: Annotated[str | None, _option("--preset", "The preset to remember by; default if not given.")] = None
+    preset: Annotated[
+        str | None, _option("--preset", "The preset to remember by, or the TOML file of one; default if not given.")
+    ] = None
     embedder: Annotated[str | None, _option("--embedder", "auto (if not given), none, local or ollama:MODEL.")] = None
     config: Annotated[Path | None, _option("--config", "A TOML file of settings.", "FILE")] = None
     as_json: Annotated[bool, _option("--json", "One JSON document on stdout, and nothing else.")] = False

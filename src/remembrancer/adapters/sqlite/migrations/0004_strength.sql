@@ -11,8 +11,8 @@ ALTER TABLE embeddings ADD COLUMN indexed_at INTEGER; -- NULL: before this was n
 DROP INDEX memories_by_topic;
 CREATE UNIQUE INDEX memories_by_topic ON memories (workspace, project, crew, agent, topic_key)
   WHERE topic_key IS NOT NULL AND status = 'active' AND superseded_by IS NULL;
-CREATE INDEX memories_by_session ON memories (workspace, session) WHERE session <> '';
-CREATE INDEX memories_by_source ON memories (workspace, source) WHERE source IS NOT NULL;
+CREATE INDEX memories_by_session ON memories (workspace, session, occurred_to) WHERE session <> '';
+CREATE INDEX memories_by_source ON memories (workspace, source, occurred_to) WHERE source IS NOT NULL;
 
 -- Append-only: which memory got how far, and when. `similarity` is the cosine it was found with. Two exposures of one kind
 -- at one microsecond are one, so that importing a row twice adds nothing.
