@@ -48,3 +48,10 @@ def test_every_decision_is_in_the_index() -> None:
     folder = ROOT / "docs" / "decisions"
     index = (folder / "index.md").read_text(encoding="utf-8")
     assert [page.name for page in sorted(folder.glob("0*.md")) if page.name not in index] == []
+
+
+def test_every_test_that_a_row_names_is_there() -> None:
+    page = (ROOT / "docs" / "systems.md").read_text(encoding="utf-8")
+    sources = [*(ROOT / "tests").rglob("test_*.py"), *(ROOT / "src" / "remembrancer" / "testing").rglob("*.py")]
+    there = {name for source in sources for name in re.findall(r"def (test_\w+)", source.read_text(encoding="utf-8"))}
+    assert [name for name in re.findall(r"`(test_\w+)`", page) if name not in there] == []

@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,11 @@ def test_every_argument_reaches_the_memory(rem: Remembrancer, tmp_path: Path) ->
     rem.mark([memory.id], "shown")
     rem.feedback(memory.id, "helpful")
     assert rem.show(memory.id).memory == rem.get(memory.id)
+    assert [one.memory.id for one in rem.decay(limit=1)] == [memory.id]
+    assert [one.memory.id for one in rem.fading(limit=1, within=timedelta(days=3_650))] == [memory.id]
+    assert len(rem.curve(memory.id, days=10, points=3).points) == 3
+    [answer] = rem.compare("deploy", ["engram"], limit=1, as_of=datetime.now(UTC)).answers
+    assert (answer.preset, answer.limit) == ("engram", 1)
     assert rem.why_not(memory.id, "deploy", limit=1, kinds=["message"], session="monday", reach="workspace").returned
     assert len(rem.recall("deploy", limit=1, tiers=["episodic"], min_score=0.01)) == 1
     assert rem.restore(rem.forget(memory.id).id).status == "active"

@@ -11,6 +11,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from io import BytesIO
+from itertools import count
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import matplotlib as mpl
@@ -104,18 +105,20 @@ def comparison(answer: ComparisonOut) -> bytes:
 
 def _head(page: _Page, left: float, answer: AnswerOut, first: AnswerOut) -> None:
     page.text(left, 1.22, shortened(answer.preset, 13), size=12, bold=True)
-    count, shared = len(answer.hits), len(set(answer.hits) & set(first.hits))
-    told = f"returns {count}" if answer is first else f"{shared} of {count} as {shortened(first.preset, 13)}"
+    returned, shared = len(answer.hits), len(set(answer.hits) & set(first.hits))
+    told = f"returns {returned}" if answer is first else f"{shared} of {returned} as {shortened(first.preset, 13)}"
     page.text(left, 1.47, told, size=8.5, colour=FAINT)
 
 
 def _row(page: _Page, top: float, row: int, one: ComparedOut, answer: ComparisonOut) -> None:
-    if row % 2 == 0:
-        page.box(MARGIN / 2, top, page.width - MARGIN, ROW, BAND)
+    ground = BAND if row % 2 == 0 else "white"
+    page.box(MARGIN / 2, top, page.width - MARGIN, ROW, ground)
     page.text(MARGIN, top + 0.17, shortened(one.cue.heading, 56), size=8, colour=FAINT)
     title = "" if one.memory.title is None else f"{one.memory.title}: "
     for number, line in enumerate(_lines(title + one.memory.text, 50, 2)):
         page.text(MARGIN, top + 0.40 + number * 0.22, line, size=9.5)
+    # What is wider than its cells say, as some scripts are, ends where the places begin.
+    page.box(MARGIN + TEXTS - 0.1, top, page.width - TEXTS - 1.5 * MARGIN + 0.1, ROW, ground)
     for column, (place, of) in enumerate(zip(one.places, answer.answers, strict=True)):
         best = max(
             (each.places[column].score or 0.0 for each in answer.memories if each.places[column].returned), default=0
@@ -246,10 +249,11 @@ def _note(axes: Any, at: Any, height: float, text: str, colour: str, apart: tupl
 
 
 class _Page:
-    """A figure to draw on, measured in inches from its upper left corner."""
+    """A figure to draw on, measured in inches from its upper left corner. What is drawn later lies over it."""
 
     def __init__(self, width: float, height: float) -> None:
         self.width = width
+        self._layers = count()
         self._figure = _figure(width, height)
         self._axes = self._figure.add_axes((0, 0, 1, 1))
         self._axes.set_xlim(0, width)
@@ -269,15 +273,25 @@ class _Page:
     ) -> None:
         weight = "bold" if bold else "normal"
         self._axes.text(
-            left, middle, _drawable(text), fontsize=size, color=colour, fontweight=weight, ha=across,
-            va="center_baseline", parse_math=False,
-        )  # fmt: skip
+            left,
+            middle,
+            _drawable(text),
+            fontsize=size,
+            color=colour,
+            fontweight=weight,
+            ha=across,
+            va="center_baseline",
+            parse_math=False,
+            zorder=next(self._layers),
+        )
 
     def box(self, left: float, top: float, width: float, height: float, colour: str) -> None:
-        self._axes.add_patch(Rectangle((left, top), width, height, facecolor=colour, linewidth=0))
+        self._axes.add_patch(
+            Rectangle((left, top), width, height, facecolor=colour, linewidth=0, zorder=next(self._layers))
+        )
 
     def disc(self, left: float, top: float, radius: float, colour: str) -> None:
-        self._axes.add_patch(Circle((left, top), radius, facecolor=colour, linewidth=0))
+        self._axes.add_patch(Circle((left, top), radius, facecolor=colour, linewidth=0, zorder=next(self._layers)))
 
     def png(self) -> bytes:
         return _png(self._figure)

@@ -182,7 +182,8 @@ def evaluate(  # noqa: C901, PLR0911  a case for each node
         case Saturating(inner):
             part = evaluate(inner, signals, count)
             held = np.maximum(part.values, 0.0)
-            values = held / (1.0 + held)
+            # Above 1 by the complement: near its end the quotient's rounding would swap neighbours.
+            values = np.where(held <= 1.0, held / (1.0 + held), 1.0 - 1.0 / (1.0 + held))
             return Scored("x / (1 + x)", values, (part,), (values,))
         case Greatest(terms):
             parts = tuple(evaluate(term, signals, count) for term in terms)

@@ -16,8 +16,8 @@ from plain import exact, log2, power, table
 
 DAY = 86_400
 HORIZON = 36_525
-COLUMNS: list[str] = "curve parameters gain uses importance floor stability below case".split()
-CASES: str = """
+COLUMNS = ("curve", "parameters", "gain", "uses", "importance", "floor", "stability", "below", "case")
+CASES = """
 linear      days=180,floor=0.1     logarithmic 0 0.5     0    2.5 0.15  a ramp of half a year
 linear      days=180,floor=0.1     logarithmic 3 0.5     0    2.5 0.15  used: it lasts longer
 linear      days=180,floor=0.1     logarithmic 0 1       0    2.5 0.15  important
@@ -77,5 +77,6 @@ def inverse(curve: str, given: dict[str, Decimal], uses: Decimal, stability: Dec
 
 
 if __name__ == "__main__":
-    cases = [dict(zip(COLUMNS, line.split(maxsplit=8), strict=True)) for line in CASES.strip().splitlines()]
+    lines = [str(line) for line in CASES.strip().splitlines()]
+    cases: list[dict[str, str]] = [dict(zip(COLUMNS, line.split(maxsplit=8), strict=True)) for line in lines]
     table([*COLUMNS, "expected_seconds"], [{**case, "expected_seconds": falls(case)} for case in cases])

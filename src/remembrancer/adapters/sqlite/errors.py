@@ -61,7 +61,7 @@ def translated(path: str) -> Generator[None]:
         raise StoreUnavailable(f"{path}: {DAMAGED} ({error})") from error
 
 
-UNREADABLE: Final = (ValueError, TypeError, OverflowError)
+UNREADABLE: Final = (ValueError, TypeError, ArithmeticError)
 """What making a value of a row raises when its bytes are not those that were written."""
 
 

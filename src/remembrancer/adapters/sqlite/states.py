@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from remembrancer.adapters.sqlite.clauses import kept_by, seen_by
 from remembrancer.adapters.sqlite.connection import Connection
+from remembrancer.adapters.sqlite.errors import UNREADABLE, unreadable
 from remembrancer.adapters.sqlite.rows import LEVEL, Row
 from remembrancer.domain.candidates import States
 from remembrancer.domain.query import Filter
@@ -40,11 +41,19 @@ def states(connection: Connection, reader: Reader, where: Filter) -> tuple[tuple
         connection.execute(f"SELECT m.id, {_SELECT} FROM memories m WHERE {conditions.sql}", conditions.bindings),
         key=itemgetter(0),
     )
+    try:
+        return _states(rows)
+    except UNREADABLE as error:
+        raise unreadable(error) from error
+
+
+def _states(rows: list[Row]) -> tuple[tuple[UUID, ...], States]:
     columns: list[Row] = list(zip(*rows, strict=True)) if rows else [()] * (1 + len(_NUMBERS))
-    numbers: dict[str, NDArray[Any]] = {
-        name: np.array(values, dtype=kind)
-        for (name, (_, kind)), values in zip(_NUMBERS.items(), columns[1:], strict=True)
-    }
+    with np.errstate(over="raise"):  # a number that its array cannot hold was never written
+        numbers: dict[str, NDArray[Any]] = {
+            name: np.array(values, dtype=kind)
+            for (name, (_, kind)), values in zip(_NUMBERS.items(), columns[1:], strict=True)
+        }
     return tuple(UUID(bytes=identifier) for identifier in columns[0]), States(
         occurred_at=numbers["occurred_at"],
         importance=numbers["importance"],

@@ -228,7 +228,7 @@ def _summary(demo: DemoOut) -> Blocks:
         yield indented(Text(line), 2)
 
 
-def _next(demo: DemoOut) -> tuple[str, str, str]:
+def _next(demo: DemoOut) -> tuple[str, ...]:
     if demo.kept is None:
         return (
             "remembrancer demo --keep demo.db",
@@ -239,5 +239,6 @@ def _next(demo: DemoOut) -> tuple[str, str, str]:
     return (
         f'remembrancer recall "what does PX_3071 mean?" {db} --explain',
         f"remembrancer timeline --since 2026-03-14 --until 2026-03-15 {db}",
+        f'remembrancer presets compare "PX_3071?" --as-of 2026-04-15 {db}',
         f"remembrancer stats {db}",
     )

@@ -129,14 +129,14 @@ class WorkspaceIndex:
         for number, group in groupby(rows, key=lambda row: row[0]):
             cues = list(group)
             slot = self._slot_of_memory.get(number)
-            memory = MemoryRow(*cues[0][_FIRST_COLUMN:])
-            # An import may bring a memory a cue without a revision: then it is taken anew.
-            known = all(row[1] in self._cue_rows for row in cues)
-            if slot is not None and known and self._columns.revisions[slot] == memory.revision:
-                self._columns.update(slot, memory)
-                self._take_vectors(cues)
-                continue
             if slot is not None:
+                memory = MemoryRow(*cues[0][_FIRST_COLUMN:])
+                # An import may bring a memory a cue without a revision: then it is taken anew.
+                known = all(row[1] in self._cue_rows for row in cues)
+                if known and self._columns.revisions[slot] == memory.revision:
+                    self._columns.update(slot, memory)
+                    self._take_vectors(cues)
+                    continue
                 self._columns.bury(slot)
             fresh.extend(cues)
         if fresh:
