@@ -166,6 +166,8 @@ def reads(rem: Remembrancer) -> list[Callable[[], object]]:
         lambda: rem.recall("which kestrel was it?"),
         lambda: rem.recent(limit=1000),
         lambda: rem.events(limit=1000),
+        rem.decay,
+        rem.fading,
         rem.stats,
         rem.doctor,
     ]

@@ -56,7 +56,11 @@ def fading(preset: Preset, *memories: Memory) -> list[float]:
 
 
 def score(preset: Preset, memory: Memory, match: Match, *, bound: float = 8.0) -> float:
-    return ask(preset, [memory], found([memory], [match], bound=bound))[0].score
+    """Its score beside a stranger that has a vector: there is meaning to compare, also where this one has none."""
+    stranger = a_memory("a stranger", scope=SCOPE)
+    candidates = found([memory, stranger], [match, Match(similarity=-1.0)], bound=bound)
+    answer = ask(preset, [memory, stranger], candidates, limit=2)
+    return next(hit.score for hit in answer if hit.id == memory.id)
 
 
 # ── Crewship ─────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import json
 import re
 import subprocess
 import sys
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import cast
+from typing import TypeVar, cast
+from uuid import UUID
 
 import apsw
 import pytest
@@ -16,9 +21,20 @@ import pytest
 from remembrancer import Remembrancer
 from remembrancer.adapters.sqlite import schema
 from remembrancer.adapters.sqlite.connection import Connection, connect
+from remembrancer.adapters.sqlite.rows import MEMORY_COLUMNS, memory_bindings, packed_terms
 from remembrancer.adapters.sqlite.schema import APPLICATION_ID, Migration, current_version, migrations, schema_sql
+from remembrancer.adapters.sqlite.store import SqliteStore
+from remembrancer.domain.memory import Memory
+from remembrancer.domain.relation import RelationKind
+from remembrancer.domain.scope import Reader, Scope
+from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength, Usage
 from remembrancer.errors import StoreUnavailable, Unsupported
 from remembrancer.policies.lexical import tokens_and_terms
+from remembrancer.testing.contract.base import EVERYTHING, exported, request
+from remembrancer.testing.contract.states import LIVED
+from remembrancer.testing.doubles import NOW, a_memory, a_vector, indexed
+
+T = TypeVar("T")
 
 FIRST_TEXTS = ["The deploy failed", "Rolled it back"]
 
@@ -79,6 +95,64 @@ def opened(path: Path, *, workspace: str = "acme") -> Remembrancer:
 
 def digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+KESTREL = replace(
+    a_memory(
+        "a kestrel on the roof", memory_id=UUID(int=1), scope=Scope(workspace="acme", crew="platform", agent="ana")
+    ),
+    topic_key="bird",
+    tags=("deploy",),
+    metadata={"run": 7},
+    superseded_by=UUID(int=2),
+    superseded_at=NOW,
+    strength=Strength(importance=0.9, priority=8, usage=Usage(used=3, harmed=1, last_used_at=NOW)),
+)
+OWL = a_memory("an owl in the barn", memory_id=UUID(int=2), scope=KESTREL.scope)
+OF_FOUR = {"consolidated_at", "importance_floor", "stability", "difficulty", "last_reviewed_at", "unhelpful"}
+"""What memories have since version 4."""
+
+
+@pytest.fixture
+def third_file(tmp_path: Path) -> Path:
+    """A file of version 3: of two memories with vectors, one was superseded, and an edge says so."""
+    path = tmp_path / "third.db"
+    connection = of_version(path, 3)
+    for number, memory in enumerate((KESTREL, OWL), start=1):
+        values = dict(zip(MEMORY_COLUMNS, memory_bindings(memory), strict=True)) | {"n": number, "change": number}
+        columns = [column for column in values if column not in OF_FOUR]
+        connection.execute(
+            f"INSERT INTO memories ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})",
+            [values[column] for column in columns],
+        )
+        tokens, terms = tokens_and_terms(memory.text)
+        connection.execute(
+            "INSERT INTO cues (n, workspace, memory, ordinal, heading, text, terms, length)"
+            " VALUES (?, 'acme', ?, 0, '', ?, ?, ?)",
+            (number, number, memory.text, packed_terms(terms), len(terms)),
+        )
+        connection.execute("INSERT INTO cues_fts (rowid, words) VALUES (?, ?)", (number, " ".join(tokens)))
+        connection.execute(
+            "INSERT INTO embeddings (cue, model, dim, truncated, vector) VALUES (?, 'm', 1, 0, x'0000803F')", (number,)
+        )
+    connection.execute("UPDATE sequence SET change = 2; INSERT INTO vector_models VALUES ('acme', 'm', 1)")
+    connection.execute("INSERT INTO relations VALUES ('acme', 2, 1, 'supersedes', 1, 0)")
+    connection.close()
+    return path
+
+
+def with_store(path: Path, work: Callable[[SqliteStore], Awaitable[T]]) -> T:
+    async def whole() -> T:
+        store = SqliteStore(str(path), analyse=tokens_and_terms)
+        try:
+            return await work(store)
+        finally:
+            await store.close()
+
+    return asyncio.run(whole())
+
+
+ANA = Reader(KESTREL.scope)
 
 
 def test_the_schema_is_the_sum_of_the_migrations() -> None:
@@ -150,6 +224,104 @@ def test_opening_a_current_file_makes_no_backup(tmp_path: Path) -> None:
     for _ in range(2):
         opened(tmp_path / "new.db").close()
     assert [path.name for path in tmp_path.iterdir()] == ["new.db"]
+
+
+class TestAFileOfTheThirdVersion:
+    def test_keeps_its_memories_whole(self, third_file: Path) -> None:
+        kept = with_store(third_file, lambda store: store.get(ANA, [KESTREL.id, OWL.id]))
+        # What was not there before has the values of a memory that is made now.
+        assert kept == {KESTREL.id: KESTREL, OWL.id: OWL}
+
+    def test_is_sound(self, third_file: Path) -> None:
+        findings = with_store(third_file, lambda store: store.check(KESTREL.scope, "m"))
+        assert [finding for finding in findings if not finding.ok] == []
+
+    def test_has_the_tables_of_a_new_one(self, third_file: Path) -> None:
+        opened(third_file).close()
+        connection = connect(str(third_file))
+        assert tables(connection) == tables(in_memory(schema_sql()))
+        connection.close()
+
+    def test_leaves_a_backup_of_its_version(self, third_file: Path) -> None:
+        opened(third_file).close()
+        backup = connect(f"{third_file}.v3.backup")
+        assert (backup.pragma("user_version"), backup.execute("SELECT count(*) FROM memories").get) == (3, 2)
+        backup.close()
+
+    def test_is_searched_by_words_and_by_meaning(self, third_file: Path) -> None:
+        async def search(store: SqliteStore) -> tuple[tuple[UUID, ...], float]:
+            words = await store.search(ANA, request("owl", "kestrel"))
+            meaning = await store.search(ANA, request(vector=a_vector(1), model="m"))
+            return words.ids, float(meaning.similarity[0])
+
+        assert with_store(third_file, search) == ((OWL.id,), pytest.approx(1.0))
+
+    def test_does_not_say_when_its_vectors_were_made(self, third_file: Path) -> None:
+        rows = with_store(third_file, lambda store: exported(store, KESTREL.scope))
+        assert [row["indexed_at"] for row in rows if row["record"] == "vector"] == [None, None]
+
+    def test_keeps_its_edges(self, third_file: Path) -> None:
+        (edge,) = with_store(third_file, lambda store: store.relations(ANA, [OWL.id]))
+        assert (edge.source, edge.target, edge.kind) == (OWL.id, KESTREL.id, RelationKind.SUPERSEDES)
+
+    def test_lets_a_superseded_memory_go_of_its_topic(self, third_file: Path) -> None:
+        async def tell(store: SqliteStore) -> tuple[Memory | None, bool]:
+            before = await store.by_topic(KESTREL.scope, "bird")
+            told = replace(a_memory("a heron", scope=KESTREL.scope), topic_key="bird")
+            _, created = await store.insert(KESTREL.scope, indexed(told))
+            return before, created
+
+        assert with_store(third_file, tell) == (None, True)
+
+    def test_takes_what_is_learned_from_now_on(self, third_file: Path) -> None:
+        async def learn(store: SqliteStore) -> tuple[Strength, tuple[float, ...]]:
+            exposed = [Exposed(OWL.id, Exposure.SHOWN, NOW, 0.5)]
+            await store.adjust(ANA, [OWL.id], lambda _: Adjustment(LIVED), at=NOW, exposed=exposed)
+            kept = await store.get(ANA, [OWL.id])
+            return kept[OWL.id].strength, (await store.vitals(ANA, EVERYTHING, model="m", shown_since=NOW)).shown
+
+        assert with_store(third_file, learn) == (LIVED, (0.5,))
+
+    def test_can_be_exported_into_a_new_one(self, third_file: Path, tmp_path: Path) -> None:
+        async def copy(store: SqliteStore) -> None:
+            assert await store.import_rows(KESTREL.scope, rows) == len(rows)
+            assert await exported(store, KESTREL.scope) == rows
+
+        rows = with_store(third_file, lambda store: exported(store, KESTREL.scope))
+        with_store(tmp_path / "new.db", copy)
+
+
+class TestAnExportOfTheFirstVersion:
+    @pytest.fixture
+    def export(self, tmp_path: Path) -> Path:
+        """As it was written before memories had a stability: no newer field, no newer record."""
+        with opened(tmp_path / "source.db") as rem:
+            rem.remember("a kestrel on the roof", tags=["bird"])
+            rem.export(tmp_path / "now.jsonl")
+        rows = [json.loads(line) for line in (tmp_path / "now.jsonl").read_text(encoding="utf-8").splitlines()]
+        first = [{key: value for key, value in row.items() if key not in OF_FOUR} for row in rows]
+        first[0]["version"] = 1
+        path = tmp_path / "first.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in first), encoding="utf-8")
+        return path
+
+    def test_is_taken_over(self, export: Path, tmp_path: Path) -> None:
+        with opened(tmp_path / "new.db") as rem:
+            assert rem.import_(export, dry_run=False).new == 2
+            (memory,) = rem.recent()
+        assert (memory.text, memory.strength) == ("a kestrel on the roof", Strength())
+
+    def test_is_taken_over_once(self, export: Path, tmp_path: Path) -> None:
+        with opened(tmp_path / "new.db") as rem:
+            rem.import_(export, dry_run=False)
+            assert rem.import_(export, dry_run=False).new == 0
+
+    def test_goes_out_again_in_the_version_of_today(self, export: Path, tmp_path: Path) -> None:
+        with opened(tmp_path / "new.db") as rem:
+            rem.import_(export, dry_run=False)
+            rem.export(tmp_path / "again.jsonl")
+        header, *_ = (tmp_path / "again.jsonl").read_text(encoding="utf-8").splitlines()
+        assert json.loads(header)["version"] == 2
 
 
 class TestAMigrationThatFails:

@@ -99,7 +99,8 @@ async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
     if vector is not None and found.without_vector:
         degraded["dense"] = f"index catching up: {found.without_vector} of {found.visible} memories have no vector yet"
     timer.lap("search")
-    ranking = _rank(ctx, ranking_asked, found, question, now, with_vector=vector is not None)
+    # Where nothing has a vector yet there is no meaning to compare, however well the embedder answers.
+    ranking = _rank(ctx, ranking_asked, found, question, now, with_vector=bool(found.dense_rank.any()))
     timer.lap("score")
     choice = await choose(ctx, reader, ranking, ranking_asked.diversity, limit, question.min_score)
     timer.lap("gather")

@@ -37,17 +37,18 @@ def _shown_to(mine: Scope, owner: Scope, visibility: Visibility) -> bool:
 
 def _within(reader: Reader, owner: Scope, importance: float) -> bool:
     mine = reader.scope
+    own = mine.agent is not None and owner.agent == mine.agent
     unowned = owner.agent is None and owner.crew in (None, mine.crew)
     match reader.reach:
         case Reach.WORKSPACE:
             return True
         case Reach.CREW_SHARED:
             shared = owner.crew == mine.crew and importance >= reader.shared_from
-            return shared or owner.agent == mine.agent or unowned
+            return shared or own or unowned
         case Reach.OWN:
-            return owner.agent == mine.agent or unowned
+            return own or unowned
         case Reach.SESSION:
-            return owner.session == mine.session and (owner.agent == mine.agent or unowned)
+            return owner.session == mine.session and (own or unowned)
 
 
 def excluded_by(memory: Memory, where: Filter) -> tuple[str, ...]:

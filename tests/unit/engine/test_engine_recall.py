@@ -10,7 +10,7 @@ from uuid import UUID
 
 import pytest
 
-from remembrancer import InvalidInput, Recall, Remembrancer
+from remembrancer import InvalidInput, Recall, Remembrancer, Settings
 from remembrancer.adapters.reference import ReferenceStore
 from remembrancer.domain.memory import Cue, Memory, MemoryDraft
 from remembrancer.domain.query import Filter
@@ -22,6 +22,7 @@ from remembrancer.engine.recall import Question, recall
 from remembrancer.errors import ModelUnavailable
 from remembrancer.policies.signals import SCALES
 from remembrancer.ports.embedder import Embedder
+from remembrancer.presets.catalogue import PRESETS
 from remembrancer.presets.default import DEFAULT
 from remembrancer.testing.doubles import (
     NOW,
@@ -628,3 +629,14 @@ def test_the_same_words_of_two_people_both_come_back(rem: Remembrancer) -> None:
 def test_a_person_s_name_stays_out_of_what_is_compared_by_meaning(rem: Remembrancer) -> None:
     rem.observe("We ship on Friday", actor="Ana")
     assert rem.recall("When does Ana's team ship?").trace.embedded == "When does team ship?"
+
+
+@pytest.mark.parametrize("name", sorted(PRESETS))
+def test_before_the_first_sweep_the_words_decide_under_every_preset(name: str) -> None:
+    settings = Settings(db=":memory:", preset=name, agent="ana", background_index=False)
+    with Remembrancer.open(settings=settings, embedder=HashEmbedder(), clock=FixedClock()) as rem:
+        for text in ("Lunch is at noon", "The deploy of checkout failed", "Ana likes tea", "The deploy went well"):
+            rem.remember(text)
+        assert (
+            rem.recall("why did the deploy of checkout fail", limit=1)[0].memory.text == "The deploy of checkout failed"
+        )

@@ -299,3 +299,9 @@ def test_every_value_asked_for_must_be_there() -> None:
 def test_a_period_keeps_what_overlaps_it(asked: dict[str, Any], reasons: tuple[str, ...]) -> None:
     memory = replace(a_memory(), occurred_from=NOW - timedelta(hours=1), occurred_to=NOW)
     assert excluded_by(memory, replace(AT_NOW, **asked)) == reasons
+
+
+@pytest.mark.parametrize("reach", [Reach.CREW_SHARED, Reach.SESSION])
+def test_a_reader_without_an_agent_takes_no_other_crew_s_rows_for_its_own(reach: Reach) -> None:
+    reader = Reader(Scope(workspace="acme", crew="platform", session="monday"), reach)
+    assert not can_see(reader, Scope(workspace="acme", crew="data", session="monday"), Visibility.WORKSPACE)

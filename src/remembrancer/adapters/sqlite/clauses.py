@@ -49,6 +49,7 @@ def seen_by(reader: Reader, table: str, *, visibility: bool) -> Where:
             agent,
             session,
         )
+    # A reader without an agent binds NULL, which is nobody's name: other crews' rows without an agent are not its own.
     own = f"{table}.agent = ? OR ({table}.agent = '' AND {table}.crew IN ('', ?))"
     match reader.reach:
         case Reach.WORKSPACE:
@@ -56,15 +57,19 @@ def seen_by(reader: Reader, table: str, *, visibility: bool) -> Where:
         case Reach.CREW_SHARED:
             if visibility and reader.shared_from > 0:
                 where.add(
-                    f"({table}.crew = ? AND {table}.importance >= ?) OR {own}", crew, reader.shared_from, agent, crew
+                    f"({table}.crew = ? AND {table}.importance >= ?) OR {own}",
+                    crew,
+                    reader.shared_from,
+                    mine.agent,
+                    crew,
                 )
             else:
-                where.add(f"{table}.crew = ? OR {own}", crew, agent, crew)
+                where.add(f"{table}.crew = ? OR {own}", crew, mine.agent, crew)
         case Reach.OWN:
-            where.add(own, agent, crew)
+            where.add(own, mine.agent, crew)
         case Reach.SESSION:
             where.add(f"{table}.session = ?", session)
-            where.add(own, agent, crew)
+            where.add(own, mine.agent, crew)
     return where
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembrancer.adapters.sqlite.connection import Connection
+from remembrancer.adapters.sqlite.errors import as_written
 from remembrancer.adapters.sqlite.lookup import by_ids
 from remembrancer.adapters.sqlite.memories import add_relation, next_change
 from remembrancer.adapters.sqlite.times import micros
@@ -94,7 +95,10 @@ def vectors(connection: Connection, reader: Reader, model: str, ids: Sequence[UU
         " WHERE c.memory = m.n ORDER BY c.ordinal LIMIT 1)",
         model,
     )
-    return {UUID(bytes=identifier): np.frombuffer(data, dtype="<f4").astype(np.float32) for identifier, data in rows}
+    with as_written():
+        return {
+            UUID(bytes=identifier): np.frombuffer(data, dtype="<f4").astype(np.float32) for identifier, data in rows
+        }
 
 
 def require_dim(connection: Connection, workspace: str, model: str, dim: int) -> None:

@@ -67,3 +67,12 @@ UNREADABLE: Final = (ValueError, TypeError, ArithmeticError)
 
 def unreadable(error: Exception) -> apsw.CorruptError:
     return apsw.CorruptError(f"a row holds what was never written to it: {error}")
+
+
+@contextmanager
+def as_written() -> Generator[None]:
+    """Around the making of values from rows. Raises apsw.CorruptError for a row that was never written so."""
+    try:
+        yield
+    except UNREADABLE as error:
+        raise unreadable(error) from error

@@ -7,6 +7,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from remembrancer.adapters.sqlite.connection import Connection
+from remembrancer.adapters.sqlite.errors import as_written
 from remembrancer.adapters.sqlite.health import SNAPSHOT_COLUMNS, snapshot_of
 from remembrancer.adapters.sqlite.rows import EVENT_COLUMNS, MEMORY_COLUMNS, MEMORY_SELECT, event_of, memory_of
 from remembrancer.adapters.sqlite.times import moment, optional_moment
@@ -26,7 +27,8 @@ Page = tuple[list[ExportRow], Any]
 
 def export_page(connection: Connection, workspace: str, record: str, after: Any) -> Page:
     """The next rows of one kind of record, after the position the page before gave (None: from the start)."""
-    rows, position = _PAGES[record](connection, workspace, after)
+    with as_written():
+        rows, position = _PAGES[record](connection, workspace, after)
     return rows, position if len(rows) == PAGE else None
 
 

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from remembrancer.adapters.sqlite.clauses import Where, kept_by, seen_by
 from remembrancer.adapters.sqlite.connection import Connection
+from remembrancer.adapters.sqlite.errors import as_written
 from remembrancer.adapters.sqlite.rows import Row
 from remembrancer.adapters.sqlite.times import micros, moment
 from remembrancer.domain.health import HealthSnapshot, Metrics
@@ -27,13 +28,14 @@ def vitals(connection: Connection, reader: Reader, where: Filter, model: str | N
         f" WHERE {kept.sql} AND x.kind = ? AND x.at >= ? AND x.similarity IS NOT NULL ORDER BY x.at, m.id",
         (*kept.bindings, Exposure.SHOWN, micros(shown_since)),
     )
-    return Vitals(
-        ids=tuple(UUID(bytes=identifier) for identifier, *_ in rows),
-        occurred=tuple(moment(at) for _, at, _ in rows),
-        with_vector=sum(related is not None for *_, related in rows),
-        related=sum(related == 1 for *_, related in rows),
-        shown=tuple(similarity for (similarity,) in shown),
-    )
+    with as_written():
+        return Vitals(
+            ids=tuple(UUID(bytes=identifier) for identifier, *_ in rows),
+            occurred=tuple(moment(at) for _, at, _ in rows),
+            with_vector=sum(related is not None for *_, related in rows),
+            related=sum(related == 1 for *_, related in rows),
+            shown=tuple(similarity for (similarity,) in shown),
+        )
 
 
 def _rows(
@@ -84,14 +86,17 @@ def crews(connection: Connection, scope: Scope) -> tuple[str, ...]:
 
 
 def snapshot_of(row: Row) -> HealthSnapshot:
-    """A row of SNAPSHOT_COLUMNS."""
-    return HealthSnapshot(
-        crew=row[0] or None,
-        day=date.fromisoformat(row[1]),
-        taken_at=moment(row[2]),
-        metrics=Metrics(freshness=row[3], coverage=row[4], coherence=row[5], efficiency=row[6], reachability=row[7]),
-        score=row[8],
-    )
+    """A row of SNAPSHOT_COLUMNS. Raises apsw.CorruptError for one that was never written so."""
+    with as_written():
+        return HealthSnapshot(
+            crew=row[0] or None,
+            day=date.fromisoformat(row[1]),
+            taken_at=moment(row[2]),
+            metrics=Metrics(
+                freshness=row[3], coverage=row[4], coherence=row[5], efficiency=row[6], reachability=row[7]
+            ),
+            score=row[8],
+        )
 
 
 def snapshot_bindings(workspace: str, snapshot: HealthSnapshot) -> Row:

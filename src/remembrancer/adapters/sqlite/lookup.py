@@ -9,6 +9,7 @@ from uuid import UUID
 
 from remembrancer.adapters.sqlite.clauses import Where, kept_by, owner, seen_by
 from remembrancer.adapters.sqlite.connection import Binding, Connection
+from remembrancer.adapters.sqlite.errors import as_written
 from remembrancer.adapters.sqlite.rows import MEMORY_SELECT, Row, memory_of
 from remembrancer.adapters.sqlite.times import moment
 from remembrancer.domain.memory import Cue, Memory, Revision
@@ -70,10 +71,11 @@ def revisions(connection: Connection, reader: Reader, memory_id: UUID) -> tuple[
         f" WHERE {conditions.sql} ORDER BY r.number",
         conditions.bindings,
     )
-    return tuple(
-        Revision(memory_id=memory_id, number=number, title=title, text=text, replaced_at=moment(at))
-        for number, title, text, at in rows
-    )
+    with as_written():
+        return tuple(
+            Revision(memory_id=memory_id, number=number, title=title, text=text, replaced_at=moment(at))
+            for number, title, text, at in rows
+        )
 
 
 def relations(connection: Connection, reader: Reader, ids: Sequence[UUID]) -> tuple[Relation, ...]:
@@ -91,10 +93,11 @@ def relations(connection: Connection, reader: Reader, ids: Sequence[UUID]) -> tu
         f" WHERE {ends[0].sql} AND {ends[1].sql} ORDER BY r.created_at, s.id, t.id, r.kind",
         (given, reader.scope.workspace, *ends[0].bindings, *ends[1].bindings),
     )
-    return tuple(
-        Relation(UUID(bytes=source), UUID(bytes=target), RelationKind(kind), weight, moment(at))
-        for source, target, kind, weight, at in rows
-    )
+    with as_written():
+        return tuple(
+            Relation(UUID(bytes=source), UUID(bytes=target), RelationKind(kind), weight, moment(at))
+            for source, target, kind, weight, at in rows
+        )
 
 
 def _memory(reader: Reader, memory_id: UUID) -> Where:

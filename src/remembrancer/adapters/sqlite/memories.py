@@ -10,6 +10,7 @@ from uuid import UUID
 
 from remembrancer.adapters.sqlite.clauses import seen_by
 from remembrancer.adapters.sqlite.connection import Connection
+from remembrancer.adapters.sqlite.errors import as_written
 from remembrancer.adapters.sqlite.lookup import by_topic, get, with_value
 from remembrancer.adapters.sqlite.rows import (
     MEMORY_COLUMNS,
@@ -207,7 +208,8 @@ def audit(connection: Connection, reader: Reader, memory_id: UUID) -> tuple[Audi
         " AND m.id = ? ORDER BY a.at, a.action, a.reason",
         (*conditions.bindings, memory_id.bytes),
     )
-    return tuple(Audited(memory_id, action, reason, moment(at)) for action, reason, at in rows)
+    with as_written():
+        return tuple(Audited(memory_id, action, reason, moment(at)) for action, reason, at in rows)
 
 
 def supersede(connection: Connection, reader: Reader, old: UUID, new: UUID | None, at: datetime) -> Memory:

@@ -60,7 +60,7 @@ def compare(
     query: Annotated[str, typer.Argument(metavar="QUESTION", help="The question to ask under each.")],
     several: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[NAME|FILE]...", help="The presets; else the one in use and all that are shipped."),
+        typer.Argument(metavar="NAME|FILE", help="The presets; else the one in use and all that are shipped."),
     ] = None,
     limit: Annotated[int, typer.Option("--limit", "-n", help="How many hits of each at most, 1 to 200.")] = 5,
     as_of: Annotated[str | None, typer.Option("--as-of", metavar=TIME, help=f"As if it were then: {TIMES}.")] = None,

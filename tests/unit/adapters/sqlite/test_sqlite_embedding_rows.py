@@ -6,9 +6,9 @@ import asyncio
 from datetime import timedelta
 from pathlib import Path
 
-import apsw
 import numpy as np
 
+from remembrancer.adapters.sqlite.connection import connect
 from remembrancer.adapters.sqlite.store import SqliteStore
 from remembrancer.policies.lexical import tokens_and_terms
 from remembrancer.ports.store import CueVector
@@ -28,7 +28,9 @@ async def write_one(path: Path) -> None:
 def test_a_vector_is_kept_as_little_endian_float32_with_its_model_and_when(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     asyncio.run(write_one(path))
-    row = apsw.Connection(str(path)).execute("SELECT vector, dim, model, indexed_at FROM embeddings").fetchone()
+    connection = connect(str(path))
+    row = connection.execute("SELECT vector, dim, model, indexed_at FROM embeddings").fetchone()
+    connection.close()
     assert row is not None
     vector, dim, model, indexed_at = row
     assert isinstance(vector, bytes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -19,9 +20,12 @@ from remembrancer import AsyncRemembrancer
 from remembrancer.adapters.sqlite.connection import connect
 from remembrancer.adapters.sqlite.resident.cache import ResidentIndexes
 from remembrancer.adapters.sqlite.store import SqliteOptions, SqliteStore
-from remembrancer.domain.memory import Cue, Status
+from remembrancer.domain.candidates import States
+from remembrancer.domain.memory import Cue, Memory, Status
 from remembrancer.domain.scope import Reader
-from remembrancer.domain.strength import Adjustment
+from remembrancer.domain.strength import Adjustment, Strength, Usage
+from remembrancer.errors import Conflict
+from remembrancer.policies.dynamics import states_of
 from remembrancer.policies.formation import Formation, memory_of_event
 from remembrancer.policies.lexical import tokens_and_terms
 from remembrancer.ports.exchange import cue_to_row
@@ -29,11 +33,13 @@ from remembrancer.ports.store import CueVector, Entry, ExportRow
 from remembrancer.testing.contract.base import (
     MODEL,
     assert_same_answer,
+    assert_same_states,
     exported,
     found,
     give_vectors,
     request,
 )
+from remembrancer.testing.contract.states import LIVED
 from remembrancer.testing.contract.world import populate
 from remembrancer.testing.doubles import NOW, READER, SCOPE, HashEmbedder, a_memory, a_vector, an_event, indexed
 
@@ -106,18 +112,46 @@ def test_a_vector_of_another_process_counts(path: str) -> None:
 
 
 def test_what_another_process_learned_of_a_memory_counts(path: str) -> None:
-    async def work(one: SqliteStore, other: SqliteStore) -> float:
+    async def work(one: SqliteStore, other: SqliteStore) -> States:
         await one.insert(SCOPE, indexed(a_memory("a kestrel")))
         await found(one, "kestrel")
-        await other.adjust(
-            READER,
-            [a_memory("a kestrel").id],
-            lambda strength: Adjustment(replace(strength, importance=0.875)),
-            at=LATER,
-        )
-        return float((await one.search(READER, request("kestrel"))).states.importance[0])
+        await other.adjust(READER, [a_memory("a kestrel").id], lambda _: Adjustment(LIVED), at=LATER)
+        return (await one.search(READER, request("kestrel"))).states
 
-    assert with_two(path, work) == 0.875
+    assert_same_states(with_two(path, work), states_of([replace(a_memory("a kestrel"), strength=LIVED)]))
+
+
+def test_a_memory_that_another_process_retired_as_it_adjusted_it_is_found_no_more(path: str) -> None:
+    async def work(one: SqliteStore, other: SqliteStore) -> set[str]:
+        await one.insert(SCOPE, indexed(a_memory("a kestrel")))
+        await found(one, "kestrel")
+        await other.adjust(READER, [a_memory("a kestrel").id], lambda was: Adjustment(was, "harmed"), at=NOW)
+        return await found(one, "kestrel")
+
+    assert with_two(path, work) == set()
+
+
+@pytest.mark.parametrize("successor", [a_memory("an owl").id, None], ids=["superseded", "ended"])
+def test_a_memory_whose_validity_another_process_ended_is_found_no_more(path: str, successor: UUID | None) -> None:
+    async def work(one: SqliteStore, other: SqliteStore) -> set[str]:
+        for text in ("a kestrel", "an owl"):
+            await one.insert(SCOPE, indexed(a_memory(text)))
+        await found(one, "kestrel")
+        await other.supersede(READER, a_memory("a kestrel").id, successor, at=NOW)
+        return await found(one, "kestrel", "owl")
+
+    assert with_two(path, work) == {"an owl"}
+
+
+def test_two_processes_cannot_make_a_circle(path: str) -> None:
+    async def work(one: SqliteStore, other: SqliteStore) -> list[object]:
+        kestrel, owl = a_memory("a kestrel").id, a_memory("an owl").id
+        for text in ("a kestrel", "an owl"):
+            await one.insert(SCOPE, indexed(a_memory(text)))
+        both = (one.supersede(READER, kestrel, owl, at=NOW), other.supersede(READER, owl, kestrel, at=NOW))
+        return [type(outcome) for outcome in await asyncio.gather(*both, return_exceptions=True)]
+
+    assert sorted(map(str, with_two(path, work))) == sorted(map(str, [Memory, Conflict]))
 
 
 def test_vectors_made_for_what_a_memory_said_before_are_dropped(path: str) -> None:
@@ -169,14 +203,32 @@ class TwoProcesses(RuleBasedStateMachine):
             memory_id = list(self.known)[pick % len(self.known)]
             write = indexed(a_memory(text, memory_id=memory_id))
             revision = self.known[memory_id]
-            self.runner.run(self.stores[by].revise(SCOPE, write, expected_revision=revision, at=NOW))
-            self.known[memory_id] += 1
+            with suppress(Conflict):  # what is superseded says what it said
+                self.runner.run(self.stores[by].revise(SCOPE, write, expected_revision=revision, at=NOW))
+                self.known[memory_id] += 1
 
     @rule(by=st.sampled_from([0, 1]), pick=st.integers(0, 99), status=st.sampled_from([Status.ACTIVE, Status.RETIRED]))
     def set_status(self, by: int, pick: int, status: Status) -> None:
         if self.known:
             memory_id = list(self.known)[pick % len(self.known)]
             self.runner.run(self.stores[by].set_status(READER, memory_id, status, at=NOW))
+
+    @rule(
+        by=st.sampled_from([0, 1]), pick=st.integers(0, 99), used=st.integers(0, 3), retire=st.sampled_from(["", "x"])
+    )
+    def adjust(self, by: int, pick: int, used: int, retire: str) -> None:
+        if self.known:
+            memory_id = list(self.known)[pick % len(self.known)]
+            strength = Strength(importance=used / 4, stability=used + 1, usage=Usage(used=used, last_used_at=NOW))
+            self.runner.run(self.stores[by].adjust(READER, [memory_id], lambda _: Adjustment(strength, retire), at=NOW))
+
+    @rule(by=st.sampled_from([0, 1]), old=st.integers(0, 99), new=st.none() | st.integers(0, 99))
+    def supersede(self, by: int, old: int, new: int | None) -> None:
+        if self.known:
+            ids = list(self.known)
+            successor = None if new is None else ids[new % len(ids)]
+            with suppress(Conflict):
+                self.runner.run(self.stores[by].supersede(READER, ids[old % len(ids)], successor, at=NOW))
 
     @rule(by=st.sampled_from([0, 1]), limit=st.integers(1, 3))
     def embed(self, by: int, limit: int) -> None:

@@ -7,6 +7,8 @@ from collections import OrderedDict
 from collections.abc import Generator
 from contextlib import contextmanager
 
+import numpy as np
+
 from remembrancer.adapters.sqlite.connection import Connection
 from remembrancer.adapters.sqlite.errors import UNREADABLE, unreadable
 from remembrancer.adapters.sqlite.resident.index import WorkspaceIndex
@@ -46,7 +48,8 @@ class ResidentIndexes:
             if index is None or index.is_mostly_dead:
                 index = WorkspaceIndex(*key)
             try:
-                index.catch_up(connection)
+                with np.errstate(over="raise"):  # a number that its array cannot hold was never written
+                    index.catch_up(connection)
             except UNREADABLE as error:
                 raise unreadable(error) from error
             self._indexes[key] = index

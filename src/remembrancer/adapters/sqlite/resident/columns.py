@@ -214,9 +214,9 @@ class MemoryColumns:
             )
         if reader.reach is Reach.WORKSPACE:
             return seen
-        own = self._is("agent", mine.agent) | (
-            self._is("agent", None) & (self._is("crew", None) | self._is("crew", mine.crew))
-        )
+        own = self._is("agent", None) & (self._is("crew", None) | self._is("crew", mine.crew))
+        if mine.agent is not None:
+            own |= self._is("agent", mine.agent)
         match reader.reach:
             case Reach.CREW_SHARED:
                 shared = self._is("crew", mine.crew)

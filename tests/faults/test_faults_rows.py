@@ -1,0 +1,76 @@
+"""A row that was never written so, in a file that is sound otherwise: our error, whatever reads it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from remembrancer.adapters.sqlite.connection import connect
+from remembrancer.adapters.sqlite.store import SqliteStore
+from remembrancer.errors import StoreUnavailable
+from remembrancer.policies.lexical import tokens_and_terms
+from remembrancer.testing.contract.base import EVERYTHING, MODEL, exported
+from remembrancer.testing.contract.world import DEPLOY, FORMER, OOM, populate
+from remembrancer.testing.doubles import NOW, READER, SCOPE
+
+Read = Callable[[SqliteStore], Awaitable[object]]
+NEVER: Final = 2**62
+"""A time that no calendar has."""
+
+RUINED: Final[dict[str, tuple[str, Read]]] = {
+    "the kind of an edge": (
+        "UPDATE relations SET kind = 'likes'",
+        lambda store: store.relations(READER, [DEPLOY]),
+    ),
+    "the time of an edge": (
+        f"UPDATE relations SET created_at = {NEVER}",
+        lambda store: store.relations(READER, [DEPLOY]),
+    ),
+    "the time of a revision": (
+        f"UPDATE revisions SET replaced_at = {NEVER}",
+        lambda store: store.revisions(READER, OOM),
+    ),
+    "the time of a line of the audit": (
+        f"UPDATE audit SET at = {NEVER} + length(action)",
+        lambda store: store.audit(READER, FORMER),
+    ),
+    "the day of a snapshot": (
+        "UPDATE health_snapshots SET day = 'today'",
+        lambda store: store.snapshots(SCOPE, None, limit=9),
+    ),
+    "the time of a memory": (
+        f"UPDATE memories SET occurred_to = {NEVER}",
+        lambda store: store.vitals(READER, EVERYTHING, model=MODEL, shown_since=NOW),
+    ),
+    "a vector": (
+        "UPDATE embeddings SET vector = x'00'",
+        lambda store: store.vectors(READER, MODEL, [DEPLOY]),
+    ),
+    "the kind of an exposure": ("UPDATE exposures SET kind = 'seen' || at", exported),
+    "the time of an exposure": (f"UPDATE exposures SET at = {NEVER}", exported),
+    "when a vector was made": (f"UPDATE embeddings SET indexed_at = {NEVER}", exported),
+}
+
+
+@pytest.mark.parametrize("what", RUINED)
+def test_a_row_that_was_never_written_so_is_told_by_our_error(tmp_path: Path, what: str) -> None:
+    statement, read = RUINED[what]
+    path = tmp_path / "store.db"
+
+    async def attempt() -> None:
+        store = SqliteStore(str(path), analyse=tokens_and_terms)
+        try:
+            await populate(store, SCOPE)
+            ruining = connect(str(path))
+            ruining.execute(statement)
+            ruining.close()
+            with pytest.raises(StoreUnavailable, match="damaged"):
+                await read(store)
+        finally:
+            await store.close()
+
+    asyncio.run(attempt())

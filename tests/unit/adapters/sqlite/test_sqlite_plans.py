@@ -1,0 +1,97 @@
+"""How SQLite goes about statements that a large workspace would make slow: from the few to the many, by an index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, cast
+
+import pytest
+
+from remembrancer.adapters.sqlite import embeddings, journal, lookup, memories, schema
+from remembrancer.adapters.sqlite.connection import Connection, connect
+from remembrancer.adapters.sqlite.health import vitals
+from remembrancer.domain.query import Filter
+from remembrancer.ports.store import EventFilter
+from remembrancer.testing.doubles import NOW, READER, a_memory, an_event
+
+CURRENT = Filter(current_at=NOW)
+
+
+@pytest.fixture
+def connection() -> Iterator[Connection]:
+    made = connect(":memory:")
+    made.execute(schema.schema_sql())
+    yield made
+    made.close()
+
+
+def plans(connection: Connection, work: Callable[[], object], *tables: str) -> list[str]:
+    """What SQLite does with these tables, known by their names in the statements that `work` makes."""
+    asked: list[tuple[str, Any]] = []
+
+    def trace(_: object, sql: str, bindings: Any) -> bool:
+        asked.append((sql, bindings))
+        return True
+
+    tracing = cast("Any", connection)
+    tracing.exec_trace = trace
+    work()
+    tracing.exec_trace = None
+    steps = [row[-1] for sql, bindings in asked for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}", bindings)]
+    looks = tuple(f"{verb} {table} " for verb in ("SEARCH", "SCAN") for table in tables)
+    return [step for step in steps if step.startswith(looks)]
+
+
+def test_a_memory_s_edges_are_looked_up_and_not_searched_for_among_all_memories(connection: Connection) -> None:
+    steps = plans(connection, lambda: vitals(connection, READER, CURRENT, "model-a", NOW), "o")
+    assert steps == ["SEARCH o USING INTEGER PRIMARY KEY (rowid=?)"] * 2
+
+
+def test_whether_all_cues_have_a_vector_is_told_without_reading_any(connection: Connection) -> None:
+    steps = plans(connection, lambda: vitals(connection, READER, CURRENT, "model-a", NOW), "c", "v")
+    assert [step for step in steps if "COVERING INDEX" not in step] == []
+
+
+def test_what_was_shown_is_looked_up_memory_by_memory(connection: Connection) -> None:
+    steps = plans(connection, lambda: vitals(connection, READER, CURRENT, "model-a", NOW), "x")
+    assert steps == ["SEARCH x USING PRIMARY KEY (memory=? AND kind=? AND at>?)"]
+
+
+def test_edges_are_looked_up_from_the_memories_asked_for(connection: Connection) -> None:
+    steps = plans(connection, lambda: lookup.relations(connection, READER, [a_memory().id]), "m", "r", "s", "t")
+    assert steps == [
+        "SEARCH m USING COVERING INDEX sqlite_autoindex_memories_1 (workspace=? AND id=?)",
+        "SEARCH r USING PRIMARY KEY (source=?)",
+        "SEARCH r USING INDEX relations_by_target (target=?)",
+        "SEARCH s USING INTEGER PRIMARY KEY (rowid=?)",
+        "SEARCH t USING INTEGER PRIMARY KEY (rowid=?)",
+    ]
+
+
+def test_vectors_are_looked_up_by_memory_and_cue(connection: Connection) -> None:
+    steps = plans(connection, lambda: embeddings.vectors(connection, READER, "model-a", [a_memory().id]), "m", "v", "w")
+    assert [step for step in steps if not step.startswith("SEARCH")] == []
+    assert "SEARCH m USING INDEX sqlite_autoindex_memories_1 (workspace=? AND id=?)" in steps
+
+
+@pytest.mark.parametrize("word", ["session", "source"])
+def test_what_belongs_to_a_session_or_a_source_is_read_from_its_index_by_time(
+    connection: Connection, word: str
+) -> None:
+    where = Filter(current_at=NOW, session="monday") if word == "session" else Filter(current_at=NOW, source="mail")
+    steps = plans(connection, lambda: lookup.memories(connection, READER, where, 9, False), "m")
+    assert steps == [f"SEARCH m USING INDEX memories_by_{word} (workspace=? AND {word}=?)"]
+
+
+def test_the_audit_of_a_memory_is_read_by_its_key(connection: Connection) -> None:
+    steps = plans(connection, lambda: memories.audit(connection, READER, a_memory().id), "m", "a")
+    assert steps == [
+        "SEARCH m USING INDEX sqlite_autoindex_memories_1 (workspace=? AND id=?)",
+        "SEARCH a USING PRIMARY KEY (memory=?)",
+    ]
+
+
+def test_events_are_read_by_their_ids(connection: Connection) -> None:
+    where = EventFilter(ids=frozenset({an_event().id}))
+    steps = plans(connection, lambda: journal.count_events(connection, READER, where), "e")
+    assert steps == ["SEARCH e USING COVERING INDEX sqlite_autoindex_events_1 (workspace=? AND id=?)"]

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import io
+from datetime import datetime, timedelta
+
+import pytest
+from rich.console import Console
+
+from remembrancer import Remembrancer, Settings
+from remembrancer.interfaces.cli import fading_pages
+from remembrancer.interfaces.cli.plot import Plot
+from remembrancer.interfaces.wire import CurveOut
+from remembrancer.testing.doubles import NOW, FixedClock
+
+DAY = timedelta(days=1)
+
+
+def falling(high: float = 1.0, low: float = 0.0, *, days: int = 100) -> list[tuple[datetime, float]]:
+    return [(NOW + step * days / 10 * DAY, high + (low - high) * step / 10) for step in range(11)]
+
+
+def drawn(plot: Plot, *, width: int = 50, encoding: str = "utf-8") -> list[str]:
+    file = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    Console(file=file, width=width, color_system=None).print(plot)
+    file.seek(0)
+    return file.read().splitlines()
+
+
+def a_plot(*, high: float = 1.0, limit: float = 0.25, now: datetime = NOW + 50 * DAY) -> Plot:
+    return Plot(falling(high), limit, now, NOW + 75 * DAY)
+
+
+@pytest.mark.parametrize(
+    ("most", "top"),
+    [(0.0, 0.1), (0.05, 0.1), (0.1, 0.1), (0.15, 0.2), (0.24, 0.25), (0.26, 0.5), (0.51, 1.0), (1.0, 1.0)],
+)
+def test_the_axis_ends_at_the_next_round_number(most: float, top: float) -> None:
+    assert Plot(falling(most), 0.0, NOW, None).top == top
+
+
+def test_the_axis_ends_above_the_limit_too() -> None:
+    assert Plot(falling(0.05), 0.3, NOW, None).top == 0.5
+
+
+def test_the_axis_begins_at_nothing() -> None:
+    assert drawn(a_plot())[-2].startswith("   0 └")
+
+
+def test_the_limit_stands_at_its_own_row() -> None:
+    [row] = [line for line in drawn(a_plot(), encoding="ascii") if line.startswith("0.25")]
+    assert row.count("-") > 20
+
+
+def test_now_stands_above_its_column() -> None:
+    above, *rows = drawn(a_plot(), encoding="ascii")
+    place = above.index("now")
+    assert all(row[place] in "|*-" for row in rows[:12])
+
+
+def test_now_at_the_end_stays_within_the_width() -> None:
+    assert max(map(len, drawn(a_plot(now=NOW + 100 * DAY)))) <= 50
+
+
+def test_the_crossing_is_marked_where_the_line_meets_the_limit() -> None:
+    rows = [line for line in drawn(a_plot(), encoding="ascii") if "X" in line]
+    assert len(rows) == 1
+    assert abs(rows[0].index("X") - (6 + 0.75 * 43)) <= 1
+
+
+def test_a_crossing_that_is_not_in_sight_is_not_marked() -> None:
+    assert "●" not in "".join(drawn(Plot(falling(1, 0.5), 0.25, NOW, NOW + 500 * DAY)))
+
+
+def test_a_line_that_falls_at_once_is_drawn_without_gaps() -> None:
+    cliff = [(NOW, 1.0), (NOW + DAY, 1.0), (NOW + 2 * DAY, 0.0), (NOW + 100 * DAY, 0.0)]
+    rows = drawn(Plot(cliff, 0.0, NOW, None), encoding="ascii")[1:13]
+    assert all("*" in row for row in rows)
+
+
+def test_a_short_time_is_told_to_the_minute() -> None:
+    assert drawn(Plot(falling(days=1), 0.25, NOW, None), width=60)[-1].split() == [
+        "2026-03-04", "09:00", "2026-03-05", "09:00",
+    ]  # fmt: skip
+
+
+def test_a_curve_that_begins_with_a_use_says_so() -> None:
+    clock = FixedClock()
+    settings = Settings(db=":memory:", background_index=False)
+    with Remembrancer.open(settings=settings, embedder="none", clock=clock) as rem:
+        memory = rem.remember("used", occurred_at=NOW)
+        clock.advance(20 * DAY)
+        before = [str(block) for block in fading_pages.curve(CurveOut.of(rem.curve(memory.id)))]
+        rem.mark([memory.id], "used")
+        clock.advance(20 * DAY)
+        after = [str(block) for block in fading_pages.curve(CurveOut.of(rem.curve(memory.id)))]
+    assert before[-1].startswith("Strength ")
+    assert after[-1] == "Drawn since it was last used or reviewed, on Tuesday 24 March 2026."
