@@ -239,6 +239,6 @@ def _next(demo: DemoOut) -> tuple[str, ...]:
     return (
         f'remembrancer recall "what does PX_3071 mean?" {db} --explain',
         f"remembrancer timeline --since 2026-03-14 --until 2026-03-15 {db}",
-        f'remembrancer presets compare "PX_3071?" --as-of 2026-04-15 {db}',
+        f'remembrancer presets compare "PX_3071?" --as-of 2026-04-16 {db}',
         f"remembrancer stats {db}",
     )
