@@ -8,7 +8,7 @@ from uuid import UUID
 
 from remembrancer.domain.memory import Cue, Memory
 from remembrancer.domain.query import Filter
-from remembrancer.domain.recall import Explanation, Hit, Part
+from remembrancer.domain.recall import PRODUCT, Explanation, Hit, Part
 from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.scope import Reader
 from remembrancer.engine.context import Context
@@ -53,7 +53,7 @@ def _led(memory: Memory, cues: tuple[Cue, ...], score: float, hit: Hit, weight: 
         memory=memory,
         cue=cues[0],
         age=now - memory.occurred_to,
-        explanation=Explanation(score=Part("one hop along similar", score, score, parts), signals={}, ranks={}),
+        explanation=Explanation(score=Part(PRODUCT, score, score, parts), signals={}, ranks={}),
         turns=tuple(cue for cue in cues if cue.event_id is not None),
         via=hit.id,
     )

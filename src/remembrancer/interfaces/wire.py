@@ -311,17 +311,27 @@ class DossierOut(Wire):
 
 
 class PartOut(Wire):
-    """One node of a score: its value (null where absent) and what it added to its parent's value."""
+    """One node of a score: its value (null where absent) and what it added to its parent's value.
+
+    `multiplied`: its parts are factors, which add nothing up; their contributions are their values.
+    """
 
     label: str
     value: float | None
     contribution: float
+    multiplied: bool
     parts: list[PartOut]
 
     @classmethod
     def of(cls, part: Part) -> Self:
         inner = [PartOut.of(inner) for inner in part.parts]
-        return cls(label=part.label, value=part.value, contribution=part.contribution, parts=inner)
+        return cls(
+            label=part.label,
+            value=part.value,
+            contribution=part.contribution,
+            multiplied=part.is_product,
+            parts=inner,
+        )
 
 
 class ExplanationOut(Wire):

@@ -7,12 +7,14 @@ from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.text import Text
 
+from remembrancer.domain.recall import PRODUCT
 from remembrancer.interfaces.cli.drawing import (
     GLYPHS,
     Meter,
     Shares,
     Shorter,
     counted,
+    leaves,
     part_bars,
     shortened,
     shown,
@@ -23,7 +25,13 @@ from remembrancer.interfaces.wire import PartOut
 
 
 def part(label: str, contribution: float, *parts: PartOut) -> PartOut:
-    return PartOut(label=label, value=contribution, contribution=contribution, parts=list(parts))
+    return PartOut(
+        label=label,
+        value=contribution,
+        contribution=contribution,
+        multiplied=label == PRODUCT,
+        parts=list(parts),
+    )
 
 
 def drawn(block: RenderableType, *, width: int = 80, color_system: str | None = None) -> str:
@@ -98,13 +106,31 @@ def test_a_score_of_nothing_has_an_empty_bar() -> None:
 
 
 def test_the_tree_of_a_score_is_drawn_whole() -> None:
-    leaf = PartOut(label="similarity", value=None, contribution=0.0, parts=[])
+    leaf = PartOut(label="similarity", value=None, contribution=0.0, multiplied=False, parts=[])
     lines = drawn(part_bars(part("sum", 0.6, part("product", 0.4, leaf), part("lexical", 0.2)), 0.6)).splitlines()
     assert [line.split()[0] for line in lines] == ["product", "similarity", "lexical", "sum"]
     assert lines[1].startswith("  similarity")
     assert "absent" in lines[1]
-    assert lines[0].count("█") > lines[2].count("█") > 0
+    assert [line.count("█") > 0 for line in lines] == [True, False, True, False]
+    assert lines[0].count("█") > lines[2].count("█")
     assert lines[3].rstrip().endswith("0.600")
+
+
+def test_a_factor_is_drawn_as_one_and_adds_no_bar() -> None:
+    inner = part("sum", 0.5, part("similarity", 0.5))
+    lines = drawn(part_bars(part(PRODUCT, 0.2, inner, part("importance", 0.4)), 0.2)).splitlines()
+    assert [("×" in line, "█" in line) for line in lines] == [
+        (False, True),
+        (True, False),
+        (False, False),
+        (True, False),
+        (False, False),
+    ]
+
+
+def test_a_product_is_one_stretch_of_a_bar() -> None:
+    product = part(PRODUCT, 0.2, part("similarity", 0.5), part("importance", 0.4))
+    assert leaves(product) == [product]
 
 
 @pytest.mark.parametrize(

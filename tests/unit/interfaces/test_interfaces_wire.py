@@ -121,7 +121,9 @@ def test_an_explanation_keeps_its_tree() -> None:
     tree = Part("weighted sum", 0.5, 0.5, (Part("min-max", 1.0, 0.5, (leaf,)),))
     shape = wire.ExplanationOut.of(Explanation(tree, {"similarity": None}, {"lexical": 2}, ("a",)))
     comes_back(shape)
-    assert shape.parts.parts[0].parts[0] == wire.PartOut(label="similarity", value=None, contribution=0.0, parts=[])
+    assert shape.parts.parts[0].parts[0] == wire.PartOut(
+        label="similarity", value=None, contribution=0.0, multiplied=False, parts=[]
+    )
     assert shape.ranks == {"lexical": 2}
 
 

@@ -178,12 +178,12 @@ class Legend:
 
 
 def leaves(part: PartOut) -> list[PartOut]:
-    """What the score is added up from: its parts, or itself where it has none."""
-    return part.parts or [part]
+    """What the score is added up from: its parts, or itself where it has none or they are factors."""
+    return [part] if part.multiplied or not part.parts else part.parts
 
 
 def part_bars(root: PartOut, full: float) -> Table:
-    """The score's tree, a row a node: value, a bar as long as what it adds, and that as a number."""
+    """The score's tree, a row a node: value, a bar as long as what it adds, and that as a number; a factor as such."""
     full = full or 1.0
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True)
@@ -201,7 +201,18 @@ def _add_part(grid: Table, part: PartOut, full: float, colour: str, depth: int) 
     bar = Bar(full, 0, min(part.contribution, full), width=BAR_CELLS, color=colour)
     grid.add_row(f"{'  ' * depth}{part.label}", value, bar, f"{part.contribution:.3f}")
     for inner in part.parts:
-        _add_part(grid, inner, full, colour, depth + 1)
+        if part.multiplied:
+            _add_factor(grid, inner, depth + 1, sign="× ")
+        else:
+            _add_part(grid, inner, full, colour, depth + 1)
+
+
+def _add_factor(grid: Table, part: PartOut, depth: int, *, sign: str) -> None:
+    """It is no share of the score: no bar for it, nor for what it is made of."""
+    value = "absent" if part.value is None else f"{sign}{part.value:.3f}"
+    grid.add_row(f"{'  ' * depth}{part.label}", value, "", "")
+    for inner in part.parts:
+        _add_factor(grid, inner, depth + 1, sign="× " if part.multiplied else "")
 
 
 def _block(number: int, length: int, *, in_colour: bool) -> tuple[str, str]:
