@@ -27,7 +27,7 @@ format: $(VENV)/dev ## let ruff put the style right
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/dev ## latency, throughput, many processes, kills; takes some minutes
+bench: $(VENV)/dev ## latency, others' ways beside ours, many processes, kills; takes some minutes
 	$(BIN)/python -m benchmarks.run
 
 docs: $(VENV)/dev ## the documentation as pages under site/

@@ -62,6 +62,15 @@ def test_fading_says_until_when_nothing_fades(cli: Cli, ids: dict[str, str]) -> 
     assert ids
 
 
+def test_fading_says_how_many_have_faded_where_no_other_will(cli: Cli, ids: dict[str, str]) -> None:
+    one = "1 memory has faded already: `remembrancer decay` lists the weakest.\n"
+    assert cli.done("fading", "--within", "24h").out.endswith(one)
+    assert "faded already" not in cli.done("fading").out
+    cli.done("forget", ids["faded"])
+    assert "faded already" not in cli.done("fading", "--within", "24h").out
+    assert cli.done("fading", "--within", "24h", "--json").json == {"memories": []}
+
+
 def test_an_empty_store_has_nothing_that_fades(cli: Cli, ids: dict[str, str]) -> None:
     assert cli.done("decay", "--workspace", "empty").out == "Nothing is remembered there.\n"
     assert ids

@@ -29,6 +29,15 @@ def test_bad_records_are_reported_and_the_rest_goes_in(cli: Cli, folder: Path) -
     assert "no embedder" in ran.out
 
 
+def test_learnings_are_counted_as_such_and_not_as_events(cli: Cli, folder: Path) -> None:
+    good = "---\nid: 6f1d2c0e-6f0e-4d0b-9a55-0a4b5b2f6b11\n---\nRun the migrations before the deploy.\n"
+    (folder / "good.md").write_text(good, encoding="utf-8")
+    (folder / "bad.md").write_text("---\nid: nonsense\n---\nText.\n", encoding="utf-8")
+    ran = cli("ingest", "good.md", "bad.md", "--format", "learnings")
+    assert ran.out.splitlines()[:2] == ["good.md: 1 learning", "bad.md: 0 learnings, 1 problem"]
+    assert "event" not in ran.out
+
+
 def test_more_events_than_a_batch_and_one_key_that_says_something_else(cli: Cli, folder: Path) -> None:
     cli.done("observe", "as it was", "--key", "k700")
     lines = [f'{{"text": "turn {number}", "key": "k{number}"}}' for number in range(1200)]

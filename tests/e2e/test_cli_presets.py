@@ -30,9 +30,17 @@ def mine(folder: Path) -> str:
 # ── list ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_the_presets_stand_one_on_a_line(cli: Cli) -> None:
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_the_presets_stand_below_each_other_each_with_its_whole_description(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
     lines = cli.done("presets", "list").out.splitlines()
-    assert [line.split()[0] for line in lines] == list(PRESETS)
+    assert [line.split()[0] for line in lines if not line.startswith(" ")] == list(PRESETS)
+    assert max(len(line) for line in lines) <= columns
+    told = " ".join(" ".join(lines).split())
+    for preset in PRESETS.values():
+        assert preset.description in told
 
 
 def test_the_preset_in_use_is_marked(cli: Cli) -> None:

@@ -48,6 +48,13 @@ def test_a_topic_told_anew_keeps_what_it_said_before(cli: Cli) -> None:
     assert "1 revision" in cli.done("show", first["id"]).out
 
 
+def test_a_superseded_memory_is_shown_as_such(cli: Cli) -> None:
+    old, new = (cli.done("remember", text, "--json").json["id"] for text in ("Rabbit", "Kafka"))
+    assert cli.done("show", old).out.splitlines()[1] == "semantic note, active"
+    cli.done("supersede", old, new)
+    assert cli.done("show", old).out.splitlines()[1] == "semantic note, active, superseded"
+
+
 def test_observe_records_an_event(cli: Cli) -> None:
     ran = cli.done(
         *("observe", "Deploy failed", "--as", "tool", "--actor", "ci", "--type", "deploy", "--severity", "error"),

@@ -64,14 +64,14 @@ async def choose(
 ) -> Choice:
     """The best `limit` that pass the floor and say something new, reordered for diversity where that is asked for."""
     choice = Choice()
-    contenders = [index for index in map(int, ranking.order) if ranking.passed[index]]
+    contenders = ranking.order[ranking.passed[ranking.order]]
     # Rows are read a page at a time: repeats are rare, so the first page is nearly always enough. But what is to be
     # compared with everything must all be read.
     page = limit if diversity is None else max(1, len(contenders))
     wanted = limit if diversity is None else len(contenders)
     said: dict[str, int] = {}
     for start in range(0, len(contenders), page):
-        async for chosen in _read(ctx, reader, ranking, contenders[start : start + page], choice, said):
+        async for chosen in _read(ctx, reader, ranking, contenders[start : start + page].tolist(), choice, said):
             if len(choice.chosen) < wanted:
                 choice.chosen.append(chosen)
         if len(choice.chosen) == wanted:
@@ -79,8 +79,8 @@ async def choose(
     if diversity is not None:
         # Likeness to better hits takes from a score: it may fall below what was asked for only now.
         choice.chosen = [one for one in _diverse(choice.chosen, diversity, limit) if one.score >= min_score]
-    places = {int(index): rank for rank, index in enumerate(ranking.order, start=1)}
-    choice.worst_rank = max((places[chosen.candidate] for chosen in choice.chosen), default=0)
+    places = np.flatnonzero(np.isin(ranking.order, [chosen.candidate for chosen in choice.chosen])) + 1
+    choice.worst_rank = int(places.max(initial=0))
     return choice
 
 

@@ -10,11 +10,11 @@ from uuid import UUID
 from remembrancer.domain.event import Event
 from remembrancer.domain.memory import Cue, Memory, Revision
 from remembrancer.domain.query import Filter
-from remembrancer.domain.recall import Fate, Recall, Stage
+from remembrancer.domain.recall import Fate, Hit, Recall, Stage
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.scope import Reach, Reader
 from remembrancer.engine.context import Context
-from remembrancer.engine.recall import Question, recall
+from remembrancer.engine.recall import Question, recall, searched, standing
 from remembrancer.errors import ModelUnavailable, NotFound
 from remembrancer.policies.selection import excluded_by
 from remembrancer.ports.store import Audited, EventFilter, Finding, Stats
@@ -116,27 +116,36 @@ async def why_not(ctx: Context, reader: Reader, memory_id: UUID, question: Quest
     if memory_id not in await ctx.store.get(reader, [memory_id]):
         reason = f"out of reach: this reader looks as far as {reader.reach}, the memory belongs to {_owner(memory)}"
         return WhyNot(memory=memory, returned=False, reason=reason)
-    if ctx.preset.standing_tag in memory.tags:
+    if any(one.id == memory_id for one in await standing(ctx, reader, question.where.current_at)):
         return WhyNot(memory=memory, returned=False, reason="it stands in every answer, apart from the hits")
-    excluded = excluded_by(memory, question.where)
+    excluded = excluded_by(memory, question.where) or excluded_by(memory, searched(ctx, question.where))
     if excluded:
         return WhyNot(memory=memory, returned=False, reason="left out before the search: " + ", ".join(excluded))
     answer = await recall(ctx, reader, question)
+    hit = next((hit for hit in answer if hit.id == memory_id), None)
+    if hit is not None:
+        return WhyNot(
+            memory=memory, returned=True, reason=_found(hit), stage=Stage.RETURNED, score=hit.score, rank=hit.rank
+        )
     fate = answer.trace.fates.get(memory_id)
     if fate is None:
         depth = ctx.preset.ranking_named(question.ranking).depth.of(ctx.preset.limits.of(question.limit))
         reason = _not_brought(answer, depth)
         return WhyNot(memory=memory, returned=False, reason=reason)
-    # Candidates that were left out rank beside the hits: where it stands in the answer is the hit's own rank.
-    rank = next((hit.rank for hit in answer if hit.id == memory_id), fate.rank)
+    # What a walk led to may have taken its place.
+    fate = replace(fate, stage=Stage.LIMIT) if fate.stage is Stage.RETURNED else fate
     return WhyNot(
         memory=memory,
-        returned=fate.stage is Stage.RETURNED,
-        reason=_in_words(replace(fate, rank=rank), ctx.preset.limits.of(question.limit), ctx.preset.limits.most),
+        returned=False,
+        reason=_in_words(fate, ctx.preset.limits.of(question.limit), ctx.preset.limits.most),
         stage=fate.stage,
         score=fate.score,
-        rank=rank,
+        rank=fate.rank,
     )
+
+
+def _found(hit: Hit) -> str:
+    return f"it is returned, at rank {hit.rank}" + (f", one hop from {hit.via}" if hit.via else "")
 
 
 def _not_brought(answer: Recall, depth: int) -> str:

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, time
 
 from remembrancer.domain.learning import Learning
 from remembrancer.domain.memory import Memory, MemoryDraft, MemoryWrite, Status, Tier
-from remembrancer.domain.scope import Reader, Scope
+from remembrancer.domain.scope import Scope
 from remembrancer.domain.strength import Usage
 from remembrancer.domain.validation import JsonValue
 from remembrancer.engine.context import Context
@@ -19,9 +19,7 @@ async def learn(ctx: Context, scope: Scope, learning: Learning, *, source: str, 
 
     Raises Conflict when that id holds another text, or is another memory's.
     """
-    memory, created = await ctx.store.insert(scope, _memory(scope, learning, source, tags, ctx.clock()))
-    if created and learning.status is not Status.ACTIVE:
-        return await ctx.store.set_status(Reader(scope), memory.id, learning.status, at=ctx.clock())
+    memory, _ = await ctx.store.insert(scope, _memory(scope, learning, source, tags, ctx.clock()))
     return memory
 
 
@@ -51,7 +49,9 @@ def _memory(scope: Scope, learning: Learning, source: str, tags: tuple[str, ...]
         last_retrieved_at=None if learning.last_reinforced is None else _noon(learning.last_reinforced),
     )
     strength = replace(write.memory.strength, usage=usage)
-    return replace(write, memory=replace(write.memory, strength=strength))
+    retired_at = None if learning.status is Status.ACTIVE else now
+    memory = replace(write.memory, strength=strength, status=learning.status, retired_at=retired_at)
+    return replace(write, memory=memory)
 
 
 def _noon(day: date) -> datetime:

@@ -132,7 +132,7 @@ async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
             scores=_Scores(ranking),
         ),
         renderer=ctx.preset.renderer,
-        standing=await _standing(ctx, reader, where.current_at),
+        standing=await standing(ctx, reader, where.current_at),
     )
 
 
@@ -142,7 +142,8 @@ def searched(ctx: Context, where: Filter) -> Filter:
     return where if tag is None else replace(where, without_tags=where.without_tags | {tag})
 
 
-async def _standing(ctx: Context, reader: Reader, at: datetime) -> tuple[Memory, ...]:
+async def standing(ctx: Context, reader: Reader, at: datetime) -> tuple[Memory, ...]:
+    """What is in every answer, newest first."""
     tag = ctx.preset.standing_tag
     if tag is None:
         return ()

@@ -60,7 +60,7 @@ async def remember(ctx: Context, scope: Scope, draft: MemoryDraft, turns: Sequen
                 return known, False
             now = ctx.clock()
             write = _with_turns(revised(known, draft, now=now), events)
-            if says_the_same(write.memory, known):
+            if says_the_same(write.memory, known) and await _holds(ctx, scope, known, events):
                 return known, False
             return await ctx.store.revise(scope, write, expected_revision=known.revision, at=now), True
         except Conflict:
@@ -82,6 +82,14 @@ async def _turns(ctx: Context, scope: Scope, draft: MemoryDraft, ids: Sequence[U
         if identifier not in found:
             raise NotFound("event", identifier)
     return events
+
+
+async def _holds(ctx: Context, scope: Scope, known: Memory, events: Sequence[Event]) -> bool:
+    """Whether the memory was formed from these events already."""
+    if not events:
+        return True
+    before = {event.id for event in await ctx.store.provenance(Reader(scope), known.id)}
+    return before.issuperset(event.id for event in events)
 
 
 def _with_turns(write: MemoryWrite, events: Sequence[Event]) -> MemoryWrite:

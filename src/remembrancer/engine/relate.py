@@ -16,6 +16,7 @@ from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.context import Context
 from remembrancer.errors import InvalidInput
+from remembrancer.policies.selection import excluded_by
 from remembrancer.ports.store import PendingCue, SearchRequest
 
 SPARE: Final = 2
@@ -27,12 +28,16 @@ async def links(
 ) -> tuple[Relation, ...]:
     """The `similar` edges that the preset draws from freshly embedded memories to those there before them.
 
-    `vectors` shape (n, dim), unit length, one for each of `waiting`. Those of one batch come in its order. Reads only.
+    `vectors` shape (n, dim), unit length, one for each of `waiting`. Those of one batch come in its order. What is not
+    for everyone in the workspace is joined to by nothing: an edge that few may see would take the place of one that all
+    may, and who indexes must not matter. Reads only.
     """
     if ctx.preset.links is None:
         return ()
-    reader, where = Reader(scope), Filter(current_at=now)
+    reader, where = Reader(Scope(workspace=scope.workspace)), Filter(current_at=now)
     first = {cue.memory_id: place for place, cue in reversed(list(enumerate(waiting)))}
+    mates = await ctx.store.get(reader, list(first))
+    joinable = {identifier for identifier, mate in mates.items() if not excluded_by(mate, where)}
     cosines: dict[UUID, dict[UUID, float]] = {memory: {} for memory in first}
     for place, cue in enumerate(waiting):
         near = cosines[cue.memory_id]
@@ -43,7 +48,7 @@ async def links(
                 near[identifier] = max(near.get(identifier, -1.0), cosine)
         for earlier in range(place):
             mate = waiting[earlier].memory_id
-            if first[mate] < first[cue.memory_id]:
+            if mate in joinable and first[mate] < first[cue.memory_id]:
                 near[mate] = max(near.get(mate, -1.0), float(vectors[earlier] @ vectors[place]))
     edges = [ctx.preset.links.from_(memory, near, now) for memory, near in cosines.items()]
     return tuple(edge for several in edges for edge in several)

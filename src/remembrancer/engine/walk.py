@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from remembrancer.domain.memory import Cue, Memory
@@ -12,6 +12,7 @@ from remembrancer.domain.recall import PRODUCT, Explanation, Hit, Part
 from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.scope import Reader
 from remembrancer.engine.context import Context
+from remembrancer.policies.diversity import same_words
 from remembrancer.policies.selection import excluded_by
 
 
@@ -21,7 +22,7 @@ async def walk(
     """The hits and what they are similar to, best first, at most `limit`, none below `min_score`.
 
     An edge is read in both directions. What it leads to scores the hit's score x the edge's weight, and the filter and
-    the reader's sight hold for it as for any hit.
+    the reader's sight hold for it as for any hit; what says the same as a hit, or as a better one led to, stays out.
     """
     there = {hit.id for hit in hits}
     ways: dict[UUID, tuple[float, Hit, float]] = {}
@@ -41,8 +42,22 @@ async def walk(
         for identifier, memory in rows.items()
         if ways[identifier][0] >= min_score and identifier in cues and not excluded_by(memory, where)
     ]
-    best = sorted((*hits, *led), key=lambda hit: (-hit.score, hit.age, hit.id))
+    said = {_said(hit) for hit in hits}
+    fresh: list[Hit] = []
+    for hit in sorted(led, key=_best_first):
+        if _said(hit) not in said:
+            said.add(_said(hit))
+            fresh.append(hit)
+    best = sorted((*hits, *fresh), key=_best_first)
     return tuple(replace(hit, rank=rank) for rank, hit in enumerate(best[:limit], start=1))
+
+
+def _best_first(hit: Hit) -> tuple[float, timedelta, UUID]:
+    return -hit.score, hit.age, hit.id
+
+
+def _said(hit: Hit) -> str:
+    return same_words(hit.cue.heading, hit.memory.title, hit.memory.text)
 
 
 def _led(memory: Memory, cues: tuple[Cue, ...], score: float, hit: Hit, weight: float, now: datetime) -> Hit:

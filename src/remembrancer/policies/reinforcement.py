@@ -90,7 +90,9 @@ def after_feedback(strength: Strength, feedback: Feedback, steps: FeedbackSteps)
             assert_never(feedback)
     # Steps are decimal fractions: without rounding, three of them down from 0.75 end a hair above 0.15.
     confidence = min(1.0, max(0.0, round(strength.confidence + step, 12)))
-    return Adjustment(replace(strength, confidence=confidence, usage=usage), _struck_out(confidence, usage, steps))
+    # Praise is no strike, however little confidence is left: what was restored could not recover otherwise.
+    retire = "" if feedback is Feedback.HELPFUL else _struck_out(confidence, usage, steps)
+    return Adjustment(replace(strength, confidence=confidence, usage=usage), retire)
 
 
 def _struck_out(confidence: float, usage: Usage, steps: FeedbackSteps) -> str:

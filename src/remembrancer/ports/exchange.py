@@ -39,6 +39,11 @@ MAX_RECORD_TEXT_BYTES: Final = 1_048_576
 
 MAX_DIM: Final = 65_536
 _MAX_COUNT: Final = 2**63 - 1
+_MAX_USES: Final = 2**31 - 1
+"""Exposures of one kind: `States` counts them in 32 bits."""
+_LEAST_DAYS: Final = 1e-6
+_MOST_DAYS: Final = 1e9
+"""Of stability: far beyond what any review gives, and within what `States` can hold."""
 _UNIT_TOLERANCE: Final = 0.01
 _LARGEST_COSINE: Final = (1 + _UNIT_TOLERANCE) ** 2 + 0.003
 """Of two vectors that pass for unit length, one of them in eight bits: what a store logged must come in again."""
@@ -482,9 +487,9 @@ def _row_to_strength(fields: _Fields) -> Strength:
         difficulty=fields.newer("difficulty", INITIAL_DIFFICULTY, _difficulty),
         last_reviewed_at=fields.take("last_reviewed_at", _optional_moment),
         usage=Usage(
-            retrieved=fields.whole("retrieved", 0),
-            shown=fields.whole("shown", 0),
-            used=fields.whole("used", 0),
+            retrieved=fields.whole("retrieved", 0, _MAX_USES),
+            shown=fields.whole("shown", 0, _MAX_USES),
+            used=fields.whole("used", 0, _MAX_USES),
             helped=fields.whole("helped", 0),
             unhelpful=fields.newer("unhelpful", 0, _count),
             harmed=fields.whole("harmed", 0),
@@ -548,10 +553,7 @@ def _count(argument: str, value: object) -> int:
 
 
 def _days(argument: str, value: object) -> float:
-    days = validation.number(argument, value, 0.0, math.inf)
-    if not 0 < days < math.inf:
-        raise InvalidInput(argument, value, "a number of days greater than 0")
-    return days
+    return validation.number(argument, value, _LEAST_DAYS, _MOST_DAYS)
 
 
 def _difficulty(argument: str, value: object) -> float:

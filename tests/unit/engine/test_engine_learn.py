@@ -7,10 +7,11 @@ from uuid import UUID
 import pytest
 
 from remembrancer import Remembrancer, Settings
+from remembrancer.adapters.sqlite.store import SqliteStore
 from remembrancer.domain.learning import Domain, Learning, LearningType
 from remembrancer.domain.memory import Status
 from remembrancer.errors import Conflict
-from remembrancer.testing.doubles import FixedClock
+from remembrancer.testing.doubles import NOW, FixedClock
 
 IDENTIFIER = UUID("6f1d2c0e-6f0e-4d0b-9a55-0a4b5b2f6b11")
 LEARNING = Learning(
@@ -80,3 +81,11 @@ def test_a_learning_whose_id_another_memory_has_is_a_conflict(rem: Remembrancer)
 def test_a_retired_learning_is_kept_and_not_recalled(rem: Remembrancer) -> None:
     (kept,) = rem.learn([Learning(id=IDENTIFIER, text="Old habit.", status=Status.RETIRED)], source="MEMORY.md")
     assert (kept.status, len(rem.recall("old habit"))) == (Status.RETIRED, 0)
+
+
+def test_a_retired_learning_is_never_active_between_two_writes(
+    rem: Remembrancer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(SqliteStore, "set_status")  # it is written as it is, or not at all
+    (kept,) = rem.learn([Learning(id=IDENTIFIER, text="Old habit.", status=Status.RETIRED)], source="MEMORY.md")
+    assert rem.get(kept.id).retired_at == NOW

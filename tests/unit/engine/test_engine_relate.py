@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from remembrancer import InvalidInput, Remembrancer, Settings
+from remembrancer.domain.recall import Stage
 from remembrancer.domain.relation import RelationKind
 from remembrancer.errors import Conflict, NotFound
 from remembrancer.ports.embedder import Embedded
@@ -110,11 +111,47 @@ def test_no_edge_leaves_the_workspace(tmp_path_factory: pytest.TempPathFactory) 
             assert rem.stats().relations == 0
 
 
-def test_a_walk_leads_from_a_hit_to_what_is_similar(rem: Remembrancer) -> None:
+@pytest.mark.parametrize("together", [True, False])
+def test_what_few_may_see_takes_no_edge_from_what_all_may(rem: Remembrancer, together: bool) -> None:  # noqa: FBT001
+    ben = rem.scoped(agent="ben")
+    shared = ben.remember("rollout").id
+    for text in ("deploy", "release", "ship"):
+        rem.remember(text, visibility="own")
+    if not together:
+        rem.index_now()
+    (launch,) = kept(ben, "launch")
+    assert edges(ben, launch) == {shared: pytest.approx(np.cos(0.02), abs=0.01)}
+
+
+def test_a_walk_leads_to_nothing_that_holds_no_more(rem: Remembrancer) -> None:
     deploy, release = kept(rem, "deploy", "release")
-    rem.invalidate(release)  # out of every answer …
-    walked = rem.recall("deploy", limit=5, walk_depth=1)
-    assert [hit.id for hit in walked] == [deploy]  # … and of every walk
+    rem.invalidate(release)
+    assert [hit.id for hit in rem.recall("deploy", limit=5, walk_depth=1)] == [deploy]
+
+
+def test_a_walk_does_not_bring_back_what_says_the_same_as_a_hit() -> None:
+    with opened("default") as rem:
+        first, second, far = kept(rem, "deploy", "deploy", "lunch")
+        rem.link(first, second, "similar")
+        for near in (first, second):
+            rem.link(near, far, "similar", 0.5)
+        assert [hit.memory.text for hit in rem.recall("deploy", walk_depth=1)] == ["deploy", "lunch"]
+
+
+def test_what_a_walk_leads_to_is_told_as_returned() -> None:
+    with opened("default") as rem:
+        near, far = kept(rem, "deploy", "lunch")
+        rem.link(near, far, "similar", 0.5)
+        told = rem.why_not(far, "deploy", walk_depth=1)
+        assert (told.returned, told.rank, str(near) in told.reason) == (True, 2, True)
+
+
+def test_a_hit_whose_place_a_walk_took_is_told_as_left_out() -> None:
+    with opened("default") as rem:
+        best, second, far = kept(rem, "deploy", "the deploy of a release", "lunch")
+        rem.link(best, far, "similar")
+        told = rem.why_not(second, "deploy", limit=2, walk_depth=1)
+        assert (told.returned, told.stage) == (False, Stage.LIMIT)
 
 
 def test_what_a_walk_leads_to_scores_the_hit_times_the_edge() -> None:

@@ -43,3 +43,9 @@ def test_a_retired_standing_memory_stands_no_more(rem: Remembrancer) -> None:
 def test_why_a_standing_memory_is_no_hit_is_told(rem: Remembrancer) -> None:
     standing = rem.recall("deploy").standing[0]
     assert "every answer" in rem.why_not(standing.id, "deploy").reason
+
+
+def test_why_a_retired_standing_memory_is_in_no_answer_is_told(rem: Remembrancer) -> None:
+    standing = rem.recall("deploy").standing[0]
+    rem.forget(standing.id)
+    assert rem.why_not(standing.id, "deploy").reason == "left out before the search: retired"

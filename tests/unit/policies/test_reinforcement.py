@@ -119,6 +119,11 @@ def test_good_words_are_no_strikes() -> None:
     assert told(replace(STRENGTH, confidence=0.0), ENGRAM, Feedback.UNHELPFUL, *[Feedback.HELPFUL] * 5).retire == ""
 
 
+def test_praise_retires_nothing_however_little_confidence_is_left() -> None:
+    struck = replace(STRENGTH, confidence=0.0, usage=replace(USED, unhelpful=3))
+    assert told(struck, replace(ENGRAM, helpful=0.1), Feedback.HELPFUL).retire == ""
+
+
 def test_without_strikes_no_number_of_bad_words_retires() -> None:
     assert told(STRENGTH, FeedbackSteps(), *[Feedback.HARMFUL] * 50).retire == ""
 

@@ -45,10 +45,14 @@ def fading(
 
     Example: remembrancer fading --within 30d
     """
+    from remembrancer.facade import MAX_LISTED
     from remembrancer.interfaces.cli import fading_pages
     from remembrancer.interfaces.wire import OutlooksOut
 
     ahead = parse_length("within", within)
     with call.opened(create=False) as memory:
         found = memory.fading(limit=limit, within=ahead)
-    call.answer(OutlooksOut.of(found), partial(fading_pages.fading, now=call.now, within=ahead))
+        # Asked only where it is told.
+        weakest = () if found or call.as_json else memory.decay(limit=MAX_LISTED)
+    faded = sum(outlook.has_faded for outlook in weakest)
+    call.answer(OutlooksOut.of(found), partial(fading_pages.fading, now=call.now, within=ahead, faded=faded))

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from remembrancer.interfaces.cli.drawing import Shorter, day, indented, minute
+from remembrancer.facade import MAX_LISTED
+from remembrancer.interfaces.cli.drawing import Shorter, counted, day, indented, minute
 from remembrancer.interfaces.cli.plot import Plot
 from remembrancer.policies.rendering.ages import spoken_age
 
@@ -27,10 +28,14 @@ def weakest(answer: OutlooksOut, *, now: datetime) -> Blocks:
     yield from _listed(answer, now)
 
 
-def fading(answer: OutlooksOut, *, now: datetime, within: timedelta) -> Blocks:
-    """Soonest first."""
+def fading(answer: OutlooksOut, *, now: datetime, within: timedelta, faded: int) -> Blocks:
+    """Soonest first. Where there is none, how many have `faded` already: as many as `decay` lists, at most."""
     if not answer.memories:
         yield Text(f"Nothing fades before {day(now + within)}, if nothing else happens.", style="dim")
+        if faded:
+            have = "has" if faded == 1 else "have"
+            some = f"{counted(faded, 'memory')}{' or more' if faded == MAX_LISTED else ''}"
+            yield Text(f"{some} {have} faded already: `remembrancer decay` lists the weakest.", style="dim")
     yield from _listed(answer, now)
 
 

@@ -58,6 +58,8 @@ if TYPE_CHECKING:
 Blocks = Iterator["RenderableType"]
 
 METER_CELLS: Final = 20
+_LEARNINGS: Final = "learnings"
+"""The format whose records become memories, not events."""
 DAYS: Final = 30
 """Of the history of health that is drawn."""
 
@@ -159,14 +161,16 @@ def ingested(answer: IngestedOut) -> Blocks:
     for file in answer.files:
         line = Text(one_line(file.path), style="bold")
         if file.refused is None:
-            what = counted(file.learnings, "learning") if file.learnings else counted(file.events, "event")
-            line.append(f": {what} as {file.format}", style="not bold")
+            taken = counted(file.events, "event")
+            what = counted(file.learnings, "learning") if file.format == _LEARNINGS else f"{taken} as {file.format}"
+            line.append(f": {what}", style="not bold")
             if file.problems:
                 line.append(f", {counted(len(file.problems), 'problem')}", style="not bold yellow")
         else:
             line.append(": left out", style="not bold red")
         yield line
-    yield Text(f"New in the journal: {counted(answer.new, 'event')}.")
+    if any(file.format != _LEARNINGS for file in answer.files):
+        yield Text(f"New in the journal: {counted(answer.new, 'event')}.")
     if answer.index is not None:
         yield _index(answer.index)
 
@@ -281,7 +285,8 @@ def dossier(answer: DossierOut) -> Blocks:
     """Everything there is about one memory."""
     memory = answer.memory
     yield Text(str(memory.id), style="bold")
-    yield Text(f"{memory.tier} {memory.kind}, {memory.status}", style="dim")
+    status = memory.status if memory.superseded_at is None else f"{memory.status}, superseded"
+    yield Text(f"{memory.tier} {memory.kind}, {status}", style="dim")
     yield ""
     if memory.title is not None:
         yield Text(one_line(memory.title), style="bold")

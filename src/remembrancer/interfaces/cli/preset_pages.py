@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
+from rich.table import Table
 from rich.text import Text
 
-from remembrancer.interfaces.cli.drawing import Shorter, facts, indented, one_line
+from remembrancer.interfaces.cli.drawing import facts, indented, one_line
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
@@ -26,12 +27,15 @@ _ABSENT: Final = {"words_alone": "as score"}
 
 
 def listed(answer: PresetsOut) -> Blocks:
-    """A line each."""
-    width = max(len(preset.name) for preset in answer.presets)
+    """Each with the whole of its description, folded beside its name."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True)
+    grid.add_column(no_wrap=True, style="green")
+    grid.add_column(overflow="fold")
     for preset in answer.presets:
-        lead = Text(f"{one_line(preset.name):<{width}}  ", style="bold" if preset.in_use else "")
-        lead.append(f"{_IN_USE if preset.in_use else '':<{len(_IN_USE)}}  ", style="not bold green")
-        yield Shorter(preset.description, lead=lead)
+        name = Text(one_line(preset.name), style="bold" if preset.in_use else "")
+        grid.add_row(name, _IN_USE if preset.in_use else "", Text(one_line(preset.description)))
+    yield grid
 
 
 def told(answer: PresetOut) -> Blocks:

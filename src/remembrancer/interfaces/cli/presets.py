@@ -16,7 +16,8 @@ from remembrancer.interfaces.cli.times import optional_time
 def list_(call: Invocation) -> None:
     """List the presets.
 
-    Each on one line, with the one in use marked: the one that --preset, REMEMBRANCER_PRESET or the settings name.
+    Each with what it is about, and the one in use marked: the one that --preset, REMEMBRANCER_PRESET or the settings
+    name.
 
     Example: remembrancer presets list
     """
