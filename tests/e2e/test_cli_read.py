@@ -179,3 +179,9 @@ def test_a_rendered_answer_begins_with_what_stands_in_every_one(cli: Cli) -> Non
     cli.done("remember", "The deploy script needs a token.", *preset)
     out = cli.done("recall", "deploy", "--render", *preset).out
     assert out.index("Mondays") < out.index("token")
+
+
+@pytest.mark.parametrize("option", [("--detail", "high"), ("--max-chars", "100")])
+def test_what_shapes_a_block_is_refused_where_there_is_none(cli: Cli, option: tuple[str, str]) -> None:
+    ran = cli("recall", "deploy", *option)
+    assert (ran.code, "--render" in ran.err) == (2, True)

@@ -112,7 +112,7 @@ def test_no_edge_leaves_the_workspace(tmp_path_factory: pytest.TempPathFactory) 
 
 
 @pytest.mark.parametrize("together", [True, False])
-def test_what_few_may_see_takes_no_edge_from_what_all_may(rem: Remembrancer, together: bool) -> None:  # noqa: FBT001
+def test_what_few_may_see_takes_no_edge_from_what_all_may(rem: Remembrancer, together: bool) -> None:
     ben = rem.scoped(agent="ben")
     shared = ben.remember("rollout").id
     for text in ("deploy", "release", "ship"):
