@@ -120,6 +120,12 @@ class Memory:
         return self.occurred_to - self.occurred_from
 
 
+def holds(memory: Memory, at: datetime) -> bool:
+    """Whether it is active, and neither superseded nor expired, at a time. One that is to hold only later does."""
+    ended = memory.superseded_by is not None or (memory.valid_until is not None and memory.valid_until <= at)
+    return memory.status is Status.ACTIVE and not ended
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revision:
     """What a memory said before it was revised: `number` is the revision that said so."""

@@ -100,19 +100,18 @@ async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
         degraded["dense"] = f"index catching up: {found.without_vector} of {found.visible} memories have no vector yet"
     timer.lap("search")
     # Where nothing has a vector yet there is no meaning to compare, however well the embedder answers.
-    ranking = _rank(ctx, ranking_asked, found, question, now, with_vector=bool(found.dense_rank.any()))
+    at = where.current_at  # asked as of another time, everything is as old as it was then
+    ranking = _rank(ctx, ranking_asked, found, question, at, with_vector=bool(found.dense_rank.any()))
     timer.lap("score")
     choice = await choose(ctx, reader, ranking, ranking_asked.diversity, limit, question.min_score)
     timer.lap("gather")
     hits = tuple(
-        _hit(
-            ranking, ranking_asked.diversity, chosen, rank, now, _held(chosen.cue, planned) if question.explain else ()
-        )
+        _hit(ranking, ranking_asked.diversity, chosen, rank, at, _held(chosen.cue, planned) if question.explain else ())
         for rank, chosen in enumerate(choice.chosen, start=1)
     )
     timer.lap("explain")
     if question.walk_depth:
-        hits = await walk(ctx, reader, hits, where, limit, question.min_score, now)
+        hits = await walk(ctx, reader, hits, where, limit, question.min_score)
         timer.lap("walk")
     return Recall(
         query=question.text,
@@ -170,9 +169,9 @@ async def _embed(ctx: Context, planned: Plan) -> tuple[NDArray[np.float32] | Non
 
 
 def _rank(
-    ctx: Context, ranking: Ranking, found: Candidates, question: Question, now: datetime, *, with_vector: bool
+    ctx: Context, ranking: Ranking, found: Candidates, question: Question, at: datetime, *, with_vector: bool
 ) -> Ranked:
-    table = signals.compute(found, signals.Moment(now, ctx.preset.dynamics))
+    table = signals.compute(found, signals.Moment(at, ctx.preset.dynamics))
     scored = evaluate(ranking.expression(with_vector=with_vector), table, len(found.ids))
     scores = np.nan_to_num(scored.values)
     floor = ranking.floor
@@ -253,7 +252,7 @@ def _held(cue: Cue, planned: Plan) -> tuple[str, ...]:
 
 
 def _hit(
-    ranking: Ranked, diversity: Mmr | None, chosen: Chosen, rank: int, now: datetime, matched: tuple[str, ...]
+    ranking: Ranked, diversity: Mmr | None, chosen: Chosen, rank: int, at: datetime, matched: tuple[str, ...]
 ) -> Hit:
     found, index = ranking.found, chosen.candidate
     score = ranking.scored.explain(index)
@@ -262,7 +261,7 @@ def _hit(
         score=chosen.score,
         memory=chosen.memory,
         cue=chosen.cue,
-        age=now - chosen.memory.occurred_to,
+        age=at - chosen.memory.occurred_to,
         turns=tuple(cue for cue in chosen.cues if cue.event_id is not None),
         explanation=Explanation(
             score=score if diversity is None else diversity.explain(score, chosen.score),

@@ -59,7 +59,7 @@ async def remember(ctx: Context, scope: Scope, draft: MemoryDraft, turns: Sequen
             if draft.key is not None and draft.key == known.key:
                 return known, False
             now = ctx.clock()
-            write = _with_turns(revised(known, draft, now=now), events)
+            write = _with_turns(revised(known, draft, scope=scope, now=now), events)
             if says_the_same(write.memory, known) and await _holds(ctx, scope, known, events):
                 return known, False
             return await ctx.store.revise(scope, write, expected_revision=known.revision, at=now), True

@@ -17,7 +17,7 @@ from remembrancer.policies.selection import excluded_by
 
 
 async def walk(
-    ctx: Context, reader: Reader, hits: tuple[Hit, ...], where: Filter, limit: int, min_score: float, now: datetime
+    ctx: Context, reader: Reader, hits: tuple[Hit, ...], where: Filter, limit: int, min_score: float
 ) -> tuple[Hit, ...]:
     """The hits and what they are similar to, best first, at most `limit`, none below `min_score`.
 
@@ -28,7 +28,7 @@ async def walk(
     ways: dict[UUID, tuple[float, Hit, float]] = {}
     by_id = {hit.id: hit for hit in hits}
     for edge in await ctx.store.relations(reader, list(by_id)):
-        if edge.kind is not RelationKind.SIMILAR:
+        if edge.kind is not RelationKind.SIMILAR or edge.created_at > where.current_at:
             continue
         for near, far in ((edge.source, edge.target), (edge.target, edge.source)):
             if near in by_id and far not in there:
@@ -38,7 +38,7 @@ async def walk(
     rows = await ctx.store.get(reader, list(ways))
     cues = await ctx.store.cues(reader, list(rows))
     led = [
-        _led(memory, cues[identifier], *ways[identifier], now)
+        _led(memory, cues[identifier], *ways[identifier], where.current_at)
         for identifier, memory in rows.items()
         if ways[identifier][0] >= min_score and identifier in cues and not excluded_by(memory, where)
     ]
@@ -60,14 +60,14 @@ def _said(hit: Hit) -> str:
     return same_words(hit.cue.heading, hit.memory.title, hit.memory.text)
 
 
-def _led(memory: Memory, cues: tuple[Cue, ...], score: float, hit: Hit, weight: float, now: datetime) -> Hit:
+def _led(memory: Memory, cues: tuple[Cue, ...], score: float, hit: Hit, weight: float, at: datetime) -> Hit:
     parts = (Part("score of the hit it is joined to", hit.score, hit.score), Part("weight of the edge", weight, weight))
     return Hit(
         rank=0,  # its place is known when all are sorted
         score=score,
         memory=memory,
         cue=cues[0],
-        age=now - memory.occurred_to,
+        age=at - memory.occurred_to,
         explanation=Explanation(score=Part(PRODUCT, score, score, parts), signals={}, ranks={}),
         turns=tuple(cue for cue in cues if cue.event_id is not None),
         via=hit.id,

@@ -97,7 +97,7 @@ class Mnemosyne:
         )
         if found:
             memory.mark(found, "retrieved")
-        return [_result(hit) for hit in found]
+        return [_result(hit, found.asked_at) for hit in found]
 
     def invalidate(self, memory_id: str, replacement_id: str | None = None) -> None:
         """End a memory's validity now. Raises NotFound for an id that is not there, of either kind."""
@@ -107,7 +107,7 @@ class Mnemosyne:
         return self._memory.scoped(session=session_id or self._session)
 
 
-def _result(hit: Hit) -> dict[str, Any]:
+def _result(hit: Hit, at: datetime) -> dict[str, Any]:
     memory, usage, signals = hit.memory, hit.memory.strength.usage, hit.explanation.signals
     return {
         "id": str(memory.id),
@@ -122,7 +122,7 @@ def _result(hit: Hit) -> dict[str, Any]:
         "recency_decay": signals.get("retention"),
         "importance": memory.strength.importance,
         "recall_count": usage.retrieved + 1,
-        "last_recalled": None if usage.last_retrieved_at is None else usage.last_retrieved_at.isoformat(),
+        "last_recalled": at.isoformat(),
         "scope": next((name for name, seen in SCOPES.items() if seen is memory.visibility), memory.visibility.value),
         "metadata": dict(memory.metadata),
         "valid_until": None if memory.valid_until is None else memory.valid_until.isoformat(),

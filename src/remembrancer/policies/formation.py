@@ -21,6 +21,8 @@ from remembrancer.policies.lexical import analyse
 SURPRISE_BOOST: Final = 0.5
 """How much longer the most surprising memory lasts at birth than one without surprise: 1.5 times."""
 
+_NARROWEST_FIRST: Final = (Visibility.SESSION, Visibility.OWN, Visibility.CREW, Visibility.WORKSPACE)
+
 _ORIGIN_OF_ROLE: Final = {
     Role.USER: Origin.USER,
     Role.ASSISTANT: Origin.ASSISTANT,
@@ -144,11 +146,12 @@ def memory_of_draft(draft: MemoryDraft, *, scope: Scope, identifier: UUID, now: 
     return MemoryWrite(memory, (own_cue(memory),))
 
 
-def revised(memory: Memory, draft: MemoryDraft, *, now: datetime) -> MemoryWrite:
-    """What the memory becomes when its topic is told anew.
+def revised(memory: Memory, draft: MemoryDraft, *, scope: Scope, now: datetime) -> MemoryWrite:
+    """What the memory becomes when its topic is told anew in a scope.
 
-    The text, title, tags, metadata, importance, priority, times and expiry are the draft's; confidence, usage, source
-    and the moment it was first recorded stay.
+    The text, title, tags, metadata, origin, session, importance, priority, times and expiry are the teller's;
+    confidence, usage, source and the moment it was first recorded stay. It is seen no farther than either telling
+    allows: what was told to few must not be shown to many under a topic that was open.
     """
     occurred = draft.occurred_at or now
     later = replace(
@@ -156,6 +159,9 @@ def revised(memory: Memory, draft: MemoryDraft, *, now: datetime) -> MemoryWrite
         title=draft.title,
         text=draft.text,
         kind=draft.kind,
+        origin=draft.origin,
+        visibility=min(memory.visibility, draft.visibility, key=_NARROWEST_FIRST.index),
+        scope=memory.scope.narrowed(session=scope.session),
         tags=draft.tags,
         metadata=draft.metadata,
         occurred_from=occurred,
@@ -169,8 +175,13 @@ def revised(memory: Memory, draft: MemoryDraft, *, now: datetime) -> MemoryWrite
 
 
 def says_the_same(later: Memory, earlier: Memory) -> bool:
-    """Whether a revision would change nothing but its number and when it was told."""
-    told = {"revision": 0, "occurred_from": earlier.occurred_from, "occurred_to": earlier.occurred_to}
+    """Whether a revision would change nothing but its number, and when and in which session it was told."""
+    told = {
+        "revision": 0,
+        "scope": earlier.scope,
+        "occurred_from": earlier.occurred_from,
+        "occurred_to": earlier.occurred_to,
+    }
     return replace(later, **told) == replace(earlier, **told)
 
 

@@ -172,8 +172,8 @@ class Store(Protocol):
     async def revise(self, scope: Scope, write: MemoryWrite, *, expected_revision: int, at: datetime) -> Memory:
         """Replace what a memory says, keep what it said as a revision. Conflict unless it is at `expected_revision`.
 
-        It is at `expected_revision` + 1 then. Status and usage stay as they are stored, `write.event_ids` are added to
-        the provenance, the cues are replaced and their vectors go.
+        It is at `expected_revision` + 1 then. Status, usage, confidence and reviews stay as they are stored,
+        `write.event_ids` are added to the provenance, the cues are replaced and their vectors go.
         """
         ...
 
@@ -202,7 +202,8 @@ class Store(Protocol):
         """End the validity of `old` at `at`, in favour of `new` where given: a `supersedes` edge says so. Returns
         `old`.
 
-        NotFound for either that the reader cannot see; nothing is written then. Conflict when `old` is superseded by
+        NotFound for either that the reader cannot see; nothing is written then. Conflict when `new` is not active or
+        holds no longer at `at`, or when `old` is superseded by
         another already, or when `new` is `old` or comes, by the chain of supersession, to be replaced by it. What has
         ended already stays as it is.
         """

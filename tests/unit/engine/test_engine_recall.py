@@ -640,3 +640,13 @@ def test_before_the_first_sweep_the_words_decide_under_every_preset(name: str) -
         assert (
             rem.recall("why did the deploy of checkout fail", limit=1)[0].memory.text == "The deploy of checkout failed"
         )
+
+
+def test_as_of_a_time_everything_is_as_old_as_it_was_then() -> None:
+    clock = FixedClock()
+    settings = Settings(db=":memory:", background_index=False)
+    with Remembrancer.open(settings=settings, embedder=HashEmbedder(), clock=clock) as rem:
+        rem.remember("The deploy of checkout failed")
+        clock.advance(30 * DAY)
+        (then,) = rem.recall("why did the deploy of checkout fail", as_of=NOW + DAY)
+        assert (then.age, then.explanation.signals["retention"]) == (DAY, pytest.approx(0.5 ** (1 / 30)))

@@ -409,3 +409,19 @@ def test_a_memory_that_is_not_allowed_is_refused_by_argument_value_and_what_is(
     with pytest.raises(InvalidInput, match=said):
         rem.remember(**given)
     assert kept(rem) == (0, 0)
+
+
+def test_a_topic_told_to_few_is_shown_to_few_though_it_was_open_before(rem: Remembrancer) -> None:
+    rem.remember("Deploys are on Fridays", topic_key="day")
+    told = rem.scoped(session="monday").remember("Deploys are on Mondays", topic_key="day", visibility="session")
+    assert (told.visibility, told.scope.session) == (Visibility.SESSION, "monday")
+
+
+def test_a_topic_that_few_see_is_not_opened_by_being_told_anew(rem: Remembrancer) -> None:
+    rem.remember("Deploys are on Fridays", topic_key="day", visibility="own")
+    assert rem.remember("Deploys are on Mondays", topic_key="day").visibility is Visibility.OWN
+
+
+def test_a_topic_told_anew_is_the_word_of_who_told_it_last(rem: Remembrancer) -> None:
+    rem.remember("Deploys are on Fridays", topic_key="day")
+    assert rem.remember("Deploys are on Mondays", topic_key="day", origin="tool").origin is Origin.TOOL

@@ -292,3 +292,27 @@ def test_invalidating_what_was_to_hold_only_later_means_it_never_does(rem: Remem
     ended = rem.invalidate(one.id)
     assert ended.valid_until is not None
     assert ended.valid_until - later <= timedelta(microseconds=1)
+
+
+@pytest.mark.parametrize("end", ["retired", "expired", "superseded"])
+def test_what_holds_no_more_itself_takes_nothings_place(rem: Remembrancer, end: str) -> None:
+    old, new, newest = kept(rem, "deploy on Fridays", "deploy on Mondays", "deploy on Tuesdays")
+    match end:
+        case "retired":
+            rem.forget(new)
+        case "expired":
+            rem.invalidate(new)
+        case _:
+            rem.supersede(new, newest)
+    with pytest.raises(Conflict):
+        rem.supersede(old, new)
+
+
+def test_a_walk_as_of_a_time_follows_no_edge_that_was_made_later() -> None:
+    clock = FixedClock()
+    with opened("default", clock) as rem:
+        near, far = kept(rem, "deploy", "lunch")
+        before = clock()
+        clock.advance(timedelta(days=1))
+        rem.link(near, far, "similar")
+        assert [hit.id for hit in rem.recall("deploy", as_of=before, walk_depth=1)] == [near]

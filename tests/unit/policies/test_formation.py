@@ -209,7 +209,7 @@ def test_the_cue_of_a_memory_is_its_title_and_text_under_its_day() -> None:
 def test_a_topic_told_anew_says_what_the_new_draft_says() -> None:
     old = formed(MemoryDraft(text="2 GiB", title="Memory", tags=("old",), importance=0.2, valid_until=LATER))
     draft = MemoryDraft(text="4 GiB", title="RAM", tags=("new",), importance=0.9, priority=9, metadata={"a": 1})
-    memory = revised(old, draft, now=LATER).memory
+    memory = revised(old, draft, scope=SCOPE, now=LATER).memory
     assert (memory.text, memory.title, memory.tags, memory.metadata) == ("4 GiB", "RAM", ("new",), {"a": 1})
     assert (memory.strength.importance, memory.strength.priority) == (0.9, 9)
     assert (memory.valid_until, memory.occurred_to, memory.revision) == (None, LATER, 2)
@@ -218,26 +218,26 @@ def test_a_topic_told_anew_says_what_the_new_draft_says() -> None:
 def test_a_topic_told_anew_keeps_its_confidence_usage_source_and_first_recording() -> None:
     strength = Strength(confidence=0.9, usage=Usage(helped=3))
     old = replace(formed(MemoryDraft(text="2 GiB", source="runbook")), strength=strength)
-    memory = revised(old, MemoryDraft(text="4 GiB", source="rumour", confidence=0.1), now=LATER).memory
+    memory = revised(old, MemoryDraft(text="4 GiB", source="rumour", confidence=0.1), scope=SCOPE, now=LATER).memory
     assert (memory.strength.confidence, memory.strength.usage) == (0.9, Usage(helped=3))
     assert (memory.source, memory.recorded_at, memory.id) == ("runbook", NOW, ID)
 
 
 def test_a_topic_told_anew_is_found_by_its_new_words_alone() -> None:
-    write = revised(formed(MemoryDraft(text="2 GiB")), MemoryDraft(text="4 GiB"), now=LATER)
+    write = revised(formed(MemoryDraft(text="2 GiB")), MemoryDraft(text="4 GiB"), scope=SCOPE, now=LATER)
     assert [each.cue.text for each in write.cues] == ["4 GiB"]
 
 
 def test_a_topic_told_anew_honours_a_new_expiry_and_drops_an_old_one() -> None:
     old = formed(MemoryDraft(text="2 GiB"))
-    expiring = revised(old, MemoryDraft(text="2 GiB", valid_until=LATER), now=NOW).memory
+    expiring = revised(old, MemoryDraft(text="2 GiB", valid_until=LATER), scope=SCOPE, now=NOW).memory
     assert expiring.valid_until == LATER
-    assert revised(expiring, MemoryDraft(text="4 GiB"), now=NOW).memory.valid_until is None
+    assert revised(expiring, MemoryDraft(text="4 GiB"), scope=SCOPE, now=NOW).memory.valid_until is None
 
 
 def test_the_same_told_again_says_the_same_whenever_it_is_told() -> None:
     old = formed(MemoryDraft(text="2 GiB"))
-    assert says_the_same(revised(old, MemoryDraft(text="2 GiB"), now=LATER).memory, old)
+    assert says_the_same(revised(old, MemoryDraft(text="2 GiB"), scope=SCOPE, now=LATER).memory, old)
 
 
 @pytest.mark.parametrize(
@@ -254,7 +254,7 @@ def test_the_same_told_again_says_the_same_whenever_it_is_told() -> None:
 )
 def test_what_is_told_anew_with_any_difference_does_not_say_the_same(draft: MemoryDraft) -> None:
     old = formed(MemoryDraft(text="2 GiB"))
-    assert not says_the_same(revised(old, draft, now=LATER).memory, old)
+    assert not says_the_same(revised(old, draft, scope=SCOPE, now=LATER).memory, old)
 
 
 def test_an_episode_spans_its_turns_and_is_found_by_each_of_them() -> None:

@@ -20,7 +20,7 @@ from remembrancer.adapters.reference.search import participants, search
 from remembrancer.domain.candidates import Candidates, States
 from remembrancer.domain.event import Event
 from remembrancer.domain.health import HealthSnapshot
-from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Revision, Status
+from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Revision, Status, holds
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reader, Scope
@@ -96,6 +96,7 @@ class ReferenceStore:
                 strength=replace(
                     write.memory.strength,
                     usage=before.strength.usage,
+                    confidence=before.strength.confidence,
                     stability=before.strength.stability,
                     difficulty=before.strength.difficulty,
                     last_reviewed_at=before.strength.last_reviewed_at,
@@ -145,11 +146,13 @@ class ReferenceStore:
             memory = rows.seen(reader, old)
             if new is None:
                 return _invalidate(rows, memory, at)
-            rows.seen(reader, new)
+            successor = rows.seen(reader, new)
             if memory.superseded_by == new:
                 return memory
             if memory.superseded_by is not None:
                 raise Conflict(f"memory {old} is superseded by {memory.superseded_by}")
+            if not holds(successor, at):
+                raise Conflict(f"memory {new} holds no more itself")
             if old in _successors(rows, new):
                 raise Conflict(f"memory {new} is, in the end, superseded by {old}")
             rows.memories[old] = replace(memory, superseded_by=new, superseded_at=at)

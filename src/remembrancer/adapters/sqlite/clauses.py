@@ -92,7 +92,8 @@ def kept_by(where: Filter, conditions: Where) -> Where:
         if value is not None:
             conditions.add(condition, value)
     for tag in sorted(where.tags):
-        conditions.add("EXISTS (SELECT 1 FROM json_each(m.tags) WHERE value = ?)", tag)
+        # What has no tags at all is passed over by an index of those that have.
+        conditions.add("m.tags <> '[]' AND EXISTS (SELECT 1 FROM json_each(m.tags) WHERE value = ?)", tag)
     if where.without_tags:
         conditions.add(
             f"NOT EXISTS (SELECT 1 FROM json_each(m.tags) WHERE value IN ({_marks(where.without_tags)}))",

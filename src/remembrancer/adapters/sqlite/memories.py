@@ -22,7 +22,7 @@ from remembrancer.adapters.sqlite.rows import (
     strength_bindings,
 )
 from remembrancer.adapters.sqlite.times import micros, moment
-from remembrancer.domain.memory import IndexedCue, Memory, MemoryWrite, Status
+from remembrancer.domain.memory import IndexedCue, Memory, MemoryWrite, Status, holds
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.strength import Adjustment, Exposed, Strength
@@ -126,6 +126,7 @@ def revise(connection: Connection, scope: Scope, write: MemoryWrite, expected_re
         strength=replace(
             memory.strength,
             usage=before.strength.usage,
+            confidence=before.strength.confidence,
             stability=before.strength.stability,
             difficulty=before.strength.difficulty,
             last_reviewed_at=before.strength.last_reviewed_at,
@@ -225,6 +226,8 @@ def supersede(connection: Connection, reader: Reader, old: UUID, new: UUID | Non
         return memory
     if memory.superseded_by is not None:
         raise Conflict(f"memory {old} is superseded by {memory.superseded_by} already")
+    if not holds(found[new], at):
+        raise Conflict(f"memory {new} holds no more itself: neither would be left")
     if old in _successors(connection, reader.scope, new):
         raise Conflict(f"memory {new} is, in the end, superseded by {old}: neither would be left")
     connection.execute(

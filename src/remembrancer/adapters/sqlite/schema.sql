@@ -53,6 +53,7 @@ CREATE INDEX memories_by_time ON memories (workspace, occurred_to);
 CREATE INDEX memories_by_change ON memories (workspace, change);
 CREATE INDEX memories_by_session ON memories (workspace, session, occurred_to) WHERE session <> '';
 CREATE INDEX memories_by_source ON memories (workspace, source, occurred_to) WHERE source IS NOT NULL;
+CREATE INDEX memories_tagged ON memories (workspace, occurred_to) WHERE tags <> '[]';
 
 CREATE TABLE memory_events (
   memory INTEGER NOT NULL REFERENCES memories (n) ON DELETE CASCADE,

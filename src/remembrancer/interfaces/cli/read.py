@@ -18,6 +18,8 @@ from remembrancer.interfaces.cli.times import optional_time
 POINTS: Final = 721
 """Of a curve: two a day, of the usual half year back and ahead."""
 
+BLOCK_CHARS: Final = 4000
+
 Query = Annotated[str, typer.Argument(metavar="QUERY", help="The question.")]
 Limit = Annotated[int, typer.Option("--limit", "-n", help="How many at most.")]
 
@@ -29,7 +31,7 @@ def recall(
     question: Question,
     explain: Annotated[bool, typer.Option("--explain", help="Draw what each score is made of.")] = False,
     render: Annotated[bool, typer.Option("--render", help="Print the block for a prompt instead.")] = False,
-    max_chars: Annotated[int, typer.Option("--max-chars", help="How long each block may be.")] = 4000,
+    max_chars: Annotated[int, typer.Option("--max-chars", help="How long each block may be.")] = BLOCK_CHARS,
     detail: Annotated[
         str, typer.Option("--detail", help="How much of a transcript stands in it: auto, low, none or high.")
     ] = "auto",
@@ -44,6 +46,8 @@ def recall(
     """
     from remembrancer.interfaces.wire import RecallOut
 
+    if not render and (detail != "auto" or max_chars != BLOCK_CHARS):
+        raise InvalidInput("--detail or --max-chars", "without --render", "--render with them: they shape the block")
     asked = question.arguments(call)
     with call.opened(create=False) as memory:
         answer = memory.recall(query, explain=True, **asked)

@@ -334,6 +334,14 @@ class ReviseContract(StoreSuite):
         assert await one(store, memory.id) == revised
 
     @awaited
+    async def test_revising_keeps_what_feedback_made_of_a_memory(self, store: Store) -> None:
+        memory = a_memory()
+        await store.insert(SCOPE, indexed(memory))
+        await store.adjust(READER, [memory.id], lambda held: Adjustment(replace(held, confidence=0.9)), at=LATER)
+        revised = await store.revise(SCOPE, indexed(replace(memory, text="later")), expected_revision=1, at=LATER)
+        assert revised.strength.confidence == 0.9
+
+    @awaited
     async def test_revising_does_not_bring_a_retired_memory_back(self, store: Store) -> None:
         memory = a_memory("one")
         await remember(store, indexed(memory))

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from remembrancer import AsyncRemembrancer
+from remembrancer.adapters.sqlite import exporting
 from remembrancer.adapters.sqlite.connection import connect
 from remembrancer.adapters.sqlite.resident.cache import ResidentIndexes
 from remembrancer.adapters.sqlite.store import SqliteOptions, SqliteStore
@@ -378,6 +379,21 @@ def test_an_export_holds_one_state_while_others_write(place: str, path: str) -> 
 
     before, rows = asyncio.run(work())
     assert rows == before
+
+
+@pytest.mark.parametrize("page", [1, 2, 3])
+def test_an_export_in_pages_is_the_whole(path: str, monkeypatch: pytest.MonkeyPatch, page: int) -> None:
+    async def work() -> tuple[list[ExportRow], list[ExportRow]]:
+        store = SqliteStore(path, analyse=tokens_and_terms)
+        await populate(store, SCOPE)
+        whole = await exported(store)
+        monkeypatch.setattr(exporting, "PAGE", page)
+        in_pages = await exported(store)
+        await store.close()
+        return whole, in_pages
+
+    whole, in_pages = asyncio.run(work())
+    assert in_pages == whole
 
 
 def test_an_export_left_half_way_lets_the_store_be_closed(path: str) -> None:

@@ -13,6 +13,7 @@ CREATE UNIQUE INDEX memories_by_topic ON memories (workspace, project, crew, age
   WHERE topic_key IS NOT NULL AND status = 'active' AND superseded_by IS NULL;
 CREATE INDEX memories_by_session ON memories (workspace, session, occurred_to) WHERE session <> '';
 CREATE INDEX memories_by_source ON memories (workspace, source, occurred_to) WHERE source IS NOT NULL;
+CREATE INDEX memories_tagged ON memories (workspace, occurred_to) WHERE tags <> '[]';
 
 -- Append-only: which memory got how far, and when. `similarity` is the cosine it was found with. Two exposures of one kind
 -- at one microsecond are one, so that importing a row twice adds nothing.

@@ -222,16 +222,17 @@ class WorkspaceIndex:
         firsts = self._first_cue.values
         if len(firsts) == len(self._memory_of_cue):
             return slots, slots
-        ends = np.append(firsts[1:], len(self._memory_of_cue))
-        both, worded = slots.copy(), slots.copy()
-        for place, slot in enumerate(slots.tolist()):
-            cues = slice(int(firsts[slot]), int(ends[slot]))
-            words = np.zeros(cues.stop - cues.start) if lexical is None else lexical.bm25[cues]
-            meaning = 0.0 if similarity is None else np.clip(np.nan_to_num(similarity[cues]), 0.0, None)
-            bound = 1.0 if lexical is None or lexical.bound <= 0 else lexical.bound
-            both[place] = cues.start + int(np.argmax(words / bound + meaning))
-            worded[place] = cues.start + int(np.argmax(words))
-        return both, worded
+        starts = firsts[slots]
+        sizes = np.append(firsts[1:], len(self._memory_of_cue))[slots] - starts
+        if not len(slots) or int(sizes.max()) == 1:
+            return starts, starts
+        # The cues of all these slots in one row, each slot's together.
+        begins = np.cumsum(sizes) - sizes
+        cues = np.arange(int(sizes.sum())) - np.repeat(begins - starts, sizes)
+        words = np.zeros(len(cues)) if lexical is None else lexical.bm25[cues].astype(np.float64)
+        meaning = 0.0 if similarity is None else np.clip(np.nan_to_num(similarity[cues]), 0.0, None)
+        bound = 1.0 if lexical is None or lexical.bound <= 0 else lexical.bound
+        return cues[_first_of_most(words / bound + meaning, begins, sizes)], cues[_first_of_most(words, begins, sizes)]
 
     def _without_vector(self, request: SearchRequest, kept: NDArray[np.bool_] | None) -> int:
         """Visible memories with a cue that awaits its vector."""
@@ -249,3 +250,12 @@ def _ranks(leg: NDArray[np.int64], found: NDArray[np.int64], slots: int) -> NDAr
     ranks = np.zeros(slots, dtype=np.int32)
     ranks[leg] = np.arange(1, len(leg) + 1, dtype=np.int32)
     return ranks[found]
+
+
+def _first_of_most(
+    values: NDArray[np.float64], begins: NDArray[np.int64], sizes: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """The place of the first greatest value of each stretch."""
+    most = np.maximum.reduceat(values, begins)
+    places = np.flatnonzero(values == np.repeat(most, sizes))
+    return places[np.searchsorted(places, begins)]
