@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -89,8 +90,8 @@ async def _read(
 ) -> AsyncIterator[Chosen]:
     """The page's rows, in order, without repeats of what was said before."""
     ids = ranking.found.ids
-    rows = await ctx.store.get(reader, [ids[index] for index in page])
-    cues = await ctx.store.cues(reader, list(rows))
+    wanted = [ids[index] for index in page]
+    rows, cues = await asyncio.gather(ctx.store.get(reader, wanted), ctx.store.cues(reader, wanted))
     for index in page:
         memory = rows.get(ids[index])
         several = cues.get(ids[index])
