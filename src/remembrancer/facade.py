@@ -571,6 +571,13 @@ class AsyncRemembrancer:
             self._ctx, self.scope, self._opened.indexer, frozenset(jobs), force=force, on_indexed=on_indexed
         )
 
+    async def search_mode(self) -> SearchMode:
+        """How recall searches now: `vector`, `vector-degraded` (the embedder does not answer) or `sparse-only`.
+
+        Asks the embedder, which takes as long as one answer of it may.
+        """
+        return await inspect.search_mode(self._ctx)
+
     async def doctor(self) -> tuple[Finding, ...]:
         """What was looked at, and what is wrong with it."""
         findings = await inspect.doctor(self._ctx, self._reader())

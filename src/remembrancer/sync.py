@@ -29,7 +29,7 @@ from remembrancer.engine.compare import Comparison
 from remembrancer.engine.context import Clock
 from remembrancer.engine.exchange import Imported, OnRows
 from remembrancer.engine.fading import FadingCurve, Outlook
-from remembrancer.engine.inspect import Dossier, WhyNot
+from remembrancer.engine.inspect import Dossier, SearchMode, WhyNot
 from remembrancer.errors import StoreUnavailable
 from remembrancer.facade import AsyncRemembrancer, Identifier
 from remembrancer.jobs.indexer import IndexReport, OnIndexed
@@ -536,6 +536,13 @@ class Remembrancer:
         What each did, or why it did nothing, by the job's name.
         """
         return self._run(self._inner.maintain(only, force=force, on_indexed=on_indexed))
+
+    def search_mode(self) -> SearchMode:
+        """How recall searches now: `vector`, `vector-degraded` (the embedder does not answer) or `sparse-only`.
+
+        Asks the embedder, which takes as long as one answer of it may.
+        """
+        return self._run(self._inner.search_mode())
 
     def doctor(self) -> tuple[Finding, ...]:
         """What was looked at, and what is wrong with it."""
