@@ -170,7 +170,8 @@ class Store(Protocol):
         ...
 
     async def revise(self, scope: Scope, write: MemoryWrite, *, expected_revision: int, at: datetime) -> Memory:
-        """Replace what a memory says, keep what it said as a revision. Conflict unless it is at `expected_revision`.
+        """Replace what a memory says, keep what it said as a revision. Conflict unless it is at `expected_revision`
+        and nothing supersedes it.
 
         It is at `expected_revision` + 1 then. Status, usage, confidence and reviews stay as they are stored,
         `write.event_ids` are added to the provenance, the cues are replaced and their vectors go.
@@ -178,7 +179,10 @@ class Store(Protocol):
         ...
 
     async def by_topic(self, scope: Scope, topic_key: str) -> Memory | None:
-        """The active memory of exactly this scope (session apart) with that topic key."""
+        """The active memory of exactly this scope (session apart) with that topic key.
+
+        One that is superseded has let go of it.
+        """
         ...
 
     async def adjust(
@@ -240,7 +244,7 @@ class Store(Protocol):
         ...
 
     async def audit(self, reader: Reader, memory_id: UUID) -> tuple[Audited, ...]:
-        """What was done to the memory by a policy or a person, oldest first."""
+        """What was done to the memory by a policy or a person, oldest first, then by action and reason."""
         ...
 
     async def provenance(self, reader: Reader, memory_id: UUID) -> tuple[Event, ...]:
