@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import get_args
 
+from expression_strategies import expressions_over
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,29 +27,10 @@ fractions = st.floats(min_value=0.0, max_value=1.0)
 finite = st.floats(allow_nan=False, allow_infinity=False)
 
 
-def _weighted(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]:
-    return st.lists(st.tuples(inner, fractions), min_size=1, max_size=3).map(
-        lambda terms: Weighted(tuple((term, weight / len(terms)) for term, weight in terms))
-    )
-
-
-def _composed(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]:
-    several = st.lists(inner, min_size=1, max_size=3).map(tuple)
-    return st.one_of(
-        _weighted(inner),
-        st.builds(Product, several),
-        st.builds(MinMax, inner, least=st.none() | finite),
-        st.builds(Rrf, several, k=st.integers(min_value=1, max_value=1_000_000)),
-        st.builds(Clamp, inner),
-        st.builds(Saturating, inner),
-        st.builds(Greatest, several),
-    )
-
-
 # A signal may be called as a function is.
 signals = st.sampled_from([*SCALES, *FUNCTIONS, "_x", "k"]).map(Signal)
 leaves: st.SearchStrategy[Expression] = st.one_of(signals, fractions.map(Const))
-expressions = st.recursive(leaves, _composed, max_leaves=12)
+expressions = expressions_over(leaves, weights=fractions, least=finite, most_k=1_000_000, max_leaves=12)
 
 
 def parts_of(expression: Expression) -> list[Expression]:

@@ -5,6 +5,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
+from expression_strategies import expressions_over
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +15,6 @@ from remembrancer.policies.scoring import (
     Clamp,
     Const,
     Expression,
-    Greatest,
     MinMax,
     Product,
     Rrf,
@@ -36,27 +36,8 @@ numbers = st.sampled_from([0.0, 0.25, 1.0, math.nan]) | fractions
 tables = st.fixed_dictionaries({name: st.lists(numbers, min_size=COUNT, max_size=COUNT) for name in NAMES})
 
 
-def _weighted(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]:
-    return st.lists(st.tuples(inner, fractions), min_size=1, max_size=3).map(
-        lambda terms: Weighted(tuple((term, weight / len(terms)) for term, weight in terms))
-    )
-
-
-def _composed(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]:
-    several = st.lists(inner, min_size=1, max_size=3).map(tuple)
-    return st.one_of(
-        _weighted(inner),
-        st.builds(Product, several),
-        st.builds(MinMax, inner, least=st.none() | fractions),
-        st.builds(Rrf, several, k=st.integers(min_value=1, max_value=100)),
-        st.builds(Clamp, inner),
-        st.builds(Saturating, inner),
-        st.builds(Greatest, several),
-    )
-
-
 leaves: st.SearchStrategy[Expression] = st.one_of(st.sampled_from(NAMES).map(Signal), fractions.map(Const))
-expressions = st.recursive(leaves, _composed, max_leaves=8)
+expressions = expressions_over(leaves, weights=fractions, least=fractions, most_k=100, max_leaves=8)
 
 
 def columns(table: dict[str, list[float]]) -> dict[str, Column]:

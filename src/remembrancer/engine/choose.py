@@ -7,9 +7,6 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
 from remembrancer.domain.candidates import Candidates
 from remembrancer.domain.memory import Cue, Memory
 from remembrancer.domain.scope import Reader
@@ -18,6 +15,9 @@ from remembrancer.policies.diversity import Mmr, same_words, words_of
 from remembrancer.policies.scoring import Scored
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from remembrancer.policies.scoring import Column
 
 
@@ -49,15 +49,11 @@ class Chosen:
 
 @dataclass(slots=True)
 class Choice:
-    """What was chosen, best first, and why others were not. Candidates go by their index.
-
-    `worst_rank`: the last place in the ranking, from 1, that something was chosen from.
-    """
+    """What was chosen, best first, and why others were not. Candidates go by their index."""
 
     chosen: list[Chosen] = field(default_factory=list[Chosen])
     missing: set[int] = field(default_factory=set[int])
     repeated: dict[int, int] = field(default_factory=dict[int, int])
-    worst_rank: int = 0
 
 
 async def choose(
@@ -80,8 +76,6 @@ async def choose(
     if diversity is not None:
         # Likeness to better hits takes from a score: it may fall below what was asked for only now.
         choice.chosen = [one for one in _diverse(choice.chosen, diversity, limit) if one.score >= min_score]
-    places = np.flatnonzero(np.isin(ranking.order, [chosen.candidate for chosen in choice.chosen])) + 1
-    choice.worst_rank = int(places.max(initial=0))
     return choice
 
 

@@ -15,6 +15,7 @@ from remembrancer.domain.scope import Reader
 from remembrancer.engine.context import Context
 from remembrancer.engine.recall import Question, recall
 from remembrancer.errors import InvalidInput, ModelUnavailable
+from remembrancer.policies.diversity import jaccard
 from remembrancer.policies.leading import Weight, Weights, leading, setting_apart
 from remembrancer.ports.embedder import Embedded, Embedder
 from remembrancer.presets.spec import Preset
@@ -100,19 +101,14 @@ async def compare(ctx: Context, reader: Reader, question: Question, presets: Seq
     _check(presets)
     now = question.where.current_at
     once = None if ctx.embedder is None else _AskedOnce(ctx.embedder)
+    limits = [preset.limits.capped(question.limit) for preset in presets]
     recalls: list[Recall] = []
-    for preset in presets:
-        limit = min(question.limit or preset.limits.usual, preset.limits.most)
+    for preset, limit in zip(presets, limits, strict=True):
         under = replace(ctx, preset=preset, embedder=once, clock=lambda: now)
         recalls.append(await recall(under, reader, replace(question, limit=limit)))
     answers = tuple(
-        Answer(
-            preset=preset.name,
-            limit=min(question.limit or preset.limits.usual, preset.limits.most),
-            hits=answer.hits,
-            degraded=answer.degraded,
-        )
-        for preset, answer in zip(presets, recalls, strict=True)
+        Answer(preset=preset.name, limit=limit, hits=answer.hits, degraded=answer.degraded)
+        for preset, limit, answer in zip(presets, limits, recalls, strict=True)
     )
     memories = {hit.id: hit.memory for answer in answers for hit in answer.hits}
     places = {
@@ -174,13 +170,14 @@ def _mean_rank(one: Compared, answers: Sequence[Answer]) -> float:
 def _overlaps(answers: Sequence[Answer]) -> tuple[Overlap, ...]:
     returned = {answer.preset: {hit.id for hit in answer.hits} for answer in answers}
     return tuple(
-        Overlap(first=first, second=second, share=_shared(returned[first], returned[second]))
+        Overlap(first=first, second=second, share=_agreement(returned[first], returned[second]))
         for first, second in combinations(returned, 2)
     )
 
 
-def _shared(one: set[UUID], other: set[UUID]) -> float:
-    return len(one & other) / len(one | other) if one or other else 1.0
+def _agreement(one: set[UUID], other: set[UUID]) -> float:
+    """Presets that both return nothing agree, where texts without words have nothing in common."""
+    return jaccard(one, other) if one or other else 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -208,8 +208,10 @@ class _Fates(Mapping[UUID, Fate]):
         ranking, choice = self._ranking, self._choice
         ids = ranking.found.ids
         returned = {chosen.candidate for chosen in choice.chosen}
+        ranked = list(map(int, ranking.order))
+        last = max((rank for rank, index in enumerate(ranked, start=1) if index in returned), default=0)
         fates: dict[UUID, Fate] = {}
-        for rank, index in enumerate(map(int, ranking.order), start=1):
+        for rank, index in enumerate(ranked, start=1):
             detail = ""
             if index in returned:
                 stage = Stage.RETURNED
@@ -217,7 +219,7 @@ class _Fates(Mapping[UUID, Fate]):
                 stage = Stage.ROW_MISSING
             elif index in choice.repeated:
                 stage, detail = Stage.DUPLICATE, str(ids[choice.repeated[index]])
-            elif rank <= choice.worst_rank and self._ranking.passed[index]:
+            elif rank < last and ranking.passed[index]:
                 stage = Stage.ALIKE
             else:
                 stage = self._left_out(index)

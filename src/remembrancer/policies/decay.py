@@ -7,7 +7,7 @@ counts as 0.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
@@ -25,6 +25,9 @@ MAX_DAYS: Final = 36_500.0
 class LinearRamp:
     """max(floor, 1 - age / days)."""
 
+    reads_exposures: ClassVar[bool] = False
+    reads_stability: ClassVar[bool] = False
+
     days: float
     floor: float = 0.0
 
@@ -40,6 +43,9 @@ class LinearRamp:
 @dataclass(frozen=True, slots=True)
 class HalfLife:
     """max(floor, 0.5^(age / days)): half of it is left after `days`."""
+
+    reads_exposures: ClassVar[bool] = False
+    reads_stability: ClassVar[bool] = False
 
     days: float
     floor: float = 0.0
@@ -57,6 +63,9 @@ class HalfLife:
 class Exponential:
     """exp(-age / days): 1/e, 37 %, is left after `days`, the time constant."""
 
+    reads_exposures: ClassVar[bool] = False
+    reads_stability: ClassVar[bool] = False
+
     days: float
 
     def __post_init__(self) -> None:
@@ -73,6 +82,9 @@ class Ebbinghaus:
 
     `rate` a day, `spacing` an exposure. After Ebbinghaus 1885, in the exponential form.
     """
+
+    reads_exposures: ClassVar[bool] = True
+    reads_stability: ClassVar[bool] = False
 
     rate: float
     spacing: float
@@ -94,6 +106,9 @@ class PowerLaw:
     factor = 0.9^(-1 / exponent) - 1. Elapsed time is not cut to whole days. The exponent is w[20] of the parameters.
     Source: open-spaced-repetition, FSRS-6 default parameters.
     """
+
+    reads_exposures: ClassVar[bool] = False
+    reads_stability: ClassVar[bool] = True
 
     exponent: float = 0.1542
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final
 
@@ -27,8 +28,8 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text.casefold()))
 
 
-def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
-    """Shared words over all words, in [0, 1]; 0 where neither has any."""
+def jaccard(one: AbstractSet[Hashable], other: AbstractSet[Hashable]) -> float:
+    """What both hold over what either holds, in [0, 1]; 0 where neither holds anything."""
     return len(one & other) / len(one | other) if one or other else 0.0
 
 

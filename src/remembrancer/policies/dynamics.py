@@ -16,7 +16,7 @@ from remembrancer.domain.memory import Memory
 from remembrancer.domain.scope import Level, level_of
 from remembrancer.domain.strength import Exposure, Usage
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.decay import Curve, Ebbinghaus, PowerLaw
+from remembrancer.policies.decay import Curve
 from remembrancer.policies.reinforcement import Gain, NoGain
 
 if TYPE_CHECKING:
@@ -76,9 +76,9 @@ class Dynamics:
         its last counted exposure or review where that is later and counts.
         """
         since = states.occurred_at
-        if self.since is Since.EXPOSED or isinstance(self.curve, Ebbinghaus) or not isinstance(self.gain, NoGain):
+        if self.since is Since.EXPOSED or self.curve.reads_exposures or not isinstance(self.gain, NoGain):
             since = _later(since, states.exposed_at[self.counted])
-        if self.since is Since.REVIEWED or isinstance(self.curve, PowerLaw):
+        if self.since is Since.REVIEWED or self.curve.reads_stability:
             since = _later(since, states.reviewed_at)
         return since
 

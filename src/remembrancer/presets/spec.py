@@ -38,6 +38,10 @@ class Limits:
         """Raises InvalidInput for more than there may be."""
         return self.usual if asked is None else validation.whole("limit", asked, 1, self.most)
 
+    def capped(self, asked: int | None) -> int:
+        """As `of`, but the most there may be instead of more."""
+        return self.of(None if asked is None else min(asked, self.most))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sight:
