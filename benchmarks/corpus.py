@@ -23,7 +23,7 @@ from remembrancer import AsyncRemembrancer, EventDraft
 from remembrancer.adapters.sqlite.store import SqliteStore
 from remembrancer.domain.event import Severity
 from remembrancer.domain.scope import Scope
-from remembrancer.policies.lexical import tokens_and_terms
+from remembrancer.policies.formation import analysed
 from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.store import CueVector
 
@@ -82,7 +82,7 @@ async def _give_vectors(path: Path, embedder: Embedder, scope: Scope) -> None:
     """Vectors for every cue: each one of a thousand real ones, moved a little."""
     words, chance = Words(seed=1), np.random.default_rng(1)
     real = (await embedder.embed_documents([words.text() for _ in range(EMBEDDED)])).vectors
-    store = SqliteStore(str(path), analyse=tokens_and_terms)
+    store = SqliteStore(str(path), analyse=analysed)
     try:
         while waiting := await store.pending(scope, embedder.model_id, limit=BATCH, now=datetime.now(UTC)):
             vectors = _near(real, chance, len(waiting))

@@ -43,7 +43,7 @@ from remembrancer.config import Settings
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader
 from remembrancer.evaluation.machine import machine_line
-from remembrancer.policies.lexical import tokens_and_terms
+from remembrancer.policies.formation import analysed
 from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.store import SearchRequest
 
@@ -96,7 +96,7 @@ class Ours:
 
     async def nearest(self, questions: Sequence[Asked]) -> list[Sequence[int]]:
         where = Filter(current_at=datetime.now(UTC))
-        store = SqliteStore(str(self.path), analyse=tokens_and_terms)
+        store = SqliteStore(str(self.path), analyse=analysed)
         try:
             found = [
                 await store.search(

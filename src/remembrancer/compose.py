@@ -18,7 +18,7 @@ from remembrancer.config import Settings, read_toml, user_cache
 from remembrancer.domain.identity import uuid7
 from remembrancer.engine.context import Clock, Context
 from remembrancer.errors import InvalidInput, ModelUnavailable
-from remembrancer.policies.lexical import tokens_and_terms
+from remembrancer.policies.formation import analysed
 from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.store import Store
 from remembrancer.presets.catalogue import PRESETS, preset_named
@@ -123,7 +123,7 @@ def _local(settings: Settings) -> Embedder:
     missing = [package for package in LOCAL_PACKAGES if find_spec(package) is None]
     if missing:
         raise ModelUnavailable(f"the local embedder needs {', '.join(missing)}: pip install 'remembrancer[local]'")
-    from remembrancer.adapters.embedders.deferred import DeferredEmbedder
+    from remembrancer.adapters.embedders.deferred import DeferredWordEmbedder
     from remembrancer.adapters.embedders.local import LocalEmbedder, local_model_id, reads_latin, weights
     from remembrancer.adapters.embedders.local.graph import DIM
 
@@ -134,7 +134,7 @@ def _local(settings: Settings) -> Embedder:
     cache = Path(settings.cache_dir) if settings.cache_dir else user_cache()
     precision = settings.precision or "int8"
     load = partial(LocalEmbedder.open, source=settings.weights, precision=precision, cache_dir=cache)
-    return DeferredEmbedder(model_id=local_model_id(precision), dim=DIM, reads=reads_latin, load=load)
+    return DeferredWordEmbedder(model_id=local_model_id(precision), dim=DIM, reads=reads_latin, load=load)
 
 
 def _ollama(settings: Settings, name: str) -> Embedder:
@@ -161,7 +161,7 @@ def _store(settings: Settings, *, create: bool) -> Store:
     if separator:
         raise InvalidInput("db", settings.db, f"a file's path or :memory: (there is no backend for {scheme}:// yet)")
     options = SqliteOptions(create=create, full_sync=settings.full_sync, index_bytes=settings.index_mb << 20)
-    return SqliteStore(settings.db, analyse=tokens_and_terms, options=options)
+    return SqliteStore(settings.db, analyse=analysed, options=options)
 
 
 def _now() -> datetime:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from remembrancer.adapters.sqlite.store import SqliteStore
-from remembrancer.policies.lexical import tokens_and_terms
+from remembrancer.policies.formation import analysed
 from remembrancer.ports.store import Store
 from remembrancer.testing.store_contract import StoreContract
 
@@ -19,9 +19,9 @@ class TestSqliteFile(StoreContract):
         self.files = (tmp_path / f"{number}.db" for number in itertools.count())
 
     async def make_store(self) -> Store:
-        return SqliteStore(str(next(self.files)), analyse=tokens_and_terms)
+        return SqliteStore(str(next(self.files)), analyse=analysed)
 
 
 class TestSqliteInMemory(StoreContract):
     async def make_store(self) -> Store:
-        return SqliteStore(":memory:", analyse=tokens_and_terms)
+        return SqliteStore(":memory:", analyse=analysed)

@@ -22,8 +22,7 @@ from remembrancer.adapters.sqlite.database import Database
 from remembrancer.adapters.sqlite.store import SqliteStore
 from remembrancer.domain.event import Event
 from remembrancer.errors import InvalidInput, RemembrancerError, StoreUnavailable
-from remembrancer.policies.formation import Formation, memory_of_event
-from remembrancer.policies.lexical import tokens_and_terms
+from remembrancer.policies.formation import Formation, analysed, memory_of_event
 from remembrancer.ports.store import Entry
 from remembrancer.testing.doubles import SCOPE, HashEmbedder, an_event
 
@@ -318,7 +317,7 @@ def test_a_file_that_could_not_grow_is_sound(full: Filled) -> None:
 
 async def filled(path: Path) -> tuple[list[Event], RemembrancerError]:
     """The acknowledged events of a store that may have a hundred pages, and what was said when they were full."""
-    store = SqliteStore(str(path), analyse=tokens_and_terms)
+    store = SqliteStore(str(path), analyse=analysed)
     acknowledged: list[Event] = []
     try:
         while True:

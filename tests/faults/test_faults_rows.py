@@ -12,7 +12,7 @@ import pytest
 from remembrancer.adapters.sqlite.connection import connect
 from remembrancer.adapters.sqlite.store import SqliteStore
 from remembrancer.errors import StoreUnavailable
-from remembrancer.policies.lexical import tokens_and_terms
+from remembrancer.policies.formation import analysed
 from remembrancer.testing.contract.base import EVERYTHING, MODEL, exported
 from remembrancer.testing.contract.world import DEPLOY, FORMER, OOM, populate
 from remembrancer.testing.doubles import NOW, READER, SCOPE
@@ -62,7 +62,7 @@ def test_a_row_that_was_never_written_so_is_told_by_our_error(tmp_path: Path, wh
     path = tmp_path / "store.db"
 
     async def attempt() -> None:
-        store = SqliteStore(str(path), analyse=tokens_and_terms)
+        store = SqliteStore(str(path), analyse=analysed)
         try:
             await populate(store, SCOPE)
             ruining = connect(str(path))

@@ -23,8 +23,7 @@ from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
 from remembrancer.engine import record
 from remembrancer.engine.context import Context
 from remembrancer.errors import StoreUnavailable
-from remembrancer.policies.formation import Formation, memory_of_event
-from remembrancer.policies.lexical import tokens_and_terms
+from remembrancer.policies.formation import Formation, analysed, memory_of_event
 from remembrancer.ports.exchange import RECORDS
 from remembrancer.ports.store import CueVector, Entry, ExportRow, Store
 from remembrancer.presets.default import DEFAULT
@@ -242,7 +241,7 @@ async def _faulted(
 
 
 async def _populated(path: Path) -> SqliteStore:
-    store = SqliteStore(str(path), analyse=tokens_and_terms)
+    store = SqliteStore(str(path), analyse=analysed)
     await populate(store, SCOPE)
     await store.search(READER, request("deploy"))
     return store
@@ -257,7 +256,7 @@ def test_a_file_whose_making_fails_at_any_statement_can_be_made_again(tmp_path: 
         path = tmp_path / f"{at}.db"
         statements.arm(at)
         with suppress(StoreUnavailable):
-            asyncio.run(SqliteStore(str(path), analyse=tokens_and_terms).close())
+            asyncio.run(SqliteStore(str(path), analyse=analysed).close())
         struck = statements.disarm()
         assert asyncio.run(_sound(path)), f"statement {at}"
         if not struck:
@@ -265,7 +264,7 @@ def test_a_file_whose_making_fails_at_any_statement_can_be_made_again(tmp_path: 
 
 
 async def _sound(path: Path) -> bool:
-    store = SqliteStore(str(path), analyse=tokens_and_terms)
+    store = SqliteStore(str(path), analyse=analysed)
     try:
         return all(finding.ok for finding in await store.check(SCOPE, None))
     finally:

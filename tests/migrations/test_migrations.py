@@ -29,7 +29,8 @@ from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength, Usage
 from remembrancer.errors import StoreUnavailable, Unsupported
-from remembrancer.policies.lexical import tokens_and_terms
+from remembrancer.policies.formation import analysed
+from remembrancer.policies.lexical import analyse
 from remembrancer.testing.contract.base import EVERYTHING, exported, request
 from remembrancer.testing.contract.states import LIVED
 from remembrancer.testing.doubles import NOW, a_memory, a_vector, indexed
@@ -68,7 +69,7 @@ def first_file(tmp_path: Path) -> Path:
     path = tmp_path / "first.db"
     connection = of_version(path, 1)
     for n, text in enumerate(FIRST_TEXTS, start=1):
-        terms = " ".join(tokens_and_terms(text)[0])
+        terms = " ".join(analyse(text).tokens)
         connection.execute(
             "INSERT INTO memories (n, workspace, id, project, crew, agent, session, visibility, tier, kind, text,"
             " origin, occurred_from, occurred_to, recorded_at, revision, tags, metadata, status, importance, priority,"
@@ -125,7 +126,7 @@ def third_file(tmp_path: Path) -> Path:
             f"INSERT INTO memories ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})",
             [values[column] for column in columns],
         )
-        tokens, terms = tokens_and_terms(memory.text)
+        tokens, terms = analyse(memory.text).tokens, analyse(memory.text).terms
         connection.execute(
             "INSERT INTO cues (n, workspace, memory, ordinal, heading, text, terms, length)"
             " VALUES (?, 'acme', ?, 0, '', ?, ?, ?)",
@@ -143,7 +144,7 @@ def third_file(tmp_path: Path) -> Path:
 
 def with_store(path: Path, work: Callable[[SqliteStore], Awaitable[T]]) -> T:
     async def whole() -> T:
-        store = SqliteStore(str(path), analyse=tokens_and_terms)
+        store = SqliteStore(str(path), analyse=analysed)
         try:
             return await work(store)
         finally:

@@ -17,7 +17,8 @@ from remembrancer.compose import LOCAL_PACKAGES, choose_embedder, choose_preset
 from remembrancer.config import Settings
 from remembrancer.engine.context import Context
 from remembrancer.errors import InvalidInput, ModelUnavailable, StoreUnavailable
-from remembrancer.policies.lexical import analyse, tokens_and_terms
+from remembrancer.policies.formation import analysed
+from remembrancer.policies.lexical import analyse
 from remembrancer.presets.default import DEFAULT
 from remembrancer.presets.engram import ENGRAM
 from remembrancer.testing.doubles import FixedClock, HashEmbedder
@@ -268,4 +269,5 @@ def test_an_httpx_that_cannot_be_imported_is_unavailable(monkeypatch: pytest.Mon
 
 def test_texts_are_analysed_as_questions_are() -> None:
     analysis = analyse("The payment-worker crashed")
-    assert tokens_and_terms("The payment-worker crashed") == (analysis.tokens, analysis.terms)
+    cue = analysed(Cue(memory_id=UUID(int=1), ordinal=0, text="The payment-worker crashed"))
+    assert (cue.tokens, cue.terms) == (analysis.tokens, analysis.terms)

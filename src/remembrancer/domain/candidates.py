@@ -37,6 +37,25 @@ class States:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What stands around each candidate's best turn, as parallel arrays of length n.
+
+    `nearby` in [0, 1]: the share of the question's idf in words that stand not in the turn but in the one next to it,
+    and 3/4 of that of words that only the one after that holds, on either side. `session`: the greatest bm25 of any
+    turn of its session. `spoken` 1 where one of those asked about speaks, else 0. `marks` as
+    `domain.memory.Mark`. `rank` from 1 in the leg that this is, by coverage + nearby; 0 where that leg did not bring
+    the row. `idf`: of each term of the question, in its order.
+    """
+
+    nearby: NDArray[np.float32]
+    session: NDArray[np.float32]
+    spoken: NDArray[np.float32]
+    marks: NDArray[np.int32]
+    rank: NDArray[np.int32]
+    idf: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Candidates:
     """What the legs brought: parallel arrays of length n, newest first, then by id. NaN and 0 mean absent.
 
@@ -59,3 +78,5 @@ class Candidates:
     """How many memories passed the filter."""
     without_vector: int
     """How many of those await an index sweep for `model`."""
+    surroundings: Surroundings | None = None
+    """None where they were not asked for, or there is no term to look for."""

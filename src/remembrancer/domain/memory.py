@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from enum import StrEnum
+from enum import IntFlag, StrEnum
 from uuid import UUID
 
 from remembrancer.domain import validation
@@ -152,13 +152,27 @@ class Cue:
     event_id: UUID | None = None
 
 
+class Mark(IntFlag):
+    """What a text holds of the kinds that questions ask for, and whether it asks itself."""
+
+    NOTHING = 0
+    TIME = 1
+    NUMBER = 2
+    NAME = 4
+    QUESTION = 8
+
+
 @dataclass(frozen=True, slots=True)
 class IndexedCue:
-    """A cue with its analysis: `tokens` are all its words in order, `terms` those that carry meaning, repeats kept."""
+    """A cue with its analysis: `tokens` are all its words in order, `terms` those that carry meaning, repeats kept.
+
+    `marks` are those of the text alone, without its heading.
+    """
 
     cue: Cue
     tokens: tuple[str, ...]
     terms: tuple[str, ...]
+    marks: Mark = Mark.NOTHING
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import combinations
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from uuid import UUID
 
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.recall import Fate, Hit, Part, Recall, Stage
 from remembrancer.domain.scope import Reader
+from remembrancer.engine.asked_once import asked_once
 from remembrancer.engine.context import Context
 from remembrancer.engine.recall import Question, recall
-from remembrancer.errors import InvalidInput, ModelUnavailable
+from remembrancer.errors import InvalidInput
 from remembrancer.policies.diversity import jaccard
 from remembrancer.policies.leading import Weight, Weights, leading, setting_apart
-from remembrancer.ports.embedder import Embedded, Embedder
 from remembrancer.presets.spec import Preset
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 MAX_PRESETS: Final = 12
 _NAMED: Final = 2
@@ -100,7 +96,7 @@ async def compare(ctx: Context, reader: Reader, question: Question, presets: Seq
     """
     _check(presets)
     now = question.where.current_at
-    once = None if ctx.embedder is None else _AskedOnce(ctx.embedder)
+    once = None if ctx.embedder is None else asked_once(ctx.embedder)
     limits = [preset.limits.capped(question.limit) for preset in presets]
     recalls: list[Recall] = []
     for preset, limit in zip(presets, limits, strict=True):
@@ -239,41 +235,3 @@ def _valued(parts: Sequence[Weight]) -> str:
 def _listed(words: Sequence[str], more: int) -> str:
     every = [*words, f"{more} more"] if more > 0 else list(words)
     return every[0] if len(every) == 1 else f"{', '.join(every[:-1])} and {every[-1]}"
-
-
-@dataclass(slots=True)
-class _AskedOnce:
-    """An embedder that is asked for each question once, whether it answers or not."""
-
-    inner: Embedder
-    known: dict[str, NDArray[np.float32] | ModelUnavailable] = field(
-        default_factory=dict["str", "NDArray[np.float32] | ModelUnavailable"]
-    )
-
-    @property
-    def model_id(self) -> str:
-        return self.inner.model_id
-
-    @property
-    def dim(self) -> int | None:
-        return self.inner.dim
-
-    def reads(self, text: str) -> bool:
-        return self.inner.reads(text)
-
-    async def embed_documents(self, texts: Sequence[str]) -> Embedded:
-        return await self.inner.embed_documents(texts)
-
-    async def embed_query(self, text: str) -> NDArray[np.float32]:
-        if text not in self.known:
-            try:
-                self.known[text] = await self.inner.embed_query(text)
-            except ModelUnavailable as error:
-                self.known[text] = error
-        answer = self.known[text]
-        if isinstance(answer, ModelUnavailable):
-            raise answer
-        return answer
-
-    async def close(self) -> None:
-        """The inner one is its owner's to close."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -9,7 +10,9 @@ from remembrancer.domain.scope import Scope
 from remembrancer.engine.context import Context
 from remembrancer.engine.relate import links
 from remembrancer.errors import ModelUnavailable
-from remembrancer.ports.embedder import Embedder
+from remembrancer.policies.encoding import Encoding
+from remembrancer.policies.late_interaction import packed
+from remembrancer.ports.embedder import Embedder, Passage, word_embedder
 from remembrancer.ports.store import CueVector, PendingCue
 
 BATCH: Final = 64
@@ -40,7 +43,8 @@ async def index_batch(ctx: Context, scope: Scope, *, batch: int = BATCH) -> Swep
     embedder = ctx.embedder
     if embedder is None:
         return Swept(0, 0)
-    waiting = await ctx.store.pending(scope, embedder.model_id, limit=batch, now=ctx.clock())
+    turns = ctx.preset.encoding.turns
+    waiting = await ctx.store.pending(scope, embedder.model_id, limit=batch, now=ctx.clock(), before=turns)
     if not waiting:
         return Swept(0, 0)
     try:
@@ -61,20 +65,31 @@ async def index_batch(ctx: Context, scope: Scope, *, batch: int = BATCH) -> Swep
 
 
 async def _embed(ctx: Context, embedder: Embedder, scope: Scope, waiting: tuple[PendingCue, ...]) -> int:
-    embedded = await embedder.embed_documents([vector_text(ctx, cue) for cue in waiting])
-    vectors = [
-        CueVector(cue.ref, vector, bool(truncated))
-        for cue, vector, truncated in zip(waiting, embedded.vectors, embedded.truncated, strict=True)
-    ]
+    vectors = await _vectors(ctx.preset.encoding, embedder, waiting)
     now = ctx.clock()
-    edges = await links(ctx, embedder.model_id, scope, waiting, embedded.vectors, now)
+    edges = await links(ctx, embedder.model_id, scope, waiting, [item.vector for item in vectors], now)
     await ctx.store.put_vectors(scope, embedder.model_id, vectors, at=now, relations=edges)
     return len(vectors)
 
 
-def vector_text(ctx: Context, cue: PendingCue) -> str:
-    """What of a cue is embedded."""
-    return f"{cue.heading}: {cue.text}" if ctx.preset.heading_in_vector and cue.heading else cue.text
+async def _vectors(encoding: Encoding, embedder: Embedder, waiting: Sequence[PendingCue]) -> list[CueVector]:
+    texts = [encoding.text(cue.heading, cue.text) for cue in waiting]
+    words = word_embedder(embedder) if encoding.reads_in_context else None
+    if words is None:
+        plain = await embedder.embed_documents(texts)
+        return [
+            CueVector(cue.ref, vector, bool(truncated))
+            for cue, vector, truncated in zip(waiting, plain.vectors, plain.truncated, strict=True)
+        ]
+    before = [
+        encoding.before(cue.speaker, [(said.speaker, said.text) for said in cue.before if said.speaker])
+        for cue in waiting
+    ]
+    read = await words.embed_passages([Passage(text, told) for text, told in zip(texts, before, strict=True)])
+    return [
+        CueVector(cue.ref, vector, bool(truncated), packed(each) if encoding.words else None)
+        for cue, vector, truncated, each in zip(waiting, read.vectors, read.truncated, read.words, strict=True)
+    ]
 
 
 async def _defer(ctx: Context, embedder: Embedder, scope: Scope, cue: PendingCue, error: str) -> None:

@@ -10,11 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 import numpy as np
-from numpy.typing import NDArray
 
 from remembrancer.domain import validation
 from remembrancer.domain.candidates import Candidates
@@ -22,18 +21,22 @@ from remembrancer.domain.memory import Cue, Memory, searchable_text
 from remembrancer.domain.query import Filter
 from remembrancer.domain.recall import Explanation, Fate, Hit, Part, Recall, Stage, Trace
 from remembrancer.domain.scope import Reader
+from remembrancer.engine.asking import embed, planned_for
 from remembrancer.engine.choose import Choice, Chosen, Ranked, choose
 from remembrancer.engine.context import Context
 from remembrancer.engine.walk import walk
-from remembrancer.errors import ModelUnavailable
 from remembrancer.policies import signals
 from remembrancer.policies.diversity import Mmr
+from remembrancer.policies.late_interaction import QuestionWords, closeness
 from remembrancer.policies.lexical import analyse
-from remembrancer.policies.planning import Plan, plan
+from remembrancer.policies.planning import Plan
 from remembrancer.policies.ranking import Ranking
 from remembrancer.policies.scoring import evaluate
 from remembrancer.ports.store import SearchRequest
 from remembrancer.presets.spec import MAX_LIMIT
+
+if TYPE_CHECKING:
+    from remembrancer.policies.scoring import Column
 
 MAX_STANDING: Final = 100
 """Standing memories of one answer, the newest first."""
@@ -84,9 +87,10 @@ async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
     now = ctx.clock()
     limit, ranking_asked = ctx.preset.limits.of(question.limit), ctx.preset.ranking_named(question.ranking)
     where = searched(ctx, question.where)
-    planned = plan(question.text, await _participants(ctx, reader, where))
+    planned = await planned_for(ctx, reader, question.text, where, ranking_asked)
     timer.lap("plan")
-    vector, degraded = await _embed(ctx, planned)
+    embedded = await embed(ctx, planned, ranking_asked)
+    vector, degraded = embedded.vector, dict(embedded.degraded)
     timer.lap("embed")
     request = SearchRequest(
         where=where,
@@ -94,6 +98,9 @@ async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
         lexical=None if planned.lexical.is_empty else planned.lexical,
         vector=vector,
         model=ctx.model,
+        surroundings=ranking_asked.reads_surroundings,
+        speakers=planned.speakers,
+        roles=planned.roles,
     )
     found = await ctx.store.search(reader, request)
     if vector is not None and found.without_vector:
@@ -101,8 +108,17 @@ async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
     timer.lap("search")
     # Where nothing has a vector yet there is no meaning to compare, however well the embedder answers.
     at = where.current_at  # asked as of another time, everything is as old as it was then
-    ranking = _rank(ctx, ranking_asked, found, question, at, with_vector=bool(found.dense_rank.any()))
+    with_vector = bool(found.dense_rank.any())
+    asked = signals.Asked(planned.spans, planned.kind, bool(planned.speakers or planned.roles))
+    ranking = _rank(ctx, ranking_asked, found, question, at, asked, with_vector=with_vector)
     timer.lap("score")
+    words = embedded.words(planned, found) if with_vector else None
+    if words is not None and ctx.model is not None:
+        close = await _reread(ctx, reader, ranking, ctx.model, words, ranking_asked.reread)
+        timer.lap("reread")
+        asked = replace(asked, closeness=close)
+        ranking = _rank(ctx, ranking_asked, found, question, at, asked, with_vector=True)
+        timer.lap("rescore")
     choice = await choose(ctx, reader, ranking, ranking_asked.diversity, limit, question.min_score)
     timer.lap("gather")
     hits = tuple(
@@ -126,7 +142,8 @@ async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
             legs={
                 "dense": int(np.count_nonzero(found.dense_rank)),
                 "lexical": int(np.count_nonzero(found.lexical_rank)),
-            },
+            }
+            | ({} if found.surroundings is None else {"context": int(np.count_nonzero(found.surroundings.rank))}),
             fates=_Fates(ranking, choice),
             scores=_Scores(ranking),
         ),
@@ -149,30 +166,36 @@ async def standing(ctx: Context, reader: Reader, at: datetime) -> tuple[Memory, 
     return await ctx.store.memories(reader, Filter(current_at=at, tags=frozenset({tag})), limit=MAX_STANDING)
 
 
-async def _participants(ctx: Context, reader: Reader, where: Filter) -> frozenset[str]:
-    """Who speaks in what will be searched; nobody where only words are compared."""
-    if ctx.embedder is None:
-        return frozenset()
-    return await ctx.store.participants(reader, where, model=ctx.model)
-
-
-async def _embed(ctx: Context, planned: Plan) -> tuple[NDArray[np.float32] | None, dict[str, str]]:
-    """The question's vector; without one, why."""
-    if ctx.embedder is None:
-        return None, {"dense": ctx.without_embedder}
-    if not ctx.embedder.reads(planned.embedded):
-        return None, {"dense": f"{ctx.model} does not read the question's script: words only"}
-    try:
-        return await ctx.embedder.embed_query(planned.embedded), {}
-    except ModelUnavailable as error:
-        return None, {"dense": f"embedder down: {error}"}
+async def _reread(
+    ctx: Context, reader: Reader, ranking: Ranked, model: str, words: QuestionWords, count: int
+) -> Column | None:
+    """Of each candidate how close its words come to the question's, NaN but for the best `count`; None where none of
+    them has vectors of its words.
+    """
+    best: list[int] = ranking.order[:count].tolist()
+    ids, cues = ranking.found.ids, ranking.found.cue
+    read = await ctx.store.words(reader, model, {ids[index]: int(cues[index]) for index in best})
+    if not read:
+        return None
+    nothing = np.zeros((0, -(-words.vectors.shape[1] // 8)), dtype=np.uint8)
+    column = np.full(len(ids), np.nan)
+    column[best] = closeness(words, [read.get(ids[index], nothing) for index in best])
+    return column
 
 
 def _rank(
-    ctx: Context, ranking: Ranking, found: Candidates, question: Question, at: datetime, *, with_vector: bool
+    ctx: Context,
+    ranking: Ranking,
+    found: Candidates,
+    question: Question,
+    at: datetime,
+    asked: signals.Asked,
+    *,
+    with_vector: bool,
 ) -> Ranked:
-    table = signals.compute(found, signals.Moment(at, ctx.preset.dynamics))
-    scored = evaluate(ranking.expression(with_vector=with_vector), table, len(found.ids))
+    table = signals.compute(found, signals.Moment(at, ctx.preset.dynamics), asked)
+    expression = ranking.expression(with_vector=with_vector, reread=asked.closeness is not None)
+    scored = evaluate(expression, table, len(found.ids))
     scores = np.nan_to_num(scored.values)
     floor = ranking.floor
     relevant = scores >= 0 if floor is None else floor.passes(table["similarity"], table["coverage"])
@@ -273,7 +296,11 @@ def _hit(
             },
             ranks={
                 leg: int(ranks[index])
-                for leg, ranks in (("dense", found.dense_rank), ("lexical", found.lexical_rank))
+                for leg, ranks in (
+                    ("dense", found.dense_rank),
+                    ("lexical", found.lexical_rank),
+                    *([] if found.surroundings is None else [("context", found.surroundings.rank)]),
+                )
                 if ranks[index]
             },
             matched=matched,

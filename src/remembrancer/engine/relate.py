@@ -24,11 +24,16 @@ SPARE: Final = 2
 
 
 async def links(
-    ctx: Context, model: str, scope: Scope, waiting: Sequence[PendingCue], vectors: NDArray[np.float32], now: datetime
+    ctx: Context,
+    model: str,
+    scope: Scope,
+    waiting: Sequence[PendingCue],
+    vectors: Sequence[NDArray[np.float32]],
+    now: datetime,
 ) -> tuple[Relation, ...]:
     """The `similar` edges that the preset draws from freshly embedded memories to those there before them.
 
-    `vectors` shape (n, dim), unit length, one for each of `waiting`. Those of one batch come in its order. What is not
+    `vectors` are of unit length, one for each of `waiting`. Those of one batch come in its order. What is not
     for everyone in the workspace is joined to by nothing: an edge that few may see would take the place of one that all
     may, and who indexes must not matter. Reads only.
     """

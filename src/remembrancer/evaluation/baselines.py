@@ -1,7 +1,8 @@
 """Simple ways of finding turns, for the memory to be compared with.
 
 Each ranks the turns of one conversation by their text alone (no speaker, no date), equal scores newest first, and goes
-on to the turns it knows nothing about, so that none loses by returning fewer.
+on to the turns it knows nothing about, so that none loses by returning fewer. `WithHeadings` shows any of them who
+spoke and when, as the memory's own cues do.
 """
 
 from __future__ import annotations
@@ -10,16 +11,19 @@ import hashlib
 import math
 import re
 from collections import Counter
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from remembrancer.evaluation.locomo import Transcript, Turn
-from remembrancer.evaluation.system import Ranker
+from remembrancer.evaluation.budget import packed
+from remembrancer.evaluation.dataset import Transcript, Turn
+from remembrancer.evaluation.system import Block, Fate, Ranker, System
+from remembrancer.policies.formation import spoken_date
 from remembrancer.ports.embedder import Embedder
 
 K1: Final = 1.2
@@ -36,6 +40,7 @@ class RandomOrder:
 
     seed: int
     name: str = "random"
+    scores_are_fractions: bool = False
 
     @asynccontextmanager
     async def prepared(self, transcript: Transcript) -> AsyncGenerator[Ranker, None]:
@@ -47,6 +52,7 @@ class Recency:
     """The newest turns, whatever is asked."""
 
     name: str = "recency"
+    scores_are_fractions: bool = False
 
     @asynccontextmanager
     async def prepared(self, transcript: Transcript) -> AsyncGenerator[Ranker, None]:
@@ -58,6 +64,7 @@ class Grep:
     """Turns by how many distinct words of the question, of more than three letters, stand in them as substrings."""
 
     name: str = "grep"
+    scores_are_fractions: bool = False
 
     @asynccontextmanager
     async def prepared(self, transcript: Transcript) -> AsyncGenerator[Ranker, None]:
@@ -72,6 +79,7 @@ class Bm25:
     """
 
     name: str = "bm25"
+    scores_are_fractions: bool = False
 
     @asynccontextmanager
     async def prepared(self, transcript: Transcript) -> AsyncGenerator[Ranker, None]:
@@ -84,6 +92,7 @@ class Dense:
 
     embedder: Embedder
     name: str = "dense"
+    scores_are_fractions: bool = False
 
     @asynccontextmanager
     async def prepared(self, transcript: Transcript) -> AsyncGenerator[Ranker, None]:
@@ -91,41 +100,79 @@ class Dense:
         yield _DenseRanker(transcript.turns, embedded.vectors, self.embedder)
 
 
+@dataclass(frozen=True, slots=True)
+class WithHeadings:
+    """Another system that is given each turn's speaker and date before its text, as in "Ana, Friday 1 May 2026"."""
+
+    system: System
+    scores_are_fractions: bool = False
+
+    @property
+    def name(self) -> str:
+        return f"{self.system.name}+heading"
+
+    @asynccontextmanager
+    async def prepared(self, transcript: Transcript) -> AsyncGenerator[Ranker, None]:
+        headed = replace(transcript, turns=tuple(_headed(turn) for turn in transcript.turns))
+        async with self.system.prepared(headed) as ranker:
+            yield ranker
+
+
+def _headed(turn: Turn) -> Turn:
+    return replace(turn, text=f"{turn.actor or turn.role}, {spoken_date(turn.occurred_at)}: {turn.text}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    """A list of turns, each with its text, that holds all there are as far as it is read."""
+
+    ranked: tuple[str, ...]
+    scores: tuple[float, ...]
+    texts: Mapping[str, str]
+
+    def block(self, max_chars: int) -> Block:
+        return packed(self.ranked, self.texts, max_chars)
+
+    async def fate(self, turn_id: str) -> Fate:
+        return Fate.RETURNED if turn_id in self.ranked else Fate.LIMIT
+
+
 class _RandomRanker:
     def __init__(self, transcript: Transcript, seed: int) -> None:
-        self._ids = [turn.id for turn in transcript.turns]
+        self._texts = {turn.id: turn.text for turn in transcript.turns}
+        self._ids = list(self._texts)
         self._start = f"{seed}\n{transcript.id}\n"
 
-    async def rank(self, question: str, *, limit: int) -> list[str]:
+    async def answer(self, question: str, *, asked_at: datetime, limit: int) -> _Ranked:
         digest = hashlib.sha256((self._start + question).encode()).digest()
-        order = np.random.default_rng(int.from_bytes(digest[:8])).permutation(len(self._ids))
-        return [self._ids[index] for index in order[:limit]]
+        order: list[int] = np.random.default_rng(int.from_bytes(digest[:8])).permutation(len(self._ids)).tolist()
+        return _Ranked(tuple(self._ids[index] for index in order[:limit]), (), self._texts)
 
 
 class _RecencyRanker:
     def __init__(self, turns: Sequence[Turn]) -> None:
-        self._newest_first = [turns[index].id for index in _newest_first(turns)]
+        self._texts = {turns[index].id: turns[index].text for index in _newest_first(turns)}
+        self._newest_first = tuple(self._texts)
 
-    async def rank(self, question: str, *, limit: int) -> list[str]:
-        return self._newest_first[:limit]
+    async def answer(self, question: str, *, asked_at: datetime, limit: int) -> _Ranked:
+        return _Ranked(self._newest_first[:limit], (), self._texts)
 
 
 class _GrepRanker:
     def __init__(self, turns: Sequence[Turn]) -> None:
-        self._newest_first = [turns[index] for index in _newest_first(turns)]
-        self._texts = [turn.text.lower() for turn in self._newest_first]
+        self._texts = {turns[index].id: turns[index].text for index in _newest_first(turns)}
+        self._lowered = [text.lower() for text in self._texts.values()]
 
-    async def rank(self, question: str, *, limit: int) -> list[str]:
+    async def answer(self, question: str, *, asked_at: datetime, limit: int) -> _Ranked:
         words = {word for word in _WORD.findall(question.lower()) if len(word) >= _MIN_GREP_CHARS}
-        found = np.array([sum(word in text for word in words) for text in self._texts], dtype=np.float64)
-        return [self._newest_first[index].id for index in _best(found, limit)]
+        found = np.array([sum(word in text for word in words) for text in self._lowered], dtype=np.float64)
+        return _best(found, self._texts, limit)
 
 
 class _Bm25Ranker:
     def __init__(self, turns: Sequence[Turn]) -> None:
-        newest_first = [turns[index] for index in _newest_first(turns)]
-        self._ids = [turn.id for turn in newest_first]
-        counts = [Counter(_WORD.findall(turn.text.lower())) for turn in newest_first]
+        self._texts = {turns[index].id: turns[index].text for index in _newest_first(turns)}
+        counts = [Counter(_WORD.findall(text.lower())) for text in self._texts.values()]
         lengths = [count.total() for count in counts]
         average = sum(lengths) / len(lengths)
         self._weights: dict[str, dict[int, float]] = {}
@@ -134,26 +181,26 @@ class _Bm25Ranker:
                 damped = times * (K1 + 1) / (times + K1 * (1 - B + B * length / average))
                 self._weights.setdefault(word, {})[position] = damped
 
-    async def rank(self, question: str, *, limit: int) -> list[str]:
-        scores = np.zeros(len(self._ids))
+    async def answer(self, question: str, *, asked_at: datetime, limit: int) -> _Ranked:
+        scores = np.zeros(len(self._texts))
         for word in _WORD.findall(question.lower()):
             weights = self._weights.get(word, {})
-            idf = math.log(1 + (len(self._ids) - len(weights) + 0.5) / (len(weights) + 0.5))
+            idf = math.log(1 + (len(self._texts) - len(weights) + 0.5) / (len(weights) + 0.5))
             for position, weight in weights.items():
                 scores[position] += idf * weight
-        return [self._ids[index] for index in _best(scores, limit)]
+        return _best(scores, self._texts, limit)
 
 
 class _DenseRanker:
     def __init__(self, turns: Sequence[Turn], vectors: NDArray[np.float32], embedder: Embedder) -> None:
         newest_first = _newest_first(turns)
-        self._ids = [turns[index].id for index in newest_first]
+        self._texts = {turns[index].id: turns[index].text for index in newest_first}
         self._vectors = vectors[newest_first]
         self._embedder = embedder
 
-    async def rank(self, question: str, *, limit: int) -> list[str]:
+    async def answer(self, question: str, *, asked_at: datetime, limit: int) -> _Ranked:
         asked = await self._embedder.embed_query(question)
-        return [self._ids[index] for index in _best((self._vectors @ asked).astype(np.float64), limit)]
+        return _best((self._vectors @ asked).astype(np.float64), self._texts, limit)
 
 
 def _newest_first(turns: Sequence[Turn]) -> list[int]:
@@ -161,6 +208,8 @@ def _newest_first(turns: Sequence[Turn]) -> list[int]:
     return sorted(range(len(turns)), key=lambda index: (turns[index].occurred_at, index), reverse=True)
 
 
-def _best(scores: NDArray[np.float64], limit: int) -> list[int]:
-    """Positions of the best scores, best first; equal ones in the order they stand."""
-    return np.argsort(-scores, kind="stable")[:limit].tolist()
+def _best(scores: NDArray[np.float64], texts: Mapping[str, str], limit: int) -> _Ranked:
+    """The turns of `texts` by their scores, which stand in its order; equal ones as they stand there."""
+    order: list[int] = np.argsort(-scores, kind="stable")[:limit].tolist()
+    ids = tuple(texts)
+    return _Ranked(tuple(ids[index] for index in order), tuple(float(scores[index]) for index in order), texts)

@@ -1,9 +1,10 @@
-"""One call for a whole evaluation: the memory and the baselines over LoCoMo, to a report."""
+"""One call for a whole evaluation: the memory and the baselines over a data set, to a report."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -11,17 +12,47 @@ from typing import Final
 from remembrancer.compose import choose_embedder
 from remembrancer.config import Settings
 from remembrancer.domain import validation
-from remembrancer.evaluation.baselines import Bm25, Dense, Grep, RandomOrder, Recency
-from remembrancer.evaluation.locomo import Dataset, load
+from remembrancer.errors import InvalidInput
+from remembrancer.evaluation import locomo, records
+from remembrancer.evaluation import questions as own
+from remembrancer.evaluation.baselines import Bm25, Dense, Grep, RandomOrder, Recency, WithHeadings
+from remembrancer.evaluation.dataset import Dataset, Selection
 from remembrancer.evaluation.machine import machine_line
 from remembrancer.evaluation.memory_system import MemorySystem
-from remembrancer.evaluation.report import Report, as_json
+from remembrancer.evaluation.paired import Paired, Scored, paired
+from remembrancer.evaluation.report import Group, Report, as_json
 from remembrancer.evaluation.run import OnProgress, judge
+from remembrancer.evaluation.summary import Outcomes, levels, summarise
 from remembrancer.evaluation.system import System
 from remembrancer.ports.embedder import Embedder
 
 DEFAULT_DEPTH: Final = 100
 DEFAULT_SEED: Final = 0
+MAX_SEED: Final = 2**32 - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How to measure. Of `settings` the preset, the embedder and how it runs count; the store, the scope and the role
+    do not: each conversation gets a workspace of its own in a new database, which is removed afterwards.
+
+    `embedder`: takes the place of the one that the settings name, and stays open. `against`: a second preset, by name
+    or file, measured on the same questions and compared with the first. `baselines`: measure those too; `headings`: and
+    those that read the texts once more, with who and when before each. `selection`: which conversations. `depth`: how
+    many turns of an answer are read, 20 to 200, and no more than a preset allows. `folder`: for `report.json`, one
+    `<system>.jsonl` each, and with `against` the questions that changed.
+    """
+
+    settings: Settings
+    embedder: Embedder | None = None
+    against: str | None = None
+    baselines: bool = True
+    headings: bool = False
+    selection: Selection = field(default_factory=Selection)
+    depth: int = DEFAULT_DEPTH
+    seed: int = DEFAULT_SEED
+    folder: Path | None = None
+    on_progress: OnProgress | None = None
 
 
 async def evaluate_locomo(
@@ -29,56 +60,159 @@ async def evaluate_locomo(
     *,
     settings: Settings,
     embedder: Embedder | None = None,
+    against: str | None = None,
     baselines: bool = True,
+    headings: bool = False,
     depth: int = DEFAULT_DEPTH,
     seed: int = DEFAULT_SEED,
     conversations: int | None = None,
+    only: Sequence[str] = (),
+    tuned: Sequence[str] = (),
     records: Path | None = None,
     on_progress: OnProgress | None = None,
 ) -> Report:
-    """The memory under `settings`, and the baselines, over the LoCoMo file at `path`.
+    """The memory, and the baselines, over the LoCoMo file at `path`; see Options and Selection.
 
-    Of `settings` the preset, the embedder and how it runs count; the store, the scope and the role do not: each
-    conversation gets a workspace of its own in a new database, which is removed afterwards. An `embedder` takes the
-    place of the one that the settings name, and stays open. `conversations`: only the first so many. `records`: a
-    folder for `report.json` and one `<system>.jsonl` each. Raises InvalidInput, ModelUnavailable, StoreUnavailable.
+    Raises InvalidInput, ModelUnavailable, StoreUnavailable.
     """
-    dataset = _first(load(path), conversations)
-    chosen = embedder if embedder is not None else choose_embedder(settings).embedder
-    try:
-        with TemporaryDirectory(prefix="remembrancer-eval-") as folder:
-            database = Path(folder) / "locomo.db"
-            memory = MemorySystem(_isolated(settings, database), chosen)
-            systems = [memory, *(_baselines(chosen, seed) if baselines else ())]
-            results = await judge(dataset, systems, depth=depth, seed=seed, records=records, on_progress=on_progress)
-            index_bytes = database.stat().st_size
-    finally:
-        if chosen is not None and embedder is None:
-            await chosen.close()
+    options = Options(
+        settings=settings,
+        embedder=embedder,
+        against=against,
+        baselines=baselines,
+        headings=headings,
+        selection=Selection(first=conversations, only=only, tuned=tuned),
+        depth=depth,
+        seed=seed,
+        folder=records,
+        on_progress=on_progress,
+    )
+    return await evaluate(locomo.load(path), options)
+
+
+async def evaluate_questions(
+    corpus: Path,
+    questions: Path,
+    *,
+    settings: Settings,
+    embedder: Embedder | None = None,
+    against: str | None = None,
+    baselines: bool = True,
+    headings: bool = False,
+    depth: int = DEFAULT_DEPTH,
+    seed: int = DEFAULT_SEED,
+    conversations: int | None = None,
+    only: Sequence[str] = (),
+    tuned: Sequence[str] = (),
+    records: Path | None = None,
+    on_progress: OnProgress | None = None,
+) -> Report:
+    """The memory, and the baselines, over turns and questions of one's own; see Options and Selection.
+
+    Raises InvalidInput naming file, line, key, value and what is allowed; ModelUnavailable, StoreUnavailable.
+    """
+    options = Options(
+        settings=settings,
+        embedder=embedder,
+        against=against,
+        baselines=baselines,
+        headings=headings,
+        selection=Selection(first=conversations, only=only, tuned=tuned),
+        depth=depth,
+        seed=seed,
+        folder=records,
+        on_progress=on_progress,
+    )
+    return await evaluate(own.load(corpus, questions), options)
+
+
+async def evaluate(dataset: Dataset, options: Options) -> Report:
+    """The memory, and the baselines, over any data set. Raises InvalidInput, ModelUnavailable, StoreUnavailable."""
+    chosen = options.selection.of(dataset)
+    seed = validation.whole("seed", options.seed, 0, MAX_SEED)
+    async with AsyncExitStack() as stack:
+        embedder = options.embedder
+        if embedder is None and (embedder := choose_embedder(options.settings).embedder) is not None:
+            stack.push_async_callback(embedder.close)
+        folder = Path(stack.enter_context(TemporaryDirectory(prefix="remembrancer-eval-")))
+        database = folder / "memory.db"
+        memory = MemorySystem(_isolated(options.settings, database), embedder)
+        against = None if options.against is None else _second(options, options.against, folder, embedder, memory)
+        outcomes = await judge(
+            chosen,
+            [memory, *([] if against is None else [against]), *_baselines(options, embedder)],
+            depth=options.depth,
+            folder=options.folder,
+            on_progress=options.on_progress,
+        )
+        index_bytes = database.stat().st_size
+    memories = [memory] if against is None else [memory, against]
+    depths = {one.name: one.depth(options.depth) for one in memories}
     report = Report(
         dataset=dataset.name,
         sha256=dataset.sha256,
-        conversations=len(dataset.conversations),
-        turns=sum(len(conversation.transcript.turns) for conversation in dataset.conversations),
-        excluded=sum(conversation.excluded for conversation in dataset.conversations),
-        depth=depth,
+        conversation_ids=chosen.ids,
+        available=len(dataset.conversations),
+        turns=chosen.turns,
+        excluded=sum(conversation.excluded for conversation in chosen.conversations),
+        unanswerable=dataset.unanswerable,
+        has_sessions=chosen.has_sessions,
+        depths={one.system: depths.get(one.system, options.depth) for one in outcomes},
         seed=seed,
-        embedder=None if chosen is None else chosen.model_id,
-        degraded=memory.degraded,
-        results=results,
+        embedder=None if embedder is None else embedder.model_id,
+        degraded=memory.degraded if against is None else {**against.degraded, **memory.degraded},
+        results=tuple(summarise(one, chosen.categories, seed=seed) for one in outcomes),
+        groups=_groups(outcomes, chosen.ids, options),
+        paired=_paired(outcomes, options),
         index_bytes=index_bytes,
         machine=machine_line(),
     )
-    if records is not None:
-        (records / "report.json").write_text(json.dumps(as_json(report), indent=2) + "\n", encoding="utf-8")
+    if options.folder is not None:
+        records.write_report(options.folder, as_json(report))
+        if report.paired is not None:
+            records.write_changed(options.folder, report.paired)
     return report
 
 
-def _first(dataset: Dataset, conversations: int | None) -> Dataset:
-    if conversations is None:
-        return dataset
-    validation.whole("conversations", conversations, 1, len(dataset.conversations))
-    return replace(dataset, conversations=dataset.conversations[:conversations])
+def _second(
+    options: Options, preset: str, folder: Path, embedder: Embedder | None, memory: MemorySystem
+) -> MemorySystem:
+    settings = options.settings.model_copy(update={"preset": preset})
+    second = MemorySystem(_isolated(settings, folder / "against.db"), embedder)
+    if second.name == memory.name:
+        raise InvalidInput("against", preset, f"a preset of another name than {memory.name}")
+    return second
+
+
+def _groups(outcomes: Sequence[Outcomes], ids: Sequence[str], options: Options) -> tuple[Group, ...]:
+    """The conversations that were tuned on, and those that were not; none where nothing is said of tuning."""
+    tuned = frozenset(options.selection.tuned)
+    if not tuned:
+        return ()
+    return tuple(
+        _group(name, tuple(one for one in ids if (one in tuned) is belongs), outcomes, options)
+        for name, belongs in (("tuned", True), ("untouched", False))
+    )
+
+
+def _group(name: str, ids: tuple[str, ...], outcomes: Sequence[Outcomes], options: Options) -> Group:
+    within = [one.of(frozenset(ids)) for one in outcomes]
+    return Group(
+        name=name,
+        conversations=ids,
+        results={
+            one.system: levels([asked for asked in one.asked if asked.answerable], seed=options.seed) for one in within
+        },
+        paired=_paired(within, options),
+    )
+
+
+def _paired(outcomes: Sequence[Outcomes], options: Options) -> Paired | None:
+    """The first two systems against each other; None where that was not asked, or nothing there has an answer."""
+    if options.against is None:
+        return None
+    first, second = ([Scored.of(asked) for asked in one.asked if asked.answerable] for one in outcomes[:2])
+    return paired((outcomes[0].system, outcomes[1].system), first, second, seed=options.seed) if first else None
 
 
 def _isolated(settings: Settings, database: Path) -> Settings:
@@ -99,6 +233,10 @@ def _isolated(settings: Settings, database: Path) -> Settings:
     )
 
 
-def _baselines(embedder: Embedder | None, seed: int) -> list[System]:
+def _baselines(options: Options, embedder: Embedder | None) -> list[System]:
+    if not options.baselines:
+        return []
     dense = [] if embedder is None else [Dense(embedder)]
-    return [RandomOrder(seed), Recency(), Grep(), Bm25(), *dense]
+    words: list[System] = [Grep(), Bm25(), *dense]
+    headed = [WithHeadings(system) for system in words] if options.headings else []
+    return [RandomOrder(options.seed), Recency(), *words, *headed]

@@ -12,16 +12,23 @@ import hashlib
 import json
 import re
 import zlib
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from enum import IntEnum
 from pathlib import Path
 from typing import Final, cast
 
+from remembrancer.domain.event import Role
 from remembrancer.errors import InvalidInput
-
-TURN_SPACING: Final = timedelta(seconds=10)
-"""The file dates sessions, not turns: turns follow each other at this distance, so that their order is kept."""
+from remembrancer.evaluation.dataset import (
+    ASKED_AFTER,
+    TURN_SPACING,
+    Conversation,
+    Dataset,
+    Question,
+    Transcript,
+    Turn,
+)
 
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 _SESSION: Final = re.compile(r"session_([1-9]\d*)")
@@ -48,52 +55,8 @@ class Category(IntEnum):
         return self.name.lower().replace("_", "-")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
-    """One utterance. `id` is the file's dia_id ("D3:11"); `session` is "session_3"."""
-
-    id: str
-    session: str
-    speaker: str
-    text: str
-    occurred_at: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """A question; `evidence` are the ids of the turns that answer it, `sessions` the sessions of those, each once."""
-
-    text: str
-    category: Category
-    evidence: tuple[str, ...]
-    sessions: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Transcript:
-    """What was said, in its order: all that a system may see. `id` is the file's sample_id ("conv-26")."""
-
-    id: str
-    speakers: tuple[str, str]
-    turns: tuple[Turn, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conversation:
-    """A transcript, and the questions about it. `excluded`: how many had no usable evidence and are left out."""
-
-    transcript: Transcript
-    questions: tuple[Question, ...]
-    excluded: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dataset:
-    """What a file holds. `sha256` is that of its JSON, the same for a file and its gzip."""
-
-    name: str
-    sha256: str
-    conversations: tuple[Conversation, ...]
+ORDER: Final = (Category.SINGLE_HOP, Category.MULTI_HOP, Category.TEMPORAL, Category.OPEN_DOMAIN)
+"""The categories with an answer, as they are told. Adversarial questions ask for what was not said."""
 
 
 def load(path: Path) -> Dataset:
@@ -109,7 +72,13 @@ def load(path: Path) -> Dataset:
     ids = [conversation.transcript.id for conversation in conversations]
     if len(set(ids)) != len(ids):
         raise InvalidInput("sample_id", ids, "a different one for each conversation")
-    return Dataset(name=path.name, sha256=hashlib.sha256(raw).hexdigest(), conversations=conversations)
+    return Dataset(
+        name=path.name,
+        sha256=hashlib.sha256(raw).hexdigest(),
+        conversations=conversations,
+        categories=tuple(category.label for category in ORDER),
+        unanswerable=Category.ADVERSARIAL.label,
+    )
 
 
 def _read(path: Path) -> bytes:
@@ -128,17 +97,12 @@ def _conversation(where: str, value: object) -> Conversation:
         _string(f"{where}.conversation.speaker_b", _part(f"{where}.conversation", told, "speaker_b")),
     )
     turns = _turns(f"{where}.conversation", told, speakers)
-    session_of = {turn.id: turn.session for turn in turns}
+    transcript = Transcript(id=_string(f"{where}.sample_id", _part(where, sample, "sample_id")), turns=turns)
     asked = _list(f"{where}.qa", _part(where, sample, "qa"))
-    read = [_question(f"{where}.qa[{index}]", item, session_of) for index, item in enumerate(asked)]
-    questions = tuple(question for question in read if question.evidence)
-    return Conversation(
-        transcript=Transcript(
-            id=_string(f"{where}.sample_id", _part(where, sample, "sample_id")), speakers=speakers, turns=turns
-        ),
-        questions=questions,
-        excluded=len(read) - len(questions),
-    )
+    session_of, asked_at = transcript.session_of(), transcript.ends + ASKED_AFTER
+    read = [_question(f"{where}.qa[{index}]", item, index, session_of, asked_at) for index, item in enumerate(asked)]
+    questions = tuple(question for question in read if question.evidence or not question.answerable)
+    return Conversation(transcript=transcript, questions=questions, excluded=len(read) - len(questions))
 
 
 def _turns(where: str, told: dict[str, object], speakers: tuple[str, str]) -> tuple[Turn, ...]:
@@ -176,25 +140,30 @@ def _turn(where: str, value: object, session: str, speakers: tuple[str, str], at
     text = " ".join(part for part in (said.strip(), shown) if part)
     if not text:
         raise InvalidInput(f"{where}.text", said, "a text, or an image with a caption")
-    return Turn(id=turn_id, session=session, speaker=speaker, text=text, occurred_at=at)
+    role = Role.USER if speaker == speakers[0] else Role.ASSISTANT
+    return Turn(id=turn_id, session=session, actor=speaker, role=role, text=text, occurred_at=at)
 
 
-def _question(where: str, value: object, session_of: dict[str, str]) -> Question:
+def _question(where: str, value: object, index: int, session_of: Mapping[str, str], asked_at: datetime) -> Question:
     """A question with the evidence that could be made sense of, which may be none."""
     question = _object(where, value)
-    category = _part(where, question, "category")
-    if category not in [*Category]:
-        raise InvalidInput(f"{where}.category", category, "1, 2, 3, 4 or 5")
+    number = _part(where, question, "category")
+    if number not in [*Category]:
+        raise InvalidInput(f"{where}.category", number, "1, 2, 3, 4 or 5")
+    category = Category(cast("int", number))
     named = [
-        _string(f"{where}.evidence[{index}]", item)
-        for index, item in enumerate(_list(f"{where}.evidence", _part(where, question, "evidence")))
+        _string(f"{where}.evidence[{position}]", item)
+        for position, item in enumerate(_list(f"{where}.evidence", _part(where, question, "evidence")))
     ]
     evidence = tuple(dict.fromkeys(turn_id for item in named for turn_id in _mended(item) if turn_id in session_of))
     return Question(
+        id=f"qa[{index}]",
         text=_string(f"{where}.question", _part(where, question, "question")),
-        category=Category(cast("int", category)),
+        category=category.label,
+        asked_at=asked_at,
         evidence=evidence,
         sessions=tuple(dict.fromkeys(session_of[turn_id] for turn_id in evidence)),
+        answerable=category is not Category.ADVERSARIAL,
     )
 
 

@@ -1,4 +1,4 @@
-"""Retrieval metrics of one question, and how sure a mean over questions is.
+"""Retrieval metrics of one question.
 
 `ranked` is a list of item ids, best first; `gold` are the ids that answer. Only an item's first appearance counts: a
 repeat takes up a place and gains nothing. A list shorter than k is read as it is. Every metric lies in [0, 1], and
@@ -10,9 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
-
-import numpy as np
-from numpy.typing import NDArray
 
 from remembrancer.domain import validation
 from remembrancer.errors import InvalidInput
@@ -99,24 +96,6 @@ def measure(ranked: Sequence[str], gold: Collection[str]) -> dict[str, float]:
     of_name = {"recall": recall_at, "any": any_at, "all": all_at, "ndcg": ndcg_at}
     values = {f"{name}@{k}": metric(ranked, gold, k) for name, metric in of_name.items() for k in DEPTHS}
     return {**values, "mrr": reciprocal_rank(ranked, gold)}
-
-
-def bootstrap_intervals(
-    values: NDArray[np.float64], *, rng: np.random.Generator, resamples: int = 1_000, level: float = 0.95
-) -> NDArray[np.float64]:
-    """How far the mean of each column would move with another draw of questions: shape (columns, 2), low and high.
-
-    `values`: one row a question, one column a metric. Percentile bootstrap: rows are drawn with replacement
-    `resamples` times, and the columns share each draw. Source: Efron and Tibshirani, An Introduction to the
-    Bootstrap, 1993, ch. 13. Raises InvalidInput when there is no row.
-    """
-    rows = values.shape[0]
-    if rows == 0:
-        raise InvalidInput("values", "no row", "at least one question")
-    drawn = rng.multinomial(rows, np.full(rows, 1 / rows), size=resamples)
-    means = drawn.astype(np.float64) @ values / rows
-    outside = (1 - level) / 2
-    return np.quantile(means, [outside, 1 - outside], axis=0).T
 
 
 def _found(ranked: Sequence[str], gold: Collection[str], k: int) -> list[int]:

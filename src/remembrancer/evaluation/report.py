@@ -1,142 +1,74 @@
-"""What an evaluation found, as values, as JSON, and as tables for a terminal."""
+"""What an evaluation found, as values and as JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
-
-import numpy as np
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from remembrancer.domain.validation import JsonValue
-from remembrancer.evaluation.locomo import Category
-from remembrancer.evaluation.metrics import METRICS, bootstrap_intervals, measure
-
-MAIN: Final = (Category.SINGLE_HOP, Category.MULTI_HOP, Category.TEMPORAL, Category.OPEN_DOMAIN)
-"""The categories of the main rows. Adversarial questions ask for what was not said, and are never mixed in."""
-
-_COLUMNS: Final = ("recall@5", "recall@10", "recall@20", "any@10", "all@10", "ndcg@10", "mrr")
-_SESSION_COLUMNS: Final = ("recall@5", "any@5", "recall@10", "any@10", "all@10", "ndcg@10", "mrr")
-_EVERY_METRIC: Final = (
-    *(f"{metric}@{depth}" for metric in ("recall", "any", "all") for depth in (5, 10, 20)),
-    "ndcg@10",
-    "mrr",
-)
-_CATEGORY_COLUMN: Final = "recall@10"
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    low: float
-    high: float
+from remembrancer.evaluation.abstention import Abstaining, Reliability
+from remembrancer.evaluation.budget import BUDGETS, CHARS_PER_TOKEN
+from remembrancer.evaluation.misses import Cause
+from remembrancer.evaluation.paired import Paired
+from remembrancer.evaluation.statistics import Interval
+from remembrancer.evaluation.summary import Levels, SystemResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """One question's outcome. `latency_ms`: how long the answer took, the question's embedding included."""
+class Group:
+    """Some of the conversations by themselves: what each system reaches there, and the comparison, if one was asked."""
 
-    category: Category
-    turn: Mapping[str, float]
-    session: Mapping[str, float]
-    latency_ms: float
-
-    @classmethod
-    def judged(
-        cls,
-        *,
-        category: Category,
-        ranked: Sequence[str],
-        gold: Sequence[str],
-        ranked_sessions: Sequence[str],
-        gold_sessions: Sequence[str],
-        latency_ms: float,
-    ) -> Asked:
-        return cls(
-            category=category,
-            turn=measure(ranked, gold),
-            session=measure(ranked_sessions, gold_sessions),
-            latency_ms=latency_ms,
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
-    """Means over `questions` questions at one level (turn or session), with 95 % intervals; no question, no means."""
-
-    questions: int
-    values: Mapping[str, float]
-    intervals: Mapping[str, Interval]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Levels:
-    turn: Means
-    session: Means
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Latency:
-    """Milliseconds from question to ranking."""
-
-    p50: float
-    p95: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SystemResult:
-    """What one system reached. `main`: categories 1 to 4 together; `by_category` parts the same questions."""
-
-    system: str
-    main: Levels
-    by_category: Mapping[Category, Levels]
-    adversarial: Levels
-    latency: Latency
+    name: str
+    conversations: tuple[str, ...]
+    results: Mapping[str, Levels]
+    paired: Paired | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """A whole run. `results` begin with the memory; `excluded` questions had no usable evidence.
 
-    `degraded` is what the memory had to do without, and why; `index_bytes` the size of its database.
+    `conversation_ids`: what was measured, of `available` conversations. `unanswerable`: what the data set calls such
+    questions. `depths`: how far down the answers of each system are read. `groups`: the conversations that the
+    configuration was tuned on, and the others; empty where none were named. `degraded` is what the memory had to do
+    without, and why; `index_bytes` the size of its database.
     """
 
     dataset: str
     sha256: str
-    conversations: int
+    conversation_ids: tuple[str, ...]
+    available: int
     turns: int
     excluded: int
-    depth: int
+    unanswerable: str
+    has_sessions: bool
+    depths: Mapping[str, int]
     seed: int
     embedder: str | None
     degraded: Mapping[str, str]
     results: tuple[SystemResult, ...]
+    groups: tuple[Group, ...]
+    paired: Paired | None
     index_bytes: int
     machine: str
 
     @property
+    def conversations(self) -> int:
+        return len(self.conversation_ids)
+
+    @property
+    def depth(self) -> int:
+        """How far down the memory's answers are read."""
+        return self.depths[self.results[0].system]
+
+    @property
     def questions(self) -> int:
-        """Those of categories 1 to 4 that count."""
+        """The answerable ones."""
         return self.results[0].main.turn.questions
 
     @property
-    def adversarial_questions(self) -> int:
-        return self.results[0].adversarial.turn.questions
-
-
-def summarise(system: str, asked: Sequence[Asked], *, seed: int) -> SystemResult:
-    """Means and intervals of one system's questions. The same seed draws the same questions for every system."""
-    latencies = [one.latency_ms for one in asked]
-    return SystemResult(
-        system=system,
-        main=_levels([one for one in asked if one.category in MAIN], seed),
-        by_category={category: _levels([one for one in asked if one.category is category], seed) for category in MAIN},
-        adversarial=_levels([one for one in asked if one.category is Category.ADVERSARIAL], seed),
-        latency=Latency(p50=float(np.percentile(latencies, 50)), p95=float(np.percentile(latencies, 95))),
-    )
+    def unanswerable_questions(self) -> int:
+        return self.results[0].unanswerable
 
 
 def as_json(report: Report) -> dict[str, JsonValue]:
@@ -148,6 +80,7 @@ def as_json(report: Report) -> dict[str, JsonValue]:
                 "system": result.system,
                 "turn": dict(result.main.turn.values),
                 "session": dict(result.main.session.values),
+                "block": dict(result.main.block.values),
             }
             for result in report.results
         ],
@@ -155,25 +88,52 @@ def as_json(report: Report) -> dict[str, JsonValue]:
         "latency_ms_by_system": {
             result.system: {"p50": result.latency.p50, "p95": result.latency.p95} for result in report.results
         },
-        "intervals": {
+        "intervals": {result.system: _intervals(result.main, clusters=False) for result in report.results},
+        "cluster_intervals": {result.system: _intervals(result.main, clusters=True) for result in report.results},
+        "by_category": {
+            result.system: {category: _levels(levels) for category, levels in result.by_category.items()}
+            for result in report.results
+        },
+        "adversarial": {result.system: _levels(result.hinted) for result in report.results},
+        "block_tokens": dict(BUDGETS),
+        "chars_per_token": CHARS_PER_TOKEN,
+        "block_chars": {result.system: dict(result.block_chars) for result in report.results},
+        "missed": {
             result.system: {
-                "turn": _intervals_json(result.main.turn),
-                "session": _intervals_json(result.main.session),
+                reader: {cause.value: counts.get(cause, 0) for cause in Cause}
+                for reader, counts in result.missed.items()
             }
             for result in report.results
         },
-        "by_category": {
-            result.system: {category.label: _levels_json(levels) for category, levels in result.by_category.items()}
+        "reliability": {
+            result.system: {
+                "answerable": _reliability(result.reliability),
+                "all": _reliability(result.reliability_of_all),
+            }
             for result in report.results
+            if result.reliability is not None
         },
-        "adversarial": {result.system: _levels_json(result.adversarial) for result in report.results},
+        "abstention": {result.system: _abstention(result) for result in report.results},
+        "groups": [
+            {
+                "name": group.name,
+                "conversations": list(group.conversations),
+                "results": {system: _levels(levels) for system, levels in group.results.items()},
+                "paired": None if group.paired is None else paired_json(group.paired),
+            }
+            for group in report.groups
+        ],
+        "paired": None if report.paired is None else paired_json(report.paired),
         "dataset": {"name": report.dataset, "sha256": report.sha256},
         "conversations": report.conversations,
+        "conversation_ids": list(report.conversation_ids),
+        "conversations_available": report.available,
         "turns": report.turns,
         "questions": report.questions,
-        "adversarial_questions": report.adversarial_questions,
+        "adversarial_questions": report.unanswerable_questions,
         "excluded": report.excluded,
         "depth": report.depth,
+        "depth_by_system": dict(report.depths),
         "seed": report.seed,
         "embedder": report.embedder,
         "degraded": dict(report.degraded),
@@ -182,113 +142,100 @@ def as_json(report: Report) -> dict[str, JsonValue]:
     }
 
 
-def print_report(report: Report, console: Console) -> None:
-    """The report for people: turns, sessions, categories, the adversarial questions apart, and what it took."""
-    console.print(
-        f"[bold]{escape(report.dataset)}[/bold]: {report.conversations} conversations, {report.turns:,} turns; "
-        f"{report.questions:,} questions count, {report.adversarial_questions:,} adversarial stand apart, "
-        f"{report.excluded:,} have no usable evidence"
-    )
-    counted = f"mean over {report.questions:,} questions, 95 % interval below"
-    console.print(_level_table(f"Turns found ({counted})", report, _COLUMNS, session=False))
-    console.print(_level_table(f"Sessions found ({counted})", report, _SESSION_COLUMNS, session=True))
-    console.print(_category_table(report))
-    console.print(_every_metric_table(f"{report.results[0].system}: turns by category", report, session=False))
-    console.print(_every_metric_table(f"{report.results[0].system}: sessions by category", report, session=True))
-    console.print(_latency_table(report))
-    for part, reason in report.degraded.items():
-        console.print(f"[bold]Without {part}[/bold]: {escape(reason)}")
-    console.print(f"Database: {report.index_bytes:,} bytes for {report.turns:,} turns")
-    console.print(f"Embedder: {report.embedder or 'none'}; answers read to depth {report.depth}; seed {report.seed}")
-    console.print(f"Machine: {report.machine}")
+def paired_json(told: Paired) -> dict[str, JsonValue]:
+    """A comparison as `--json` prints it, without the questions: those are in the records."""
+    return {
+        "first": told.first,
+        "second": told.second,
+        "questions": told.questions,
+        "conversations": told.conversations,
+        "changed": len(told.changed),
+        "differences": [
+            {
+                "metric": one.metric,
+                "first": one.first,
+                "second": one.second,
+                "difference": one.difference,
+                "interval": _interval(one.interval),
+                "cluster_interval": None if one.cluster_interval is None else _interval(one.cluster_interval),
+                "p": one.p,
+                "p_holm": one.p_holm,
+                "p_conversations": one.p_conversations,
+                "won": one.won,
+                "lost": one.lost,
+                "tied": one.tied,
+            }
+            for one in told.differences
+        ],
+    }
 
 
-def _levels(asked: Sequence[Asked], seed: int) -> Levels:
-    return Levels(turn=_means([one.turn for one in asked], seed), session=_means([one.session for one in asked], seed))
+def _intervals(levels: Levels, *, clusters: bool) -> dict[str, JsonValue]:
+    parts = {"turn": levels.turn, "session": levels.session, "block": levels.block}
+    return {
+        level: {
+            name: _interval(interval)
+            for name, interval in (means.cluster_intervals if clusters else means.intervals).items()
+        }
+        for level, means in parts.items()
+    }
 
 
-def _means(rows: Sequence[Mapping[str, float]], seed: int) -> Means:
-    if not rows:
-        return Means(questions=0, values={}, intervals={})
-    values = np.array([[row[name] for name in METRICS] for row in rows])
-    intervals = bootstrap_intervals(values, rng=np.random.default_rng(seed))
-    return Means(
-        questions=len(rows),
-        values=dict(zip(METRICS, values.mean(axis=0).tolist(), strict=True)),
-        intervals={name: Interval(low, high) for name, (low, high) in zip(METRICS, intervals.tolist(), strict=True)},
-    )
+def _interval(interval: Interval) -> list[JsonValue]:
+    return [interval.low, interval.high]
 
 
-def _intervals_json(means: Means) -> dict[str, JsonValue]:
-    return {name: [interval.low, interval.high] for name, interval in means.intervals.items()}
-
-
-def _levels_json(levels: Levels) -> dict[str, JsonValue]:
+def _levels(levels: Levels) -> dict[str, JsonValue]:
     return {
         "questions": levels.turn.questions,
         "turn": dict(levels.turn.values),
         "session": dict(levels.session.values),
+        "block": dict(levels.block.values),
+        "intervals": _intervals(levels, clusters=False),
+        "cluster_intervals": _intervals(levels, clusters=True),
     }
 
 
-def _table(title: str, columns: Sequence[str]) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    table.add_column("", no_wrap=True)
-    for column in columns:
-        table.add_column(column.replace("@", "\n@"), justify="right", no_wrap=True)
-    return table
+def _reliability(told: Reliability | None) -> JsonValue:
+    if told is None:
+        return None
+    return {
+        "answers": told.answers,
+        "expected_calibration_error": told.error,
+        "bins": [
+            {
+                "low": one.low,
+                "high": one.high,
+                "answers": one.answers,
+                "right": one.right,
+                "mean_score": one.mean_score,
+                "interval": _interval(one.interval),
+            }
+            for one in told.bins
+        ],
+    }
 
 
-def _level_table(title: str, report: Report, columns: Sequence[str], *, session: bool) -> Table:
-    table = _table(title, columns)
-    for result in report.results:
-        means = result.main.session if session else result.main.turn
-        table.add_row(result.system, *(_with_interval(means, column) for column in columns))
-    return table
+def _abstention(result: SystemResult) -> dict[str, JsonValue]:
+    separation = result.separation
+    return {
+        "unanswerable": result.unanswerable,
+        "silent_on_unanswerable": result.silent_on_unanswerable,
+        "answerable": result.main.turn.questions,
+        "silent_on_answerable": result.silent_on_answerable,
+        "auc": None if separation is None else separation.auc,
+        "auc_interval": None if separation is None else _interval(separation.interval),
+        "by_floor": [_abstaining(one) for one in result.abstaining],
+    }
 
 
-def _category_table(report: Report) -> Table:
-    counts = report.results[0]
-    columns = [
-        *(f"{category.label}\nn={counts.by_category[category].turn.questions}" for category in MAIN),
-        f"adversarial\n(apart) n={counts.adversarial.turn.questions}",
-    ]
-    table = _table(f"Turns found by category ({_CATEGORY_COLUMN})", columns)
-    for result in report.results:
-        cells = [*(result.by_category[category].turn for category in MAIN), result.adversarial.turn]
-        table.add_row(result.system, *(_with_interval(means, _CATEGORY_COLUMN) for means in cells))
-    return table
-
-
-def _every_metric_table(title: str, report: Report, *, session: bool) -> Table:
-    """Every metric of the first system, a row each; a column a category, with its number of questions."""
-    result = report.results[0]
-    asked = [
-        *((category.label, result.by_category[category]) for category in MAIN),
-        ("together", result.main),
-        ("adversarial", result.adversarial),
-    ]
-    means = [levels.session if session else levels.turn for _, levels in asked]
-    table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    table.add_column("", no_wrap=True)
-    for (label, _), mean in zip(asked, means, strict=True):
-        heading = label.replace("-", "-\n") if "-" in label else f"\n{label}"
-        table.add_column(f"{heading}\nn={mean.questions}", justify="right", no_wrap=True)
-    for metric in _EVERY_METRIC:
-        table.add_row(metric, *(f"{mean.values[metric]:.3f}" if mean.questions else "-" for mean in means))
-    return table
-
-
-def _latency_table(report: Report) -> Table:
-    table = _table("Answer time, ms", ("p50", "p95"))
-    for result in report.results:
-        table.add_row(result.system, f"{result.latency.p50:.2f}", f"{result.latency.p95:.2f}")
-    return table
-
-
-def _with_interval(means: Means, metric: str) -> str:
-    if not means.questions:
-        return "-"
-    interval = means.intervals[metric]
-    between = f"{interval.low:.2f}-{interval.high:.2f}".replace("0.", ".")
-    return f"{means.values[metric]:.3f}\n[dim]{between}[/dim]"
+def _abstaining(one: Abstaining) -> JsonValue:
+    return {
+        "floor": one.floor,
+        "silent_on_unanswerable": one.silent_on_unanswerable,
+        "silent_on_answerable": one.silent_on_answerable,
+        "precision": one.precision,
+        "recall": one.sensitivity,
+        "f1": one.f1,
+        "recall@10": one.recall,
+    }

@@ -1,46 +1,38 @@
-"""Pictures of what is told elsewhere in words, as PNG files: for a report, a page, a talk.
-
-The same data gives the same bytes on one machine. Colours are those of Okabe and Ito, which people who see colours
-differently can tell apart. Needs matplotlib, which is loaded with this module.
-"""
+"""Pictures of what is told elsewhere in words, as PNG files: for a report, a page, a talk."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
-from functools import cache
-from io import BytesIO
+from collections.abc import Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
-import matplotlib as mpl
-from matplotlib import dates, font_manager
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
+from matplotlib import dates
 from matplotlib.patches import Circle, Rectangle
 from rich.cells import cell_len, set_cell_size
 
 from remembrancer.domain.recall import PRODUCT
+from remembrancer.interfaces.canvas import (
+    BAND,
+    BLUE,
+    FAINT,
+    GREEN,
+    INK,
+    ORANGE,
+    PURPLE,
+    RULE,
+    SKY,
+    VERMILLION,
+    YELLOW,
+    drawable,
+    new_figure,
+    png_of,
+    style,
+)
 from remembrancer.interfaces.cli.drawing import minute, one_line, shortened
 
 if TYPE_CHECKING:
     from remembrancer.interfaces.wire import AnswerOut, ComparedOut, ComparisonOut, CurveOut, PartOut, PlaceOut
 
-# Typed in part: what these hand out is anything.
-_mpl, _fonts, _agg = cast("Any", mpl), cast("Any", font_manager), cast("Any", FigureCanvasAgg)
-
-DPI: Final = 100
-INK, FAINT, RULE, BAND = "#1a1a1a", "#6b6b6b", "#d9d9d9", "#f6f6f6"
-ORANGE, SKY, GREEN, YELLOW, BLUE, VERMILLION, PURPLE = (
-    "#e69f00",
-    "#56b4e9",
-    "#009e73",
-    "#f0e442",
-    "#0072b2",
-    "#d55e00",
-    "#cc79a7",
-)
 COLOURS: Final = {
     "similarity": BLUE,
     "dense_leg": BLUE,
@@ -57,18 +49,6 @@ MULTIPLIED: Final = "#9a9a9a"
 OTHER: Final = YELLOW
 SHADES: Final = ("#08306b", "#2171b5", "#4292c6", "#6baed6", "#9ecae1")
 """Of ranks: the better, the darker."""
-FALLBACKS: Final = (
-    "Noto Sans CJK JP",
-    "Noto Sans CJK SC",
-    "WenQuanYi Zen Hei",
-    "Noto Sans Arabic",
-    "Noto Sans Hebrew",
-    "Noto Sans Devanagari",
-    "Noto Sans Thai",
-    "Noto Emoji",
-)
-"""Fonts for what DejaVu Sans, which comes with matplotlib, does not have; those of them that are installed."""
-
 PAGE: Final = 14.0
 """Inches across, or more where there are many presets."""
 MARGIN: Final = 0.35
@@ -86,7 +66,7 @@ NAME: Final = 16
 
 def comparison(answer: ComparisonOut) -> bytes:
     """A row for each memory, a column for each preset: its rank there, and its score as a bar of its parts."""
-    with _style():
+    with style():
         height = HEAD + max(len(answer.memories), 1) * ROW + FOOT
         page = _Page(max(PAGE, MARGIN + TEXTS + len(answer.answers) * WIDE), height)
         shown = shortened(answer.query, 96)
@@ -210,12 +190,12 @@ def _legend(page: _Page, middle: float, memories: Sequence[ComparedOut]) -> None
 
 def curve(answer: CurveOut, told: str) -> bytes:
     """Strength over time, with the threshold, now, and where the one goes below the other. `told`: that in words."""
-    with _style():
+    with style():
         outlook = answer.outlook
-        figure = _figure(12, 6)
+        figure = new_figure(12, 6)
         title = f"{outlook.memory.title}: " if outlook.memory.title else ""
         text = shortened(title + outlook.memory.text, 100)
-        figure.text(0.07, 0.93, _drawable(text), fontsize=14, fontweight="bold", color=INK, parse_math=False)
+        figure.text(0.07, 0.93, drawable(text), fontsize=14, fontweight="bold", color=INK, parse_math=False)
         figure.text(0.07, 0.875, told, fontsize=10.5, color=FAINT)
         axes = figure.add_axes((0.07, 0.1, 0.87, 0.72))
         times = [point.at for point in answer.points]
@@ -239,7 +219,7 @@ def curve(answer: CurveOut, told: str) -> bytes:
             axes.spines[side].set_visible(False)
         axes.grid(axis="y", color=RULE, linewidth=0.6)
         axes.set_axisbelow(True)
-        return _png(figure)
+        return png_of(figure)
 
 
 def _note(axes: Any, at: Any, height: float, text: str, colour: str, apart: tuple[float, float], across: str) -> None:
@@ -254,7 +234,7 @@ class _Page:
     def __init__(self, width: float, height: float) -> None:
         self.width = width
         self._layers = count()
-        self._figure = _figure(width, height)
+        self._figure = new_figure(width, height)
         self._axes = self._figure.add_axes((0, 0, 1, 1))
         self._axes.set_xlim(0, width)
         self._axes.set_ylim(height, 0)
@@ -275,7 +255,7 @@ class _Page:
         self._axes.text(
             left,
             middle,
-            _drawable(text),
+            drawable(text),
             fontsize=size,
             color=colour,
             fontweight=weight,
@@ -294,48 +274,4 @@ class _Page:
         self._axes.add_patch(Circle((left, top), radius, facecolor=colour, linewidth=0, zorder=next(self._layers)))
 
     def png(self) -> bytes:
-        return _png(self._figure)
-
-
-def _figure(width: float, height: float) -> Any:
-    return Figure(figsize=(width, height), dpi=DPI, facecolor="white")
-
-
-def _png(figure: Any) -> bytes:
-    written = BytesIO()
-    # No name and version of the program that drew it: the same picture is the same file.
-    _agg(figure).print_png(written, metadata={"Software": None})
-    return written.getvalue()
-
-
-@contextmanager
-def _style() -> Generator[None, None, None]:
-    """Matplotlib's own defaults, whatever a user's file says, and no word about fonts that are not there."""
-    logger = logging.getLogger("matplotlib")
-    before = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        with _mpl.rc_context():
-            _mpl.rcdefaults()
-            _mpl.rcParams["font.family"] = _families()
-            yield
-    finally:
-        logger.setLevel(before)
-
-
-@cache
-def _families() -> list[str]:
-    installed = {font.name for font in _fonts.fontManager.ttflist}
-    return ["DejaVu Sans", *(name for name in FALLBACKS if name in installed)]
-
-
-@cache
-def _characters() -> frozenset[int]:
-    """What the fonts can draw."""
-    files = [_fonts.findfont(family) for family in _families()]
-    return frozenset(code for file in files for code in _fonts.get_font(file).get_charmap())
-
-
-def _drawable(text: str) -> str:
-    """With a box for each character that no font has, emptied of all that would act on a terminal."""
-    return "".join(character if ord(character) in _characters() else "\u25a1" for character in one_line(text))
+        return png_of(self._figure)

@@ -15,6 +15,7 @@ from remembrancer.domain.memory import Cue, IndexedCue, Memory, MemoryDraft, Mem
 from remembrancer.domain.scope import Scope, Visibility
 from remembrancer.domain.strength import INITIAL_STABILITY, Strength
 from remembrancer.errors import InvalidInput
+from remembrancer.policies.answers import marks_of
 from remembrancer.policies.importance import Importance
 from remembrancer.policies.lexical import analyse
 
@@ -110,7 +111,7 @@ def episode(memory: Memory, events: Sequence[Event]) -> MemoryWrite:
 def turn_cue(memory_id: UUID, ordinal: int, event: Event) -> IndexedCue:
     """The cue of one turn: what was said, under who said it and when."""
     heading = f"{event.actor or event.role}, {spoken_date(event.occurred_at)}"
-    return indexed(Cue(memory_id=memory_id, ordinal=ordinal, text=event.text, heading=heading, event_id=event.id))
+    return analysed(Cue(memory_id=memory_id, ordinal=ordinal, text=event.text, heading=heading, event_id=event.id))
 
 
 def memory_of_draft(draft: MemoryDraft, *, scope: Scope, identifier: UUID, now: datetime) -> MemoryWrite:
@@ -188,12 +189,13 @@ def says_the_same(later: Memory, earlier: Memory) -> bool:
 def own_cue(memory: Memory) -> IndexedCue:
     """The cue of a memory's own words: its title and text, and when it happened."""
     text = memory.text if memory.title is None else f"{memory.title}\n{memory.text}"
-    return indexed(Cue(memory_id=memory.id, ordinal=0, text=text, heading=spoken_date(memory.occurred_to)))
+    return analysed(Cue(memory_id=memory.id, ordinal=0, text=text, heading=spoken_date(memory.occurred_to)))
 
 
-def indexed(cue: Cue) -> IndexedCue:
+def analysed(cue: Cue) -> IndexedCue:
+    """The cue with what search needs of it: the analysis as stores take it, who do not know this module."""
     analysis = analyse(searchable_text(cue))
-    return IndexedCue(cue, analysis.tokens, analysis.terms)
+    return IndexedCue(cue, analysis.tokens, analysis.terms, marks_of(cue.text))
 
 
 def spoken_date(moment: datetime) -> str:

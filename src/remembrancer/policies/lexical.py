@@ -1,7 +1,8 @@
 """Text to search terms, the same for what is kept and what is asked.
 
-Words are folded (case, width, accents) and stemmed by the stemmer of their script; runs of scripts without spaces
-become overlapping pairs; compound tokens (paths, e-mail addresses, versions, `C++`) are kept whole beside their parts.
+Words are folded (case, width, accents, digits) and stemmed by the stemmer of their script; words of scripts without one
+get their runs of three letters beside them; runs of scripts without spaces become overlapping pairs or triples;
+compound tokens (paths, e-mail addresses, versions, `C++`) are kept whole beside their parts.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any, Final, Protocol, cast
 import Stemmer
 
 from remembrancer.domain.query import LexicalQuery
+from remembrancer.policies.function_words import FUNCTION_RUN, FUNCTION_WORDS, KOREAN_SYLLABLE
 from remembrancer.policies.stop_words import STOP_WORDS
 
 MAX_QUERY_TERMS: Final = 64
@@ -24,12 +26,12 @@ MAX_TERM_CHARS: Final = 64
 
 MIN_PHRASE_WORDS: Final = 3
 
-# Scripts written without spaces between words: Han, kana, Hangul (agglutinative), Thai, Lao, Khmer, Myanmar.
-_UNSPACED: Final = (
-    "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
-    "\u0e00-\u0e7f\u0e80-\u0eff\u1780-\u17ff\u1000-\u109f\U00020000-\U0003134f"
-)
-_RUN: Final = re.compile(f"[{_UNSPACED}]+")
+# Scripts written without spaces between words, or with many endings: Han, kana and Hangul, a character of which is a
+# syllable or a word; and Thai, Lao, Khmer and Myanmar, of which it is a letter or a sign, so that two say little.
+_SYLLABLES: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003134f"
+_SIGNS: Final = "\u0e00-\u0e7f\u0e80-\u0eff\u1780-\u17ff\u1000-\u109f"
+_RUN: Final = re.compile(f"[{_SYLLABLES}]+|[{_SIGNS}]+")
+_SIGN: Final = re.compile(f"[{_SIGNS}]")
 # A letter of a word: letters, digits, and the marks that Hebrew, Arabic and the Indic scripts write inside words,
 # which `\w` leaves out.
 _LETTER: Final = r"(?:[^\W_]|[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff])"
@@ -53,6 +55,28 @@ _STEMMER_OF_SCRIPT: Final = (
     (re.compile(r"[\u0900-\u097f]+"), "hindi"),
 )
 
+# Alphabets whose words have no stemmer here: Armenian, Hebrew, Syriac and the like, Bengali to Sinhala, Georgian,
+# Ethiopic. Prefixes and endings are written on the word, so its runs of letters are what its forms share.
+_UNSTEMMED: Final = re.compile("[\u0530-\u05ff\u0700-\u08ff\u0980-\u0dff\u10a0-\u10ff\u1200-\u139f]{4,}")
+_LETTERS_A_RUN: Final = 3
+
+# Arabic: and, so, with, as, for; and the article.
+_ATTACHED: Final = frozenset("وفبكل")
+_ARTICLE: Final = "ال"
+_CONJOINED_LETTERS: Final = 6  # والد is a father
+
+_DROPPED: Final = STOP_WORDS | FUNCTION_WORDS
+
+# Letters that Unicode does not take apart, as they are typed where they are missing, and spellings of one letter: the
+# dotless i, Persian kaf and yeh, Hebrew letters at the end of a word, the Hindi sign of a nasal vowel.
+_SPELLED: Final = str.maketrans(
+    dict(zip("đðøłħı", "ddolhi", strict=True))
+    | {"æ": "ae", "œ": "oe", "þ": "th"}
+    | dict(zip("کی", "كي", strict=True))
+    | dict(zip("ךםןףץ", "כמנפצ", strict=True))
+    | {"ँ": "ं", "ـ": ""}
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
@@ -74,18 +98,10 @@ def analyse(text: str) -> Analysis:
     position = 0
     for run in _RUN.finditer(normal):
         _add_spaced(normal[position : run.start()], tokens, terms)
-        grams = _grams(run.group())
-        tokens += grams
-        terms += grams
+        _add_unspaced(run.group(), tokens, terms)
         position = run.end()
     _add_spaced(normal[position:], tokens, terms)
     return Analysis(tuple(tokens), tuple(terms))
-
-
-def tokens_and_terms(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The analysis as stores take it, who do not know this module."""
-    analysis = analyse(text)
-    return analysis.tokens, analysis.terms
 
 
 def lexical_query(question: str) -> LexicalQuery:
@@ -97,9 +113,10 @@ def lexical_query(question: str) -> LexicalQuery:
     analysis = analyse(question)
     if analysis.terms:
         distinct = tuple(dict.fromkeys(analysis.terms))
-        # Single characters of unspaced scripts are kept in texts for one-character questions; beside pairs they
-        # would only bring noise.
-        telling = tuple(term for term in distinct if not (len(term) == 1 and _RUN.fullmatch(term)))
+        # The shorter grams of unspaced scripts are kept in texts for questions as short as they; beside the longer
+        # ones they would only bring noise.
+        nouns = KOREAN_SYLLABLE.findall(unicodedata.normalize("NFKC", question))
+        telling = tuple(term for term in distinct if term in nouns or not _is_short_gram(term))
         return LexicalQuery(terms=(telling or distinct)[:MAX_QUERY_TERMS])
     return LexicalQuery(phrase=analysis.tokens[:MAX_QUERY_TERMS] if len(analysis.tokens) >= MIN_PHRASE_WORDS else ())
 
@@ -116,12 +133,20 @@ def stem(folded: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def fold(word: str) -> str:
-    """Lower case, without accents or vowel points, without a possessive 's; an ordinal as its number (18th as 18)."""
+    """Lower case, without accents or vowel points, without a possessive 's; an ordinal as its number (18th as 18).
+
+    Digits of every script as ours; a letter of several spellings as one of them.
+    """
     plain = _ORDINAL.sub(r"\1", _POSSESSIVE.sub("", word.casefold()))
     if plain.isascii():
         return plain
-    decomposed = unicodedata.normalize("NFKD", plain)
-    return "".join(character for character in decomposed if not unicodedata.combining(character) and character != "ـ")
+    # The short i of Cyrillic is a letter of its own, by which its stemmer knows endings.
+    decomposed = unicodedata.normalize("NFKD", plain).replace("и\u0306", "й")
+    return "".join(
+        str(unicodedata.decimal(character)) if character.isdecimal() else character
+        for character in decomposed
+        if not unicodedata.combining(character)
+    ).translate(_SPELLED)
 
 
 class _Stemmer(Protocol):
@@ -134,10 +159,32 @@ def _stemmer(language: str) -> _Stemmer:
     return cast("Any", Stemmer).Stemmer(language, 0)
 
 
+def _add_unspaced(run: str, tokens: list[str], terms: list[str]) -> None:
+    position = 0
+    for function in FUNCTION_RUN.finditer(run):
+        grams = _grams(run[position : function.start()])
+        tokens += (*grams, function.group())
+        terms += grams
+        position = function.end()
+    grams = _grams(run[position:])
+    tokens += grams
+    terms += grams
+
+
 def _grams(run: str) -> list[str]:
-    """Overlapping pairs, and single characters too, so that a one-character question finds its text."""
-    grams = [gram for index in range(len(run)) for gram in (run[index], run[index : index + 2])]
-    return grams[:-1]  # the last pair is half empty
+    """Overlapping pairs, and single characters too, so that a one-character question finds its text.
+
+    Of scripts whose characters are signs: overlapping runs of three, and pairs.
+    """
+    shorter = 2 if _SIGN.match(run) else 1
+    if len(run) <= shorter:
+        return [run] if run else []
+    grams = [run[index : index + size] for index in range(len(run)) for size in (shorter, shorter + 1)]
+    return grams[: -2 * shorter + 1]  # the last ones reach beyond the end
+
+
+def _is_short_gram(term: str) -> bool:
+    return len(term) <= 2 and bool(_RUN.fullmatch(term)) and (len(term) == 1 or bool(_SIGN.match(term)))
 
 
 def _add_spaced(text: str, tokens: list[str], terms: list[str]) -> None:
@@ -168,10 +215,38 @@ def _analysed(joined: str) -> Analysis:
 
 
 def _of_words(words: list[str]) -> Analysis:
-    folded = [word for word in (fold(word[:MAX_TERM_CHARS]) for word in words) if word]
-    return Analysis(
-        tuple(stem(word) for word in folded), tuple(stem(word) for word in folded if word not in STOP_WORDS)
-    )
+    tokens: list[str] = []
+    terms: list[str] = []
+    for word in words:
+        folded = fold(word[:MAX_TERM_CHARS])
+        if folded:
+            forms = _forms(folded)
+            tokens += forms
+            if folded not in _DROPPED:
+                terms += forms
+    return Analysis(tuple(tokens), tuple(terms))
+
+
+def _forms(folded: str) -> tuple[str, ...]:
+    """The stem of a word; where there is no stemmer, the word and its overlapping runs of three letters."""
+    if folded.isascii():
+        return (stem(folded),)
+    if _UNSTEMMED.fullmatch(folded):
+        last = len(folded) - _LETTERS_A_RUN
+        return (folded, *(folded[start : start + _LETTERS_A_RUN] for start in range(last + 1)))
+    if folded[0] in _ATTACHED:
+        return _attached(folded)
+    return (stem(folded),)
+
+
+def _attached(folded: str) -> tuple[str, ...]:
+    """The stems of an Arabic word that begins as one with a conjunction or preposition written on it may begin.
+
+    The stemmer takes such a letter away where it belongs to the word, unless the article stands before it: فريق would
+    not meet الفريق. And it leaves a conjunction before the article: والفريق.
+    """
+    conjoined = folded.startswith(_ARTICLE, 1) and len(folded) >= _CONJOINED_LETTERS
+    return tuple(dict.fromkeys((stem(folded[1:] if conjoined else folded), stem(_ARTICLE + folded))))
 
 
 def _camel(word: str) -> list[str]:

@@ -5,17 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
+from remembrancer.domain.event import Role
+from remembrancer.domain.memory import Mark
 from remembrancer.domain.query import LexicalQuery
+from remembrancer.policies.answers import asked_for
 from remembrancer.policies.formation import MONTHS
 from remembrancer.policies.lexical import analyse, lexical_query
 from remembrancer.policies.stop_words import STOP_WORDS
+from remembrancer.policies.times.anchors import Anchored, anchored
+from remembrancer.policies.times.spans import TimeSpan, spans
 
 LONG_QUESTION_WORDS: Final = 80
 """Longer than people ask: a pasted prompt with the question at its end."""
 
 _SENTENCE: Final = re.compile(r"(?<=[.!?؟])\s+|(?<=[。！？])\s*|\n+")
+_MINE: Final = re.compile(r"\b(?:I|[Mm]y|[Mm]ine|[Mm]yself)\b")
+_YOURS: Final = re.compile(r"\b(?:you|your|yours)\b", re.IGNORECASE)
 _QUESTION_MARKS: Final = ("?", "？", "؟")
 
 # In scripts that put no space between words (kana, Han, Thai, Lao) two characters count as one.
@@ -25,17 +33,65 @@ _WORD: Final = re.compile(rf"[{_UNSPACED}]{{1,2}}|[^\s{_UNSPACED}]+")
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`searched` is the part of the question that is looked for; `embedded` what of it is compared by meaning."""
+    """`searched` is the part of the question that is looked for; `embedded` what of it is compared by meaning.
+
+    `speakers`, `roles`: who is to have said it, where the question tells. `spans`: the times it names, and `anchored`
+    one that counts from something it does not date. `kind`: what it asks for.
+    """
 
     searched: str
     embedded: str
     lexical: LexicalQuery
+    speakers: frozenset[str] = frozenset()
+    roles: frozenset[Role] = frozenset()
+    spans: tuple[TimeSpan, ...] = ()
+    anchored: Anchored | None = None
+    kind: Mark = Mark.NOTHING
 
 
 def plan(question: str, participants: Collection[str] = ()) -> Plan:
     """What to search for. `participants`: the names of those who speak in what is searched."""
     searched = salient_part(question)
     return Plan(searched, without_names(searched, participants), lexical_query(searched))
+
+
+def plan_in_context(question: str, participants: Collection[str], at: datetime) -> Plan:
+    """What to search for where it also counts who speaks, when, and what is asked for. `at`: the moment of asking.
+
+    Who speaks is compared by itself then, and not as words of the text either.
+    """
+    searched = salient_part(question)
+    embedded = without_names(searched, participants)
+    speakers = named(searched, participants)
+    return Plan(
+        searched=searched,
+        embedded=embedded,
+        lexical=lexical_query(embedded),
+        # Where all are named, or nobody is, speaking tells no turn from another.
+        speakers=speakers if speakers != frozenset(participants) else frozenset(),
+        roles=frozenset() if speakers else role_of(searched),
+        spans=spans(searched, at),
+        anchored=anchored(searched),
+        kind=asked_for(searched),
+    )
+
+
+def named(question: str, participants: Collection[str]) -> frozenset[str]:
+    """Those of the participants whom the question names, by the whole name or a part of it."""
+    return frozenset(
+        name
+        for name in participants
+        if any(re.search(rf"(?<!\w){re.escape(part)}(?!\w)", question) for part in _parts(name))
+    )
+
+
+def role_of(question: str) -> frozenset[Role]:
+    """Who is to have said it, by the question's pronouns, in English: one who asks about himself told it himself.
+
+    >>> sorted(role_of("What is my dog called?")), sorted(role_of("What did you suggest for my trip?"))
+    ([<Role.USER: 'user'>], [])
+    """
+    return frozenset({Role.USER}) if _MINE.search(question) and not _YOURS.search(question) else frozenset()
 
 
 def without_names(question: str, participants: Collection[str]) -> str:
@@ -45,12 +101,17 @@ def without_names(question: str, participants: Collection[str]) -> str:
     person. Who spoke is in the cues' headings, where the words of the question meet it. A name is left out as it is
     spelled, with its possessive; a question that is nothing but names and stop words stays as it is.
     """
-    parts = {part for name in participants for part in (name, *name.split()) if len(part) > 1 and not _is_a_word(part)}
+    parts = {part for name in participants for part in _parts(name)}
     if not parts:
         return question
     longest_first = "|".join(re.escape(part) for part in sorted(parts, key=lambda part: (-len(part), part)))
     left = " ".join(re.sub(rf"(?<!\w)(?:{longest_first})(?:['’]s)?(?!\w)", " ", question).split())
     return left if analyse(left).terms else question
+
+
+def _parts(name: str) -> list[str]:
+    """What of a name stands for the person."""
+    return [part for part in (name, *name.split()) if len(part) > 1 and not _is_a_word(part)]
 
 
 def _is_a_word(name: str) -> bool:

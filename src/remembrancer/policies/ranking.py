@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from remembrancer.domain import validation
+from remembrancer.errors import InvalidInput
 from remembrancer.policies import signals
 from remembrancer.policies.diversity import Mmr
 from remembrancer.policies.relevance import Floor
-from remembrancer.policies.scoring import Expression
+from remembrancer.policies.scoring import Expression, signal_names
 
 MAX_DEPTH = 10_000
+MAX_REREAD = 1_000
+LATE_INTERACTION: Final = "late_interaction"
+SURROUNDINGS: Final = frozenset({"nearby", "session", "speaker", "answer_kind", "statement"})
+"""The signals that are made of what stands around a turn, or tell one turn from another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,18 +39,38 @@ class Ranking:
     """`score`: an expression over signals, in [0, 1]. `words_alone`: what scores when the question has no vector; None:
     the same. `floor`: below it nothing is returned; None: everything may be. `diversity`: None leaves the order as it
     is.
+
+    `reread`: how many of the best are compared word by word before they are scored. `unread` tells which these are, and
+    scores where the embedder gives no vectors of words; None: `score` does.
     """
 
     score: Expression
     words_alone: Expression | None = None
+    unread: Expression | None = None
+    reread: int = 0
     depth: Depth = field(default_factory=Depth)
     floor: Floor | None = None
     diversity: Mmr | None = None
 
     def __post_init__(self) -> None:
         signals.check("score", self.score)
-        if self.words_alone is not None:
-            signals.check("words_alone", self.words_alone)
+        for name in ("words_alone", "unread"):
+            if (expression := getattr(self, name)) is not None:
+                signals.check(name, expression)
+        validation.whole("reread", self.reread, 0, MAX_REREAD)
+        if self.reread and LATE_INTERACTION not in signal_names(self.score):
+            raise InvalidInput("reread", self.reread, f"0, where score does not read {LATE_INTERACTION}")
+        if not self.reread and LATE_INTERACTION in signal_names(self.score):
+            raise InvalidInput("reread", self.reread, f"1 or more, where score reads {LATE_INTERACTION}")
 
-    def expression(self, *, with_vector: bool) -> Expression:
-        return self.score if with_vector or self.words_alone is None else self.words_alone
+    def expression(self, *, with_vector: bool, reread: bool = True) -> Expression:
+        """What scores. `reread`: whether the best have been compared word by word."""
+        if not with_vector and self.words_alone is not None:
+            return self.words_alone
+        return self.score if reread or self.unread is None else self.unread
+
+    @property
+    def reads_surroundings(self) -> bool:
+        """Whether any of its expressions does."""
+        given = (self.score, self.words_alone, self.unread)
+        return any(SURROUNDINGS & signal_names(expression) for expression in given if expression is not None)

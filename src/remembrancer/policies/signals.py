@@ -10,13 +10,18 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from remembrancer.domain.memory import Mark
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.scoring import Clamp, Expression, MinMax, Rrf, Saturating, Signal, inner_expressions
+from remembrancer.policies.times.nearness import nearness
 
 if TYPE_CHECKING:
-    from remembrancer.domain.candidates import Candidates, States
+    from numpy.typing import NDArray
+
+    from remembrancer.domain.candidates import Candidates, States, Surroundings
     from remembrancer.policies.dynamics import Dynamics, Moments
     from remembrancer.policies.scoring import Column
+    from remembrancer.policies.times.spans import TimeSpan
 
 
 class Scale(StrEnum):
@@ -42,12 +47,26 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """What of a question is met besides its words and its vector.
+
+    `spans`: the times it names. `kind`: what it asks for. `speakers`: whether it says who speaks. `closeness`: of each
+    candidate by late interaction, NaN where it was not compared; None before any was.
+    """
+
+    spans: tuple[TimeSpan, ...] = ()
+    kind: Mark = Mark.NOTHING
+    speakers: bool = False
+    closeness: Column | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class MatchSignal:
     """A number that the question and the candidate make together."""
 
     meaning: str
     scale: Scale
-    compute: Callable[[Candidates], Column]
+    compute: Callable[[Candidates, Asked], Column]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,29 +78,65 @@ class StateSignal:
     compute: Callable[[States, Moment], Column]
 
 
-def _similarity(found: Candidates) -> Column:
+def _similarity(found: Candidates, _: Asked) -> Column:
     return np.clip(found.similarity.astype(np.float64), 0.0, 1.0)
 
 
-def _bm25(found: Candidates) -> Column:
+def _bm25(found: Candidates, _: Asked) -> Column:
     return found.bm25.astype(np.float64)
 
 
-def _lexical(found: Candidates) -> Column:
+def _lexical(found: Candidates, _: Asked) -> Column:
     if found.bm25_bound <= 0:
         return np.full(len(found.ids), np.nan)
     return np.clip(found.bm25.astype(np.float64) / found.bm25_bound, 0.0, 1.0)
 
 
-def _coverage(found: Candidates) -> Column:
+def _coverage(found: Candidates, _: Asked) -> Column:
     return found.coverage.astype(np.float64)
 
 
-def _dense_leg(found: Candidates) -> Column:
+def _nearby(found: Candidates, _: Asked) -> Column:
+    return _around(found, lambda around: around.nearby)
+
+
+def _session(found: Candidates, _: Asked) -> Column:
+    if found.bm25_bound <= 0:
+        return np.full(len(found.ids), np.nan)
+    return np.clip(_around(found, lambda around: around.session) / found.bm25_bound, 0.0, 1.0)
+
+
+def _speaker(found: Candidates, asked: Asked) -> Column:
+    return _around(found, lambda around: around.spoken if asked.speakers else None)
+
+
+def _answer_kind(found: Candidates, asked: Asked) -> Column:
+    return _around(found, lambda around: (around.marks & asked.kind) != 0 if asked.kind else None)
+
+
+def _statement(found: Candidates, _: Asked) -> Column:
+    return _around(found, lambda around: (around.marks & Mark.QUESTION) == 0)
+
+
+def _around(found: Candidates, column: Callable[[Surroundings], NDArray[np.generic] | None]) -> Column:
+    """A column of the surroundings; NaN where there are none, or they say nothing of this question."""
+    values = None if found.surroundings is None else column(found.surroundings)
+    return np.full(len(found.ids), np.nan) if values is None else values.astype(np.float64)
+
+
+def _time(found: Candidates, asked: Asked) -> Column:
+    return nearness(asked.spans, found.states.occurred_at, found.states.occurred_at)
+
+
+def _late_interaction(found: Candidates, asked: Asked) -> Column:
+    return np.full(len(found.ids), np.nan) if asked.closeness is None else asked.closeness
+
+
+def _dense_leg(found: Candidates, _: Asked) -> Column:
     return np.where(found.dense_rank > 0, found.similarity.astype(np.float64), np.nan)
 
 
-def _lexical_leg(found: Candidates) -> Column:
+def _lexical_leg(found: Candidates, _: Asked) -> Column:
     return np.where(found.lexical_rank > 0, found.bm25.astype(np.float64), np.nan)
 
 
@@ -113,6 +168,9 @@ def _level(states: States, moment: Moment) -> Column:
     return moment.dynamics.level_factor(states)
 
 
+NOTHING_MORE: Final = Asked()
+"""A question of words and a vector alone."""
+
 MATCH_SIGNALS: Final[Mapping[str, MatchSignal]] = {
     "similarity": MatchSignal("cosine of question and best cue, negative as 0", Scale.UNIT, _similarity),
     "bm25": MatchSignal("BM25 of the best cue, as it comes", Scale.RAW, _bm25),
@@ -120,6 +178,13 @@ MATCH_SIGNALS: Final[Mapping[str, MatchSignal]] = {
     "dense_leg": MatchSignal("cosine, where the dense leg brought the row", Scale.RAW, _dense_leg),
     "lexical_leg": MatchSignal("BM25, where the lexical leg brought the row", Scale.RAW, _lexical_leg),
     "coverage": MatchSignal("share of the question's idf that the best cue holds", Scale.UNIT, _coverage),
+    "nearby": MatchSignal("share of the question's idf that only the turns around it hold", Scale.UNIT, _nearby),
+    "session": MatchSignal("the greatest `lexical` of any turn of its session", Scale.UNIT, _session),
+    "speaker": MatchSignal("1 where one of those asked about speaks, 0 where another does", Scale.UNIT, _speaker),
+    "time": MatchSignal("how near it happened to the time that is asked about", Scale.UNIT, _time),
+    "answer_kind": MatchSignal("1 where it holds a time, number or name, as asked for", Scale.UNIT, _answer_kind),
+    "statement": MatchSignal("0 where it is a question itself, else 1", Scale.UNIT, _statement),
+    "late_interaction": MatchSignal("cosine of the question's words with its words", Scale.UNIT, _late_interaction),
 }
 
 STATE_SIGNALS: Final[Mapping[str, StateSignal]] = {
@@ -141,9 +206,9 @@ MEANINGS: Final[Mapping[str, str]] = {
 }
 
 
-def compute(found: Candidates, moment: Moment) -> dict[str, Column]:
+def compute(found: Candidates, moment: Moment, asked: Asked = NOTHING_MORE) -> dict[str, Column]:
     """Every signal over the candidates, in their order; NaN where a leg has nothing to say of a row."""
-    matches = {name: signal.compute(found) for name, signal in MATCH_SIGNALS.items()}
+    matches = {name: signal.compute(found, asked) for name, signal in MATCH_SIGNALS.items()}
     return matches | compute_states(found.states, moment)
 
 

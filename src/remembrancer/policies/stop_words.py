@@ -1,7 +1,8 @@
 """English words that say how a sentence hangs together rather than what it is about.
 
-Dropped from ranking in texts and questions alike. Other languages rely on idf, which makes their common words weigh
-little. Contractions stand here as they are folded ("don't").
+Dropped from ranking in texts and questions alike. Languages of other scripts have theirs in `function_words`; others
+in Latin letters rely on idf, which makes their common words weigh little. Contractions stand here as they are folded
+("don't").
 """
 
 from typing import Final

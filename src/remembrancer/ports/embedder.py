@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,6 +21,38 @@ class Embedded:
 
     vectors: NDArray[np.float32]
     truncated: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A text to embed, and what was said before it: that colours the vectors of its words and is not among them."""
+
+    text: str
+    before: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedPassages:
+    """Vectors of some passages, in their order, as `Embedded` has them: of the text, read after what was before it.
+
+    `words`: for each passage, the vectors of its text's own pieces of words, float32 (pieces, dim), unit rows.
+    """
+
+    vectors: NDArray[np.float32]
+    truncated: NDArray[np.bool_]
+    words: tuple[NDArray[np.float32], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedQuestion:
+    """A question's vector, float32 (dim,), and those of its pieces of words, float32 (pieces, dim), all of unit length.
+
+    `spelled`: the word of the question that each piece is of, as it stands there.
+    """
+
+    vector: NDArray[np.float32]
+    words: NDArray[np.float32]
+    spelled: tuple[str, ...]
 
 
 class Embedder(Protocol):
@@ -49,3 +81,21 @@ class Embedder(Protocol):
         ...
 
     async def close(self) -> None: ...
+
+
+def word_embedder(embedder: Embedder | None) -> WordEmbedder | None:
+    """The same embedder, where it also gives the vectors of words."""
+    return embedder if isinstance(embedder, WordEmbedder) else None
+
+
+@runtime_checkable
+class WordEmbedder(Embedder, Protocol):
+    """An embedder that also gives the vector of each word, in its context: what late interaction compares."""
+
+    async def embed_passages(self, passages: Sequence[Passage]) -> EmbeddedPassages:
+        """Raises ModelUnavailable when the model does not answer."""
+        ...
+
+    async def embed_question(self, text: str) -> EmbeddedQuestion:
+        """The vector is the one that `embed_query` gives. Raises ModelUnavailable."""
+        ...

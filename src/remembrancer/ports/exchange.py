@@ -20,7 +20,7 @@ from uuid import UUID
 from remembrancer.domain import validation
 from remembrancer.domain.event import Event, Origin, Priority, Role, Severity
 from remembrancer.domain.health import HealthSnapshot, Metrics
-from remembrancer.domain.memory import Cue, Memory, Revision, Status, Tier
+from remembrancer.domain.memory import Cue, IndexedCue, Memory, Revision, Status, Tier
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Scope, Visibility
 from remembrancer.domain.strength import INITIAL_DIFFICULTY, INITIAL_STABILITY, Exposed, Exposure, Strength, Usage
@@ -28,8 +28,8 @@ from remembrancer.domain.validation import E_, JsonValue
 from remembrancer.errors import InvalidInput
 from remembrancer.ports.store import Audited, ExportRow
 
-Analyse = Callable[[str], tuple[tuple[str, ...], tuple[str, ...]]]
-"""A text's tokens and terms, as an IndexedCue holds them."""
+Analyse = Callable[[Cue], IndexedCue]
+"""A cue to what search needs of it."""
 
 RECORDS: Final = ("event", "memory", "cue", "vector", "revision", "relation", "exposure", "audit", "health")
 """In the order of an export: a row comes after every row it names."""
@@ -81,6 +81,8 @@ class VectorRecord:
     truncated: bool
     data: bytes
     indexed_at: datetime | None = None
+    words: bytes | None = None
+    """As `CueVector.words`, row after row: dim / 8 bytes, rounded up, for each piece of a word."""
 
     @property
     def dim(self) -> int:
@@ -275,6 +277,7 @@ def vector_to_row(vector: VectorRecord) -> ExportRow:
         "truncated": vector.truncated,
         "vector": base64.b64encode(vector.data).decode("ascii"),
         "indexed_at": _optional_iso(vector.indexed_at),
+        "words": None if vector.words is None else base64.b64encode(vector.words).decode("ascii"),
     }
 
 
@@ -289,6 +292,7 @@ def row_to_vector(row: Mapping[str, JsonValue]) -> VectorRecord:
         truncated=fields.take("truncated", _boolean),
         data=fields.take("vector", lambda argument, value: _components(argument, value, dim)),
         indexed_at=fields.take("indexed_at", _optional_moment),
+        words=fields.newer("words", None, lambda argument, value: _word_signs(argument, value, dim)),
     )
     fields.done()
     return vector
@@ -584,13 +588,27 @@ def _boolean(argument: str, value: object) -> bool:
     return value
 
 
-def _components(argument: str, value: object, dim: int) -> bytes:
+def _word_signs(argument: str, value: object, dim: int) -> bytes | None:
+    if value is None:
+        return None
+    data = _base64(argument, value, "base64 of the signs of word vectors")
+    size = -(-dim // 8)
+    if len(data) % size:
+        raise InvalidInput(argument, f"{len(data)} bytes", f"a multiple of {size} bytes: a bit for each component")
+    return data
+
+
+def _base64(argument: str, value: object, allowed: str) -> bytes:
     if not isinstance(value, str):
-        raise InvalidInput(argument, value, "base64 of little-endian float32")
+        raise InvalidInput(argument, value, allowed)
     try:
-        data = base64.b64decode(value, validate=True)
+        return base64.b64decode(value, validate=True)
     except (binascii.Error, ValueError):
-        raise InvalidInput(argument, value, "base64 of little-endian float32") from None
+        raise InvalidInput(argument, value, allowed) from None
+
+
+def _components(argument: str, value: object, dim: int) -> bytes:
+    data = _base64(argument, value, "base64 of little-endian float32")
     if len(data) != 4 * dim:
         raise InvalidInput(argument, f"{len(data)} bytes", f"{4 * dim} bytes: float32 for each of {dim} components")
     length = math.hypot(*struct.unpack(f"<{dim}f", data))

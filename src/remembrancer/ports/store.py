@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final, Protocol
 from uuid import UUID
 
 from remembrancer.domain.candidates import Candidates, States
-from remembrancer.domain.event import Event
+from remembrancer.domain.event import Event, Role
 from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Revision, Status
 from remembrancer.domain.query import Filter, LexicalQuery
@@ -43,23 +43,44 @@ class Appended:
     created: bool
 
 
+CONTEXT_GAP: Final = timedelta(hours=1)
+"""Turns of one stream that lie farther apart are not each other's context."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Who said what; "" where nobody is named."""
+
+    speaker: str
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class PendingCue:
-    """A cue that has no vector of a model yet. `ref` names it within the store that gave it."""
+    """A cue that has no vector of a model yet. `ref` names it within the store that gave it.
+
+    `speaker`: who says it, where it is a turn of someone with a name. `before`: the turns before it, the last one last.
+    """
 
     ref: int
     memory_id: UUID
     text: str
     heading: str = ""
+    speaker: str = ""
+    before: tuple[Said, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class CueVector:
-    """A cue's vector: float32, unit length, shape (dim,)."""
+    """A cue's vector: float32, unit length, shape (dim,).
+
+    `words`: the signs of the vectors of its words, as `policies.late_interaction` packs them, uint8 (pieces, bytes).
+    """
 
     ref: int
     vector: NDArray[np.float32]
     truncated: bool
+    words: NDArray[np.uint8] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +89,11 @@ class SearchRequest:
 
     `vector` (unit, float32) goes with its `model`. Each leg brings up to `depth` memories, cues folded to
     memories by maximum.
+
+    `surroundings`: what stands around each turn counts too, and is a leg of its own. The turns around one are those
+    before and after it in its stream (its scope, session and all), in the order of `seq`, each within `CONTEXT_GAP` of
+    the next; what the reader may not see, or the filter leaves out, adds nothing. `speakers`, `roles`: whose turns are
+    to be told apart, by name or by role.
     """
 
     where: Filter
@@ -75,6 +101,9 @@ class SearchRequest:
     lexical: LexicalQuery | None = None
     vector: NDArray[np.float32] | None = None
     model: str | None = None
+    surroundings: bool = False
+    speakers: frozenset[str] = frozenset()
+    roles: frozenset[Role] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,8 +315,14 @@ class Store(Protocol):
         """
         ...
 
-    async def pending(self, scope: Scope, model: str, *, limit: int, now: datetime) -> tuple[PendingCue, ...]:
-        """Cues of the workspace without a vector of `model`, whose last failure (if any) has been waited out."""
+    async def pending(
+        self, scope: Scope, model: str, *, limit: int, now: datetime, before: int = 0
+    ) -> tuple[PendingCue, ...]:
+        """Cues of the workspace without a vector of `model`, whose last failure (if any) has been waited out.
+
+        `before`: how many turns of user or assistant before a turn come with it, as far as they belong to it
+        (`CONTEXT_GAP`), whether or not they were admitted as memories.
+        """
         ...
 
     async def put_vectors(
@@ -312,6 +347,13 @@ class Store(Protocol):
 
     async def vectors(self, reader: Reader, model: str, ids: Sequence[UUID]) -> Mapping[UUID, NDArray[np.float32]]:
         """The vector of each memory's first cue that has one, shape (dim,); memories without any are left out."""
+        ...
+
+    async def words(self, reader: Reader, model: str, cues: Mapping[UUID, int]) -> Mapping[UUID, NDArray[np.uint8]]:
+        """The words of one cue of each memory, by its ordinal, as `CueVector.words` has them.
+
+        Left out: memories that the reader may not see, and cues without vectors of their words.
+        """
         ...
 
     async def vitals(self, reader: Reader, where: Filter, *, model: str | None, shown_since: datetime) -> Vitals:

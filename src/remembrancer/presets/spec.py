@@ -13,6 +13,7 @@ from remembrancer.errors import InvalidInput
 from remembrancer.policies import forecast, signals
 from remembrancer.policies.admission import Admission
 from remembrancer.policies.dynamics import Dynamics
+from remembrancer.policies.encoding import Encoding
 from remembrancer.policies.formation import Formation
 from remembrancer.policies.linking import SimilarLinks
 from remembrancer.policies.ranking import Ranking
@@ -89,10 +90,9 @@ class Fading:
 class Preset:
     """One way to remember.
 
-    `ranking` is the usual one, `rankings` others by name. `heading_in_vector`: whether who and when are embedded with a
-    cue's text. `links`: None joins nothing by itself. `standing_tag`: memories with it are in every answer, apart from
-    its hits; None: there are none. `nudge_after`: how many events of an agent without a `memory.updated` are worth a
-    reminder.
+    `ranking` is the usual one, `rankings` others by name. `encoding`: what of a cue is embedded. `links`: None joins
+    nothing by itself. `standing_tag`: memories with it are in every answer, apart from its hits; None: there are none.
+    `nudge_after`: how many events of an agent without a `memory.updated` are worth a reminder.
     """
 
     name: str
@@ -107,7 +107,7 @@ class Preset:
     fading: Fading
     feedback: FeedbackSteps = field(default_factory=FeedbackSteps)
     links: SimilarLinks | None = None
-    heading_in_vector: bool = False
+    encoding: Encoding = field(default_factory=Encoding)
     standing_tag: str | None = None
     nudge_after: int = 60
     renderer: Renderer

@@ -13,10 +13,10 @@ from uuid import UUID, uuid5
 import numpy as np
 
 from remembrancer.domain.event import Event, Origin, Priority, Role, Severity
-from remembrancer.domain.memory import Cue, IndexedCue, Memory, MemoryWrite, Tier, searchable_text
+from remembrancer.domain.memory import Cue, IndexedCue, Memory, MemoryWrite, Tier
 from remembrancer.domain.scope import Reader, Scope, Visibility
 from remembrancer.errors import ModelUnavailable
-from remembrancer.policies.lexical import tokens_and_terms
+from remembrancer.policies.formation import analysed
 from remembrancer.ports.embedder import Embedded
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def indexed(memory: Memory, *turns: str, event_ids: Sequence[UUID] = ()) -> Memo
 
 def an_indexed_cue(cue: Cue) -> IndexedCue:
     """The cue with the engine's own analysis."""
-    return IndexedCue(cue, *tokens_and_terms(searchable_text(cue)))
+    return analysed(cue)
 
 
 def a_vector(*components: float) -> NDArray[np.float32]:

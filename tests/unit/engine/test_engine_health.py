@@ -18,8 +18,8 @@ from remembrancer.domain.scope import Reader
 from remembrancer.engine import health, record
 from remembrancer.engine.context import Context
 from remembrancer.engine.index import index_batch
+from remembrancer.policies.formation import analysed
 from remembrancer.policies.health import SAMPLE
-from remembrancer.policies.lexical import tokens_and_terms
 from remembrancer.ports.embedder import Embedded
 from remembrancer.ports.store import SearchRequest
 from remembrancer.presets.default import DEFAULT
@@ -199,7 +199,7 @@ def test_reachability_is_the_share_that_has_an_edge(rem: Remembrancer) -> None:
 
 class Counting(SqliteStore):
     def __init__(self) -> None:
-        super().__init__(":memory:", analyse=tokens_and_terms)
+        super().__init__(":memory:", analyse=analysed)
         self.searches = 0
 
     async def search(self, reader: Reader, request: SearchRequest) -> Candidates:

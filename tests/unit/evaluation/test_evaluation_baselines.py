@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from remembrancer.evaluation.baselines import Bm25, Dense, Grep, RandomOrder, Recency
-from remembrancer.evaluation.locomo import Transcript, Turn
-from remembrancer.evaluation.system import System
+from remembrancer.evaluation.baselines import Bm25, Dense, Grep, RandomOrder, Recency, WithHeadings
+from remembrancer.evaluation.dataset import Transcript, Turn
+from remembrancer.evaluation.system import Answer, Block, Fate, System
 from remembrancer.testing.doubles import HashEmbedder
 
 BEGUN = datetime(2024, 5, 1, tzinfo=UTC)
@@ -18,20 +18,22 @@ BEGUN = datetime(2024, 5, 1, tzinfo=UTC)
 def transcript(*texts: str) -> Transcript:
     """Turns t1, t2, … an hour apart."""
     turns = tuple(
-        Turn(
-            id=f"t{number}", session="session_1", speaker="Ines", text=text, occurred_at=BEGUN + timedelta(hours=number)
-        )
+        Turn(id=f"t{number}", session="session_1", actor="Ines", text=text, occurred_at=BEGUN + timedelta(hours=number))
         for number, text in enumerate(texts, start=1)
     )
-    return Transcript(id="c", speakers=("Ines", "Tomas"), turns=turns)
+    return Transcript(id="c", turns=turns)
+
+
+def answered(system: System, told: Transcript, question: str, limit: int = 100) -> Answer:
+    async def ask() -> Answer:
+        async with system.prepared(told) as ranker:
+            return await ranker.answer(question, asked_at=BEGUN, limit=limit)
+
+    return asyncio.run(ask())
 
 
 def ranked(system: System, told: Transcript, question: str, limit: int = 100) -> list[str]:
-    async def ask() -> list[str]:
-        async with system.prepared(told) as ranker:
-            return await ranker.rank(question, limit=limit)
-
-    return asyncio.run(ask())
+    return list(answered(system, told, question, limit).ranked)
 
 
 SYSTEMS: list[System] = [RandomOrder(seed=1), Recency(), Grep(), Bm25(), Dense(HashEmbedder())]
@@ -68,9 +70,9 @@ def test_recency_takes_the_newest_whatever_is_asked() -> None:
 
 def test_of_turns_at_one_moment_the_later_in_the_file_is_newer() -> None:
     at_once = tuple(
-        Turn(id=name, session="session_1", speaker="Ines", text="x", occurred_at=BEGUN) for name in ("first", "second")
+        Turn(id=name, session="session_1", actor="Ines", text="x", occurred_at=BEGUN) for name in ("first", "second")
     )
-    told = Transcript(id="c", speakers=("Ines", "Tomas"), turns=at_once)
+    told = Transcript(id="c", turns=at_once)
     assert ranked(Recency(), told, "x") == ["second", "first"]
 
 
@@ -103,3 +105,47 @@ def test_bm25_knows_no_stems() -> None:
 def test_dense_puts_the_same_words_first() -> None:
     told = transcript("we sold the green canoe", "bees in winter", "a new bakery")
     assert ranked(Dense(HashEmbedder()), told, "the green canoe")[0] == "t1"
+
+
+@pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)
+def test_a_block_holds_the_texts_in_their_order(system: System) -> None:
+    told = transcript("an apple", "a pear", "a plum")
+    answer = answered(system, told, "Where is the apple?")
+    lengths = {turn.id: len(turn.text) + 3 for turn in told.turns}
+    first, second = answer.ranked[:2]
+    room = lengths[first] + lengths[second]
+    assert answer.block(room) == Block((first, second), room)
+
+
+@pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)
+def test_a_turn_that_is_not_returned_stands_beyond_the_depth(system: System) -> None:
+    answer = answered(system, transcript("an apple", "a pear", "a plum"), "the pear", limit=2)
+    (left,) = {"t1", "t2", "t3"}.difference(answer.ranked)
+    assert asyncio.run(answer.fate(left)) is Fate.LIMIT
+
+
+@pytest.mark.parametrize("system", [Grep(), Bm25(), Dense(HashEmbedder())], ids=lambda system: system.name)
+def test_scores_stand_beside_the_turns_and_fall(system: System) -> None:
+    answer = answered(system, transcript("an apple", "a pear", "an apple pie"), "Where is the apple?")
+    assert len(answer.scores) == len(answer.ranked)
+    assert list(answer.scores) == sorted(answer.scores, reverse=True)
+
+
+def test_grep_scores_by_the_words_it_found() -> None:
+    assert answered(Grep(), transcript("green apple", "an apple"), "the green apple").scores == (2.0, 1.0)
+
+
+@pytest.mark.parametrize("system", [RandomOrder(seed=1), Recency()], ids=lambda system: system.name)
+def test_what_ignores_the_question_gives_no_scores(system: System) -> None:
+    assert answered(system, transcript("an apple", "a pear"), "the apple").scores == ()
+
+
+@pytest.mark.parametrize("question", ["Ines", "What was said in May?"])
+def test_with_headings_speaker_and_month_are_found(question: str) -> None:
+    told = transcript("a pear")
+    assert answered(Bm25(), told, question).scores == (0.0,)
+    assert answered(WithHeadings(Bm25()), told, question).scores[0] > 0
+
+
+def test_a_system_with_headings_is_told_apart_by_its_name() -> None:
+    assert WithHeadings(Bm25()).name == "bm25+heading"

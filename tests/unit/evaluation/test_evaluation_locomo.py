@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from remembrancer.errors import InvalidInput
-from remembrancer.evaluation.locomo import Category, Conversation, load
+from remembrancer.evaluation.dataset import Conversation
+from remembrancer.evaluation.locomo import load
 
 TINY = Path(__file__).parents[2] / "fixtures" / "locomo" / "tiny.json"
 
@@ -24,7 +25,7 @@ def first() -> Conversation:
 
 
 def test_turns_are_in_order_with_speaker_and_session(first: Conversation) -> None:
-    assert [(turn.id, turn.session, turn.speaker) for turn in first.transcript.turns] == [
+    assert [(turn.id, turn.session, turn.actor) for turn in first.transcript.turns] == [
         ("D1:1", "session_1", "Ines"),
         ("D1:2", "session_1", "Tomas"),
         ("D1:3", "session_1", "Ines"),
@@ -80,14 +81,43 @@ def test_question_without_usable_evidence_is_left_out_and_counted() -> None:
 
 
 def test_categories_have_the_papers_names(first: Conversation) -> None:
-    assert [question.category.label for question in first.questions] == [
+    assert [question.category for question in first.questions] == [
         "single-hop",
         "multi-hop",
         "temporal",
         "open-domain",
         "adversarial",
     ]
-    assert first.questions[-1].category is Category.ADVERSARIAL
+
+
+def test_categories_with_an_answer_are_told_in_one_order() -> None:
+    assert load(TINY).categories == ("single-hop", "multi-hop", "temporal", "open-domain")
+
+
+def test_adversarial_questions_are_unanswerable_and_keep_the_turns_they_hint_at(first: Conversation) -> None:
+    assert [question.answerable for question in first.questions] == [True, True, True, True, False]
+    assert first.questions[-1].evidence == ("D1:2",)
+
+
+def test_an_adversarial_question_needs_no_evidence(tmp_path: Path) -> None:
+    document: Document = json.loads(TINY.read_text(encoding="utf-8"))
+    document[0]["qa"][-1]["evidence"] = []
+    path = tmp_path / "without.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    conversation = load(path).conversations[0]
+    assert (conversation.questions[-1].evidence, conversation.excluded) == ((), 1)
+
+
+def test_the_first_speaker_is_the_user(first: Conversation) -> None:
+    assert {(turn.actor, turn.role) for turn in first.transcript.turns} == {("Ines", "user"), ("Tomas", "assistant")}
+
+
+def test_questions_are_asked_a_day_after_the_last_turn(first: Conversation) -> None:
+    assert {question.asked_at for question in first.questions} == {datetime(2024, 3, 10, 13, 30, 10, tzinfo=UTC)}
+
+
+def test_questions_go_by_their_place_in_the_file(first: Conversation) -> None:
+    assert [question.id for question in first.questions] == ["qa[0]", "qa[1]", "qa[2]", "qa[3]", "qa[5]"]
 
 
 def test_gzip_reads_the_same(tmp_path: Path) -> None:

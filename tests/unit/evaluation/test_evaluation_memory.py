@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
 
 from remembrancer.config import Settings
+from remembrancer.domain.recall import Stage
 from remembrancer.errors import InvalidInput, ModelUnavailable
+from remembrancer.evaluation.dataset import Conversation, Transcript, Turn
 from remembrancer.evaluation.evaluate import evaluate_locomo
-from remembrancer.evaluation.locomo import Conversation, load
-from remembrancer.evaluation.memory_system import MemorySystem
+from remembrancer.evaluation.locomo import load
+from remembrancer.evaluation.memory_system import FATES, MemorySystem
+from remembrancer.evaluation.misses import Cause
 from remembrancer.evaluation.report import as_json
+from remembrancer.evaluation.system import Answer, Fate, Ranker
 from remembrancer.ports.embedder import Embedded, Embedder
-from remembrancer.testing.doubles import HashEmbedder
+from remembrancer.testing.doubles import NOW, HashEmbedder
 
 TINY = Path(__file__).parents[2] / "fixtures" / "locomo" / "tiny.json"
+A = TypeVar("A")
 BASELINES = ["random", "recency", "grep", "bm25", "dense"]
 
 
@@ -40,13 +47,48 @@ def settings(**changes: object) -> Settings:
     return Settings.model_validate({"embedder": "none", **changes})
 
 
-def ranked(conversation: Conversation, question: str, database: Path, embedder: Embedder | None) -> list[str]:
-    async def ask() -> list[str]:
-        system = MemorySystem(settings(db=str(database), background_index=False), embedder)
-        async with system.prepared(conversation.transcript) as ranker:
-            return await ranker.rank(question, limit=100)
+def asking(
+    transcript: Transcript,
+    ask: Callable[[Ranker], Awaitable[A]],
+    database: Path,
+    embedder: Embedder | None = None,
+    **changes: object,
+) -> A:
+    async def prepared() -> A:
+        chosen = settings(db=str(database), background_index=False, **changes)
+        async with MemorySystem(chosen, embedder).prepared(transcript) as ranker:
+            return await ask(ranker)
 
-    return asyncio.run(ask())
+    return asyncio.run(prepared())
+
+
+def answered(
+    conversation: Conversation, question: str, database: Path, embedder: Embedder | None = None, *, limit: int = 100
+) -> Answer:
+    at = conversation.questions[0].asked_at
+    return asking(
+        conversation.transcript, lambda ranker: ranker.answer(question, asked_at=at, limit=limit), database, embedder
+    )
+
+
+def ranked(conversation: Conversation, question: str, database: Path, embedder: Embedder | None) -> list[str]:
+    return list(answered(conversation, question, database, embedder).ranked)
+
+
+def fate(transcript: Transcript, question: str, turn_id: str, database: Path, **asked: Any) -> Fate:
+    limit = asked.pop("limit", 100)
+
+    async def ask(ranker: Ranker) -> Fate:
+        answer = await ranker.answer(question, asked_at=transcript.ends, limit=limit)
+        return await answer.fate(turn_id)
+
+    return asking(transcript, ask, database, **asked)
+
+
+def told(*texts: str) -> Transcript:
+    """Turns t1, t2, … all said at one moment."""
+    turns = (Turn(id=f"t{number}", text=text, occurred_at=NOW) for number, text in enumerate(texts, start=1))
+    return Transcript(id="c", turns=tuple(turns))
 
 
 def test_hits_are_told_as_turns(tmp_path: Path) -> None:
@@ -136,3 +178,139 @@ def test_records_hold_the_report_and_a_file_a_system(tmp_path: Path) -> None:
         "report.json",
     ]
     assert json.loads((tmp_path / "report.json").read_text()) == json.loads(json.dumps(as_json(report)))
+
+
+def test_every_stage_of_a_recall_has_its_fate() -> None:
+    assert set(FATES) == set(Stage)
+
+
+def test_scores_of_the_memory_are_fractions_that_fall(tmp_path: Path) -> None:
+    answer = answered(load(TINY).conversations[0], "the green canoe and the beehives", tmp_path / "a.db")
+    assert len(answer.scores) == len(answer.ranked) > 1
+    assert list(answer.scores) == sorted(answer.scores, reverse=True)
+    assert all(0 <= score <= 1 for score in answer.scores)
+
+
+def test_a_block_names_the_turns_that_stand_in_it(tmp_path: Path) -> None:
+    conversation = load(TINY).conversations[0]
+
+    async def ask(ranker: Ranker) -> tuple[Answer, tuple[str, ...], tuple[str, ...]]:
+        answer = await ranker.answer("the beehives", asked_at=conversation.questions[0].asked_at, limit=100)
+        return answer, answer.block(4_000).turns, answer.block(300).turns
+
+    answer, wide, narrow = asking(conversation.transcript, ask, tmp_path / "a.db")
+    assert set(wide) == set(answer.ranked)
+    assert len(narrow) == 1 < len(wide)
+
+
+@pytest.mark.parametrize(
+    ("texts", "limit", "expected"),
+    [
+        (("the green canoe", "bees"), 100, Fate.RETURNED),
+        (("bees", "the green canoe"), 100, Fate.NO_CANDIDATE),
+        (("the green canoe is on the trailer", "the green canoe"), 1, Fate.LIMIT),
+    ],
+)
+def test_the_fate_of_a_turn_is_where_its_way_ended(
+    texts: tuple[str, ...], limit: int, expected: Fate, tmp_path: Path
+) -> None:
+    assert fate(told(*texts), "the green canoe", "t1", tmp_path / "a.db", limit=limit) is expected
+
+
+def test_a_turn_with_too_little_in_common_is_below_the_floor(tmp_path: Path) -> None:
+    question = "Which violin did the zebra play at the lake before breakfast in Lisbon on a yellow bicycle?"
+    assert fate(told("a lake", "a violin", "a zebra", "an admiral"), question, "t1", tmp_path / "a.db") is Fate.FLOOR
+
+
+def test_a_turn_that_repeats_a_better_one_is_a_duplicate(tmp_path: Path) -> None:
+    transcript = told("the green canoe", "the green canoe")
+
+    async def ask(ranker: Ranker) -> set[Fate]:
+        answer = await ranker.answer("the green canoe", asked_at=NOW, limit=100)
+        return {await answer.fate(turn.id) for turn in transcript.turns}
+
+    assert asking(transcript, ask, tmp_path / "a.db") == {Fate.RETURNED, Fate.DUPLICATE}
+
+
+def test_a_turn_that_the_preset_does_not_admit_is_not_ingested(tmp_path: Path) -> None:
+    assert fate(told("the green canoe"), "canoe", "t1", tmp_path / "a.db", preset="crewship") is Fate.NOT_INGESTED
+
+
+def test_answers_are_read_no_deeper_than_the_preset_allows() -> None:
+    report = asyncio.run(evaluate_locomo(TINY, settings=settings(preset="crewship"), baselines=False, depth=100))
+    assert report.depth == 50
+    assert report.results[0].missed["first 10"] == {Cause.NOT_INGESTED: 7}
+
+
+def test_a_question_is_asked_at_its_own_time(tmp_path: Path) -> None:
+    transcript = told("the green canoe")
+
+    async def ask(ranker: Ranker) -> list[float]:
+        later = [NOW, NOW + timedelta(days=300)]
+        return [(await ranker.answer("the canoe", asked_at=at, limit=5)).scores[0] for at in later]
+
+    at_once, late = asking(transcript, ask, tmp_path / "a.db", preset="mnemosyne")
+    assert late < at_once
+
+
+def test_more_turns_than_are_taken_in_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("remembrancer.evaluation.memory_system.BATCH", 2)
+    transcript = told("one", "two", "three", "four", "the green canoe")
+    assert fate(transcript, "canoe", "t5", tmp_path / "a.db") is Fate.RETURNED
+
+
+def test_two_presets_are_compared_on_the_same_questions(tmp_path: Path) -> None:
+    report = asyncio.run(
+        evaluate_locomo(TINY, settings=settings(), baselines=False, against="crewship", records=tmp_path)
+    )
+    assert [result.system for result in report.results] == ["default", "crewship"]
+    assert report.paired is not None
+    assert (report.paired.first, report.paired.second, report.paired.questions) == ("default", "crewship", 5)
+    by_metric = {one.metric: one for one in report.paired.differences}
+    assert by_metric["recall@10"].difference == report.results[0].main.turn.values["recall@10"] > 0
+    changed = (tmp_path / "default-against-crewship.jsonl").read_text().splitlines()
+    assert len(changed) == by_metric["recall@20"].won
+
+
+def test_a_preset_against_itself_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="against: 'default'"):
+        asyncio.run(evaluate_locomo(TINY, settings=settings(), against="default"))
+
+
+def test_conversations_by_name_alone() -> None:
+    report = asyncio.run(evaluate_locomo(TINY, settings=settings(), baselines=False, only=["tiny-2"]))
+    assert (report.conversation_ids, report.available, report.questions) == (("tiny-2",), 2, 1)
+
+
+def test_tuned_and_untouched_conversations_are_told_apart() -> None:
+    report = asyncio.run(
+        evaluate_locomo(TINY, settings=settings(), baselines=False, tuned=["tiny-2"], against="crewship")
+    )
+    assert [(group.name, group.conversations) for group in report.groups] == [
+        ("tuned", ("tiny-2",)),
+        ("untouched", ("tiny-1",)),
+    ]
+    assert [group.results["default"].turn.questions for group in report.groups] == [1, 4]
+    assert [group.paired.questions for group in report.groups if group.paired is not None] == [1, 4]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "named"),
+    [
+        ({"only": ["tiny-3"]}, "only: 'tiny-3'"),
+        ({"only": ["tiny-1"], "conversations": 1}, "only"),
+        ({"tuned": ["tiny-9"]}, "tuned: 'tiny-9'"),
+        ({"tuned": ["tiny-1", "tiny-2"]}, "at least one conversation left untouched"),
+        ({"tuned": ["tiny-2"], "only": ["tiny-1"]}, "tuned: 'tiny-2'"),
+        ({"seed": -1}, "seed"),
+    ],
+)
+def test_a_choice_that_cannot_be_is_refused(chosen: dict[str, Any], named: str) -> None:
+    with pytest.raises(InvalidInput, match=named):
+        asyncio.run(evaluate_locomo(TINY, settings=settings(), baselines=False, **chosen))
+
+
+def test_baselines_with_headings_stand_beside_the_plain_ones() -> None:
+    report = asyncio.run(evaluate_locomo(TINY, settings=settings(), embedder=HashEmbedder(), headings=True))
+    headed = ["grep+heading", "bm25+heading", "dense+heading"]
+    assert [result.system for result in report.results] == ["default", *BASELINES, *headed]

@@ -1,11 +1,10 @@
-"""Retrieval metrics against values worked out by hand, and the interval of a mean."""
+"""Retrieval metrics against values worked out by hand."""
 
 from __future__ import annotations
 
 import csv
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from remembrancer.errors import InvalidInput
@@ -64,28 +63,3 @@ def test_group_stands_where_its_first_item_stood() -> None:
 
 def test_rank_of_each_gold_item() -> None:
     assert metrics.gold_ranks(["a", "b", "b"], ["b", "x", "a"]) == (2, None, 1)
-
-
-def test_interval_of_a_constant_is_that_constant() -> None:
-    values = np.full((30, 1), 0.25)
-    intervals = metrics.bootstrap_intervals(values, rng=np.random.default_rng(1))
-    assert intervals.tolist() == [[pytest.approx(0.25), pytest.approx(0.25)]]
-
-
-def test_interval_of_a_fraction_is_near_the_normal_one() -> None:
-    values = np.array([[1.0, 0.0]] * 200 + [[0.0, 0.0]] * 200)
-    intervals = metrics.bootstrap_intervals(values, rng=np.random.default_rng(2))
-    assert intervals.shape == (2, 2)
-    assert intervals[0] == pytest.approx([0.5 - 1.96 * 0.025, 0.5 + 1.96 * 0.025], abs=0.006)
-    assert intervals[1].tolist() == [0.0, 0.0]
-
-
-def test_interval_is_the_same_for_the_same_seed() -> None:
-    values = np.random.default_rng(3).random((50, 2))
-    first, second = (metrics.bootstrap_intervals(values, rng=np.random.default_rng(4)) for _ in range(2))
-    assert first.tolist() == second.tolist()
-
-
-def test_interval_needs_a_question() -> None:
-    with pytest.raises(InvalidInput, match="at least one question"):
-        metrics.bootstrap_intervals(np.empty((0, 3)), rng=np.random.default_rng(5))

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import json
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from rich.console import Console
+from scripted import Scripted
 
 from remembrancer.errors import InvalidInput
 from remembrancer.evaluation.baselines import Recency
-from remembrancer.evaluation.locomo import Category, Dataset, Transcript, load
+from remembrancer.evaluation.budget import SURVIVAL
+from remembrancer.evaluation.dataset import Dataset
+from remembrancer.evaluation.locomo import load
 from remembrancer.evaluation.metrics import METRICS
-from remembrancer.evaluation.report import Report, SystemResult, as_json, print_report
+from remembrancer.evaluation.misses import Cause
 from remembrancer.evaluation.run import OnProgress, Progress, judge
-from remembrancer.evaluation.system import Ranker, System
+from remembrancer.evaluation.summary import Outcomes, SystemResult, summarise
+from remembrancer.evaluation.system import Fate, System
 
 TINY = Path(__file__).parents[2] / "fixtures" / "locomo" / "tiny.json"
+BEEHIVES = "What did Ines say about beehives, and where does Petra live?"
 
 ANSWERS = {
     "How many beehives did Ines keep through the winter?": ["D1:1"],
@@ -32,53 +35,19 @@ ANSWERS = {
 }
 
 
-class Scripted:
-    """A system that gives the answers it was told."""
-
-    def __init__(self, answers: Mapping[str, list[str]], name: str = "scripted") -> None:
-        self.name = name
-        self.answers = answers
-        self.prepared_for: list[str] = []
-        self.limits: set[int] = set()
-
-    @asynccontextmanager
-    async def prepared(self, transcript: Transcript) -> AsyncGenerator[Ranker, None]:
-        self.prepared_for.append(transcript.id)
-        yield self
-
-    async def rank(self, question: str, *, limit: int) -> list[str]:
-        self.limits.add(limit)
-        return self.answers[question][:limit]
+def outcomes(
+    *systems: System, depth: int = 100, folder: Path | None = None, on_progress: OnProgress | None = None
+) -> tuple[Outcomes, ...]:
+    return asyncio.run(judge(load(TINY), systems, depth=depth, folder=folder, on_progress=on_progress))
 
 
-def judged(
-    *systems: System,
-    depth: int = 100,
-    records: Path | None = None,
-    on_progress: OnProgress | None = None,
-) -> tuple[SystemResult, ...]:
-    return asyncio.run(judge(load(TINY), systems, depth=depth, seed=1, records=records, on_progress=on_progress))
-
-
-def report(*results: SystemResult) -> Report:
-    return Report(
-        dataset="tiny.json",
-        sha256="0" * 64,
-        conversations=2,
-        turns=7,
-        excluded=2,
-        depth=100,
-        seed=1,
-        embedder="hash-256",
-        degraded={},
-        results=results,
-        index_bytes=4096,
-        machine="a machine",
-    )
+def judged(system: System) -> SystemResult:
+    (outcome,) = outcomes(system)
+    return summarise(outcome, load(TINY).categories, seed=1)
 
 
 def test_main_row_is_the_mean_over_categories_one_to_four() -> None:
-    (result,) = judged(Scripted(ANSWERS))
+    result = judged(Scripted(ANSWERS))
     assert result.main.turn.questions == 5
     assert result.main.turn.values["recall@5"] == pytest.approx((1 + 1 / 3 + 1 + 0 + 1) / 5)
     assert result.main.turn.values["any@5"] == pytest.approx(4 / 5)
@@ -87,109 +56,152 @@ def test_main_row_is_the_mean_over_categories_one_to_four() -> None:
 
 
 def test_sessions_are_judged_by_their_first_turn() -> None:
-    (result,) = judged(Scripted(ANSWERS))
+    result = judged(Scripted(ANSWERS))
     assert result.main.session.values["recall@5"] == pytest.approx((1 + 1 / 2 + 1 + 0 + 1) / 5)
     assert result.main.session.values["mrr"] == pytest.approx((1 + 1 + 1 / 2 + 0 + 1 / 2) / 5)
 
 
 def test_categories_part_the_main_questions_and_the_adversarial_stand_apart() -> None:
-    (result,) = judged(Scripted(ANSWERS))
+    result = judged(Scripted(ANSWERS))
     assert {category: levels.turn.questions for category, levels in result.by_category.items()} == {
-        Category.SINGLE_HOP: 2,
-        Category.MULTI_HOP: 1,
-        Category.TEMPORAL: 1,
-        Category.OPEN_DOMAIN: 1,
+        "single-hop": 2,
+        "multi-hop": 1,
+        "temporal": 1,
+        "open-domain": 1,
     }
-    assert result.by_category[Category.MULTI_HOP].turn.values["recall@5"] == pytest.approx(1 / 3)
-    assert result.adversarial.turn.questions == 1
-    assert result.adversarial.turn.values["recall@5"] == 1.0
+    assert result.by_category["multi-hop"].turn.values["recall@5"] == pytest.approx(1 / 3)
+    assert (result.hinted.turn.questions, result.unanswerable) == (1, 1)
+    assert result.hinted.turn.values["recall@5"] == 1.0
 
 
 def test_interval_holds_the_mean() -> None:
-    (result,) = judged(Scripted(ANSWERS))
-    for name, value in result.main.turn.values.items():
-        interval = result.main.turn.intervals[name]
-        assert 0 <= interval.low <= value <= interval.high <= 1
+    result = judged(Scripted(ANSWERS))
+    for means in (result.main.turn, result.main.session, result.main.block):
+        for name, value in means.values.items():
+            for interval in (means.intervals[name], means.cluster_intervals[name]):
+                assert 0 <= interval.low <= value <= interval.high <= 1
+
+
+def test_intervals_by_conversations_are_shown_where_there_are_enough_of_them() -> None:
+    (outcome,) = outcomes(Scripted(ANSWERS))
+    copies = [replace(one, conversation=f"{one.conversation}-{copy}") for copy in range(3) for one in outcome.asked]
+    result = summarise(replace(outcome, asked=tuple(copies)), load(TINY).categories, seed=1)
+    assert (result.main.turn.conversations, result.main.turn.told) == (6, result.main.turn.cluster_intervals)
+    assert judged(Scripted(ANSWERS)).main.turn.told == judged(Scripted(ANSWERS)).main.turn.intervals
+
+
+def test_one_conversation_has_no_interval_by_conversations() -> None:
+    (outcome,) = outcomes(Scripted(ANSWERS))
+    assert summarise(outcome.of(frozenset({"tiny-1"})), (), seed=1).main.turn.cluster_intervals == {}
 
 
 def test_each_system_takes_in_each_conversation_once_and_is_asked_to_the_depth() -> None:
     system = Scripted(ANSWERS)
-    judged(system, depth=42)
+    outcomes(system, depth=42)
     assert system.prepared_for == ["tiny-1", "tiny-2"]
     assert system.limits == {42}
 
 
+def test_a_question_is_asked_at_its_time() -> None:
+    system = Scripted(ANSWERS)
+    outcomes(system)
+    assert set(system.asked_at) == {
+        datetime(2024, 3, 10, 13, 30, 10, tzinfo=UTC),
+        datetime(2025, 1, 1, 12, 0, tzinfo=UTC),
+    }
+
+
 def test_progress_counts_every_question_of_every_system() -> None:
     told: list[Progress] = []
-    judged(Scripted(ANSWERS), Recency(), on_progress=told.append)
+    outcomes(Scripted(ANSWERS), Recency(), on_progress=told.append)
     assert told[0] == Progress(system="scripted", conversation="tiny-1", done=0, total=12)
     assert told[-1] == Progress(system="recency", conversation="tiny-2", done=12, total=12)
     assert [one.done for one in told] == sorted(one.done for one in told)
 
 
 def test_records_hold_each_question_with_its_ranks(tmp_path: Path) -> None:
-    judged(Scripted(ANSWERS), records=tmp_path / "out")
+    scores = {BEEHIVES: [0.75, 0.5]}
+    fates = {BEEHIVES: {"D2:1": Fate.FLOOR, "D2:2": Fate.NOT_INGESTED}}
+    outcomes(Scripted(ANSWERS, scores=scores, fates=fates), folder=tmp_path / "out")
     records = [json.loads(line) for line in (tmp_path / "out" / "scripted.jsonl").read_text().splitlines()]
     assert len(records) == 6
     record = records[1]
     assert record.pop("latency_ms") >= 0
     assert set(record.pop("turn")) == set(record.pop("session")) == set(METRICS)
+    assert set(record.pop("block")) == set(SURVIVAL)
+    below, never = (
+        dict.fromkeys(("first 10", "1k", "2k", "4k"), cause) for cause in ("below the floor", "not ingested")
+    )
     assert record == {
         "conversation": "tiny-1",
-        "question": "What did Ines say about beehives, and where does Petra live?",
+        "id": "qa[1]",
+        "question": BEEHIVES,
         "category": "multi-hop",
+        "answerable": True,
         "gold": ["D1:1", "D2:1", "D2:2"],
         "gold_ranks": [2, None, None],
         "ranked": ["D1:3", "D1:1"],
+        "scores": [0.75, 0.5],
+        "returned": 2,
         "gold_sessions": ["session_1", "session_2"],
         "gold_session_ranks": [1, None],
+        "block_chars": {"1k": 93, "2k": 93, "4k": 93},
+        "missed": {"D2:1": below, "D2:2": never},
     }
+
+
+def test_every_turn_that_answers_is_found_or_has_a_cause() -> None:
+    fates = {BEEHIVES: {"D2:1": Fate.FLOOR}}
+    result = judged(Scripted(ANSWERS, fates=fates))
+    assert result.missed["first 10"] == {Cause.FOUND: 4, Cause.FLOOR: 1, Cause.NO_CANDIDATE: 2}
+    assert {sum(counts.values()) for counts in result.missed.values()} == {7}
+
+
+def test_a_block_is_judged_by_what_stands_in_it() -> None:
+    result = judged(Scripted(ANSWERS))
+    assert result.main.block.values["block-recall@1k"] == pytest.approx((1 + 1 / 3 + 1 + 0 + 1) / 5)
+    assert result.main.block.values["block-all@4k"] == pytest.approx(3 / 5)
+
+
+def test_nothing_returned_is_counted_by_whether_something_answers() -> None:
+    silent = judged(Scripted({**ANSWERS, "What did Ines sell?": []}))
+    assert (silent.silent_on_unanswerable, silent.silent_on_answerable) == (1, 1)
+
+
+def test_scores_that_are_no_fractions_have_no_reliability_and_are_not_swept() -> None:
+    scores = {question: [9.0 - place for place in range(len(turns))] for question, turns in ANSWERS.items()}
+    result = judged(Scripted(ANSWERS, scores=scores))
+    assert (result.reliability, result.abstaining) == (None, ())
 
 
 def test_records_that_cannot_be_written_are_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InvalidInput, match="a folder that can be written to"):
-        judged(Scripted(ANSWERS), records=tmp_path / "file")
+        outcomes(Scripted(ANSWERS), folder=tmp_path / "file")
 
 
 def test_two_systems_of_one_name_are_refused() -> None:
     with pytest.raises(InvalidInput, match="each with a name of its own"):
-        judged(Scripted(ANSWERS), Scripted(ANSWERS))
+        outcomes(Scripted(ANSWERS), Scripted(ANSWERS))
 
 
 @pytest.mark.parametrize("depth", [19, 201])
 def test_depth_reaches_what_is_measured_and_no_further_than_a_recall(depth: int) -> None:
     with pytest.raises(InvalidInput, match="depth"):
-        judged(Scripted(ANSWERS), depth=depth)
+        outcomes(Scripted(ANSWERS), depth=depth)
 
 
 def test_data_set_without_a_usable_question_is_refused() -> None:
-    empty = Dataset(name="none.json", sha256="", conversations=())
-    with pytest.raises(InvalidInput, match="questions with evidence"):
-        asyncio.run(judge(empty, [Recency()], depth=100, seed=1))
+    empty = Dataset(name="none.json", sha256="", conversations=(), categories=())
+    with pytest.raises(InvalidInput, match="at least one question with evidence"):
+        asyncio.run(judge(empty, [Recency()], depth=100))
 
 
-def test_json_has_a_row_a_system_with_every_metric_at_both_levels() -> None:
-    printed = json.loads(json.dumps(as_json(report(*judged(Scripted(ANSWERS, "default"), Recency())))))
-    assert [row["system"] for row in printed["table"]] == ["default", "recency"]
-    for row in printed["table"]:
-        assert set(row) == {"system", "turn", "session"}
-        assert set(row["turn"]) == set(row["session"]) == set(METRICS)
-        assert all(0 <= value <= 1 for level in ("turn", "session") for value in row[level].values())
-    assert set(printed["latency_ms"]) == {"p50", "p95"}
-    assert (printed["questions"], printed["adversarial_questions"], printed["excluded"]) == (5, 1, 2)
-    assert printed["by_category"]["default"]["multi-hop"]["questions"] == 1
-    assert printed["adversarial"]["default"]["turn"]["recall@10"] == 1.0
-    assert printed["index_bytes"] == 4096
-
-
-def test_tables_show_values_denominators_and_intervals() -> None:
-    (result,) = judged(Scripted(ANSWERS, "default"))
-    page = io.StringIO()
-    print_report(report(result), Console(file=page, width=160))
-    text = page.getvalue()
-    assert "Turns found (mean over 5 questions, 95 % interval below)" in text
-    assert "multi-hop" in text
-    assert "n=1" in text
-    assert f"{result.main.turn.values['recall@10']:.3f}" in text
-    assert "4,096 bytes for 7 turns" in text
+def test_data_set_with_unanswerable_questions_alone_is_refused() -> None:
+    whole = load(TINY)
+    left = tuple(
+        replace(one, questions=tuple(question for question in one.questions if not question.answerable))
+        for one in whole.conversations
+    )
+    with pytest.raises(InvalidInput, match="at least one question with evidence"):
+        asyncio.run(judge(replace(whole, conversations=left), [Recency()], depth=100))

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from remembrancer.domain.query import LexicalQuery
+from remembrancer.policies.function_words import FUNCTION_WORDS
 from remembrancer.policies.lexical import MAX_QUERY_TERMS, MAX_TERM_CHARS, analyse, fold, lexical_query, stem
 
 
@@ -41,12 +44,30 @@ from remembrancer.policies.lexical import MAX_QUERY_TERMS, MAX_TERM_CHARS, analy
         pytest.param("Ошибки сервера", ("ошибк", "сервер"), id="Cyrillic"),
         pytest.param("خطأ الخادم", ("خطا", "خادم"), id="Arabic"),
         pytest.param("Σφάλμα διακομιστή", ("σφαλμ", "διακομ"), id="Greek"),
-        pytest.param("שָׁלוֹם שרת", ("שלום", "שרת"), id="Hebrew with points"),
+        pytest.param("שָׁלוֹם שרת", ("שלומ", "שלו", "לומ", "שרת"), id="Hebrew with points"),
         pytest.param("सर्वर", ("सरवर",), id="Devanagari"),
+        pytest.param("новый Николай", ("нов", "никола"), id="Cyrillic short i, which is no accent"),
+        pytest.param("فريق الفريق", ("ريق", "فريق", "فريق"), id="Arabic first letter that is no preposition"),
+        pytest.param("والخادم", ("خادم", "والخادم"), id="Arabic conjunction before the article"),
+        pytest.param("والد", ("والد",), id="Arabic word that only begins like one"),
+        pytest.param("სერვერი", ("სერვერი", "სერ", "ერვ", "რვე", "ვერ", "ერი"), id="Georgian, by runs of letters"),
+        pytest.param("port ٨٠٨٠ ８０８０ ८०८०", ("port", "8080", "8080", "8080"), id="digits of every script"),
+        pytest.param("Đặng Łódź Øster", ("dang", "lodz", "oster"), id="letters Unicode does not take apart"),
+        pytest.param("İstanbul ISPARTA Isparta ısparta", ("istanbul", *["isparta"] * 3), id="Turkish i, dotted or not"),
+        pytest.param("पाँच पांच", ("पांच", "पांच"), id="Hindi nasal, spelled either way"),
+        pytest.param("كتاب کتاب", ("كتاب", "كتاب"), id="Persian letters"),
+        pytest.param("почему упал сервер", ("упа", "сервер"), id="Russian function words"),
+        pytest.param("לא של מסד", ("מסד",), id="Hebrew function words"),
+        pytest.param("γιατί ο διακομιστής", ("διακομ",), id="Greek function words"),
+        pytest.param("لماذا من الخادم", ("خادم",), id="Arabic function words"),
+        pytest.param("क्यों है सर्वर", ("सरवर",), id="Hindi function words"),
+        pytest.param("为什么失败", ("失", "失败", "败"), id="Chinese question word"),
+        pytest.param("配信はいつですか", ("配", "配信", "信", "信は", "は"), id="Japanese question words"),
+        pytest.param("언제 배포합니까", ("배", "배포", "포"), id="Korean question word and ending"),
         pytest.param("部署失败", ("部", "部署", "署", "署失", "失", "失败", "败"), id="Han"),
         pytest.param("ロイ", ("ロ", "ロイ", "イ"), id="kana"),
         pytest.param("배포", ("배", "배포", "포"), id="Hangul"),
-        pytest.param("การ", ("ก", "กา", "า", "าร", "ร"), id="Thai"),
+        pytest.param("การ", ("กา", "การ", "าร"), id="Thai"),
         pytest.param("部署 deploy", ("部", "部署", "署", "deploi"), id="two scripts"),
         pytest.param("", (), id="empty"),
         pytest.param("... ??? - _", (), id="no word"),
@@ -99,8 +120,36 @@ def test_a_question_in_an_unspaced_script_asks_for_pairs_alone() -> None:
     assert lexical_query("部署失败") == LexicalQuery(terms=("部署", "署失", "失败"))
 
 
+def test_a_question_in_thai_asks_for_triples_alone() -> None:
+    assert lexical_query("ประตู") == LexicalQuery(terms=("ประ", "ระต", "ะตู"))
+
+
+def test_a_question_of_two_thai_signs_asks_for_them() -> None:
+    assert lexical_query("งู") == LexicalQuery(terms=("งู",))
+
+
 def test_a_question_of_one_character_asks_for_it() -> None:
     assert lexical_query("部") == LexicalQuery(terms=("部",))
+
+
+def test_a_question_asks_for_a_korean_noun_of_one_syllable() -> None:
+    assert lexical_query("앱은 언제 나와요?") == LexicalQuery(terms=("앱", "앱은", "나와", "와요"))
+
+
+def test_an_unspaced_question_of_question_words_alone_asks_for_nothing() -> None:
+    assert lexical_query("什么时候？").is_empty
+
+
+def test_function_words_stay_among_the_tokens() -> None:
+    assert analyse("не в базе").tokens == ("не", "в", "баз")
+
+
+def test_function_words_are_listed_as_they_are_folded() -> None:
+    assert [word for word in FUNCTION_WORDS if fold(word) != word] == []
+
+
+def test_no_function_word_is_written_in_latin_letters() -> None:
+    assert [word for word in FUNCTION_WORDS if re.search("[a-z]", word)] == []
 
 
 def test_a_long_question_is_cut_to_its_first_terms() -> None:

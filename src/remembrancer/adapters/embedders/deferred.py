@@ -4,27 +4,37 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from remembrancer.ports.embedder import Embedded, Embedder
+from remembrancer.ports.embedder import (
+    Embedded,
+    EmbeddedPassages,
+    EmbeddedQuestion,
+    Embedder,
+    Passage,
+    WordEmbedder,
+)
+
+Inner = TypeVar("Inner", bound=Embedder)
 
 
-class DeferredEmbedder:
+class DeferredEmbedder(Generic[Inner]):
     """Knows its model's name and script beforehand; `load` runs once, off the event loop, at the first text.
 
     `dim`: the size of its vectors; None where only the model can tell.
     """
 
     def __init__(
-        self, *, model_id: str, dim: int | None, reads: Callable[[str], bool], load: Callable[[], Embedder]
+        self, *, model_id: str, dim: int | None, reads: Callable[[str], bool], load: Callable[[], Inner]
     ) -> None:
         self._model_id = model_id
         self._dim = dim
         self._reads = reads
         self._load = load
-        self._loaded: Embedder | None = None
+        self._loaded: Inner | None = None
         self._loading = asyncio.Lock()
 
     @property
@@ -50,10 +60,22 @@ class DeferredEmbedder:
         if self._loaded is not None:
             await self._loaded.close()
 
-    async def _embedder(self) -> Embedder:
+    async def _embedder(self) -> Inner:
         if self._loaded is not None:
             return self._loaded
         async with self._loading:
             if self._loaded is None:
                 self._loaded = await asyncio.to_thread(self._load)
         return self._loaded
+
+
+class DeferredWordEmbedder(DeferredEmbedder[WordEmbedder]):
+    """The same for one that also gives the vectors of words."""
+
+    async def embed_passages(self, passages: Sequence[Passage]) -> EmbeddedPassages:
+        """Raises ModelUnavailable when it cannot be loaded or does not answer."""
+        return await (await self._embedder()).embed_passages(passages)
+
+    async def embed_question(self, text: str) -> EmbeddedQuestion:
+        """Raises ModelUnavailable when it cannot be loaded or does not answer."""
+        return await (await self._embedder()).embed_question(text)

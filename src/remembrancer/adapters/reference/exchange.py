@@ -12,7 +12,7 @@ import numpy as np
 from remembrancer.adapters.reference.rows import Rows, StoredVector
 from remembrancer.domain.event import Event
 from remembrancer.domain.health import HealthSnapshot
-from remembrancer.domain.memory import Cue, IndexedCue, Memory, Revision, searchable_text
+from remembrancer.domain.memory import Cue, Memory, Revision
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.strength import Exposed
 from remembrancer.errors import Conflict, InvalidInput
@@ -132,8 +132,7 @@ def _take_in_cue(rows: Rows, record: CueRecord, analyse: Analyse, new_ref: Calla
         return False
     if cue.event_id is not None:
         _require("cue.event_id", cue.event_id, rows.events)
-    tokens, terms = analyse(searchable_text(cue))
-    rows.cues[new_ref()] = IndexedCue(cue, tokens, terms)
+    rows.cues[new_ref()] = analyse(cue)
     return True
 
 
@@ -148,7 +147,9 @@ def _take_in_vector(rows: Rows, record: VectorRecord) -> bool:
         return False
     rows.require_dim(record.model, [record.dim])
     vector = np.frombuffer(record.data, dtype="<f4").astype(np.float32)
-    rows.vectors[ref, record.model] = StoredVector(vector, record.truncated, record.indexed_at)
+    size = -(-record.dim // 8)
+    words = None if record.words is None else np.frombuffer(record.words, dtype=np.uint8).reshape(-1, size)
+    rows.vectors[ref, record.model] = StoredVector(vector, record.truncated, record.indexed_at, words)
     return True
 
 
@@ -223,4 +224,5 @@ def _vector_record(rows: Rows, cue: Cue, model: str, stored: StoredVector) -> Ve
         truncated=stored.truncated,
         data=stored.vector.astype("<f4").tobytes(),
         indexed_at=stored.indexed_at,
+        words=None if stored.words is None else stored.words.tobytes(),
     )

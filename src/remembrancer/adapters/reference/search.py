@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 from uuid import UUID
 
 import numpy as np
 
 from remembrancer.adapters.reference.rows import Rows
+from remembrancer.adapters.reference.surroundings import SPEAKERS, Around
 from remembrancer.domain.candidates import Candidates
-from remembrancer.domain.event import Role
 from remembrancer.domain.memory import IndexedCue, Memory
 from remembrancer.domain.query import Filter, LexicalQuery
 from remembrancer.domain.scope import Reader
@@ -26,7 +26,6 @@ K1: Final = 0.9
 B: Final = 0.4
 BACKGROUND: Final = 100
 """Texts without any of the question's words, counted in beside those there are (decision 0008)."""
-SPEAKERS: Final = (Role.USER, Role.ASSISTANT)
 NAN: Final = float("nan")
 
 
@@ -37,6 +36,7 @@ class _Lexical:
     bm25: Mapping[int, float]
     coverage: Mapping[int, float]
     bound: float
+    idf: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,9 @@ class _Found:
     similarity: float
     bm25: float
     coverage: float
+    best: int
+    turn: int
+    """The refs of the cue that answers best by both legs, and of the one that does by words alone."""
 
 
 def search(rows: Rows, reader: Reader, request: SearchRequest) -> Candidates:
@@ -63,7 +66,12 @@ def search(rows: Rows, reader: Reader, request: SearchRequest) -> Candidates:
     dense_rank = _ranks(found, {one.memory.id: one.similarity for one in found}, request.depth)
     matched = {one.memory.id: one.bm25 for one in found if one.bm25 > 0}
     lexical_rank = _ranks(found, matched, request.depth)
-    chosen = [one for one in found if one.memory.id in dense_rank or one.memory.id in lexical_rank]
+    around = None
+    if request.surroundings and lexical is not None and lexical.idf:
+        around = Around(rows, visible_cues, lexical.idf)
+    context_rank = {} if around is None else _ranks(found, _in_company(found, cues, around, lexical), request.depth)
+    brought = dense_rank.keys() | lexical_rank.keys() | context_rank.keys()
+    chosen = [one for one in found if one.memory.id in brought]
     chosen.sort(key=_newest_first)
     return Candidates(
         ids=tuple(one.memory.id for one in chosen),
@@ -77,7 +85,31 @@ def search(rows: Rows, reader: Reader, request: SearchRequest) -> Candidates:
         bm25_bound=0.0 if lexical is None else lexical.bound,
         visible=len(kept),
         without_vector=_without_vector(rows, cues, request.model),
+        surroundings=None
+        if around is None or lexical is None
+        else around.told(
+            [(visible_cues[one.turn], one.turn) for one in chosen],
+            [visible_cues[one.best] for one in chosen],
+            [context_rank.get(one.memory.id, 0) for one in chosen],
+            lexical.bm25,
+            request,
+        ),
     )
+
+
+def _in_company(
+    found: Sequence[_Found],
+    cues: Mapping[UUID, Sequence[tuple[int, IndexedCue]]],
+    around: Around,
+    lexical: _Lexical | None,
+) -> dict[UUID, float]:
+    """How much of the question stands in each memory's turns and around them, where anything does."""
+    covered: Mapping[int, float] = {} if lexical is None else lexical.coverage
+    worth = {
+        one.memory.id: max(covered.get(ref, 0.0) + around.nearby(indexed) for ref, indexed in cues[one.memory.id])
+        for one in found
+    }
+    return {memory_id: value for memory_id, value in worth.items() if value > 0}
 
 
 def participants(rows: Rows, reader: Reader, where: Filter) -> frozenset[str]:
@@ -142,7 +174,7 @@ def _terms(cues: Mapping[int, IndexedCue], terms: tuple[str, ...]) -> _Lexical:
         length = 1 - B + B * len(indexed.terms) / mean
         bm25[ref] = sum(idf[term] * repeats[term] * (K1 + 1) / (repeats[term] + K1 * length) for term in present)
         coverage[ref] = sum(idf[term] for term in present) / sum(idf.values())
-    return _Lexical(bm25=bm25, coverage=coverage, bound=sum(idf.values()) * (K1 + 1))
+    return _Lexical(bm25=bm25, coverage=coverage, bound=sum(idf.values()) * (K1 + 1), idf=idf)
 
 
 def _fold(
@@ -161,7 +193,7 @@ def _fold(
     refs = [ref for ref, _ in cues]
     best = max(refs, key=worth)
     similarities = [similarity[ref] for ref in refs if ref in similarity]
-    bm25, coverage = NAN, NAN
+    bm25, coverage, telling = NAN, NAN, refs[0]
     if lexical is not None:
         telling = max(refs, key=lambda ref: lexical.bm25.get(ref, 0.0))
         bm25, coverage = lexical.bm25.get(telling, 0.0), lexical.coverage.get(telling, 0.0)
@@ -171,6 +203,8 @@ def _fold(
         similarity=max(similarities) if similarities else NAN,
         bm25=bm25,
         coverage=coverage,
+        best=best,
+        turn=telling,
     )
 
 

@@ -17,6 +17,7 @@ from remembrancer.adapters.reference import exchange
 from remembrancer.adapters.reference.health import vitals
 from remembrancer.adapters.reference.rows import Failure, Rows, StoredVector
 from remembrancer.adapters.reference.search import participants, search
+from remembrancer.adapters.reference.surroundings import SPEAKERS
 from remembrancer.domain.candidates import Candidates, States
 from remembrancer.domain.event import Event
 from remembrancer.domain.health import HealthSnapshot
@@ -27,10 +28,11 @@ from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.strength import Adjustment, Exposed, Strength
 from remembrancer.errors import Conflict, InvalidInput, NotFound, StoreUnavailable
 from remembrancer.policies.dynamics import MICROSECOND, states_of
-from remembrancer.policies.lexical import tokens_and_terms
+from remembrancer.policies.formation import analysed
 from remembrancer.policies.selection import excluded_by
 from remembrancer.ports.exchange import Analyse, row_to_record
 from remembrancer.ports.store import (
+    CONTEXT_GAP,
     Appended,
     Audited,
     CueVector,
@@ -39,6 +41,7 @@ from remembrancer.ports.store import (
     ExportRow,
     Finding,
     PendingCue,
+    Said,
     SearchRequest,
     Stats,
     Vitals,
@@ -49,12 +52,14 @@ if TYPE_CHECKING:
 
 FIRST_WAIT: Final = timedelta(seconds=30)
 LONGEST_WAIT: Final = timedelta(days=1)
+MAX_SAID_CHARS: Final = 2000
+"""Of a turn that another is read after, no more than its last so many characters are of use."""
 
 
 class ReferenceStore:
     """A `Store` in memory, written to be read: no index, no cache, every answer computed from its definition."""
 
-    def __init__(self, analyse: Analyse = tokens_and_terms) -> None:
+    def __init__(self, analyse: Analyse = analysed) -> None:
         self._analyse = analyse
         self._workspaces: dict[str, Rows] = {}
         self._refs = count(1)
@@ -246,7 +251,9 @@ class ReferenceStore:
     async def participants(self, reader: Reader, where: Filter, *, model: str | None) -> frozenset[str]:
         return participants(self._reading(reader.scope), reader, where)
 
-    async def pending(self, scope: Scope, model: str, *, limit: int, now: datetime) -> tuple[PendingCue, ...]:
+    async def pending(
+        self, scope: Scope, model: str, *, limit: int, now: datetime, before: int = 0
+    ) -> tuple[PendingCue, ...]:
         rows = self._reading(scope)
         failed = {ref: failure for (ref, name), failure in rows.failures.items() if name == model}
         due = [
@@ -256,7 +263,10 @@ class ReferenceStore:
         ]
         due.sort(key=lambda ref: (failed[ref].count if ref in failed else 0, ref))
         cues = {ref: rows.cues[ref].cue for ref in due[:limit]}
-        return tuple(PendingCue(ref, cue.memory_id, cue.text, cue.heading) for ref, cue in cues.items())
+        return tuple(
+            PendingCue(ref, cue.memory_id, cue.text, cue.heading, *_spoken(rows, cue, before))
+            for ref, cue in cues.items()
+        )
 
     async def put_vectors(
         self,
@@ -273,7 +283,8 @@ class ReferenceStore:
             for given in vectors:
                 place = (given.ref, model)
                 if given.ref in rows.cues and place not in rows.vectors:
-                    rows.vectors[place] = StoredVector(np.array(given.vector, dtype=np.float32), given.truncated, at)
+                    vector = np.array(given.vector, dtype=np.float32)
+                    rows.vectors[place] = StoredVector(vector, given.truncated, at, given.words)
                     rows.failures.pop(place, None)
                     new += 1
             for edge in relations:
@@ -299,6 +310,16 @@ class ReferenceStore:
                 if (ref, model) in rows.vectors:
                     first.setdefault(memory_id, rows.vectors[ref, model].vector)
         return first
+
+    async def words(self, reader: Reader, model: str, cues: Mapping[UUID, int]) -> Mapping[UUID, NDArray[np.uint8]]:
+        rows = self._reading(reader.scope)
+        found: dict[UUID, NDArray[np.uint8]] = {}
+        for memory_id in await self.get(reader, list(cues)):
+            for ref, indexed in rows.cues_of(memory_id):
+                stored = rows.vectors.get((ref, model))
+                if indexed.cue.ordinal == cues[memory_id] and stored is not None and stored.words is not None:
+                    found[memory_id] = stored.words
+        return found
 
     async def vitals(self, reader: Reader, where: Filter, *, model: str | None, shown_since: datetime) -> Vitals:
         return vitals(self._reading(reader.scope), reader, where, model, shown_since)
@@ -401,6 +422,24 @@ class ReferenceStore:
         rows = self._reading(scope).copy()
         yield rows
         self._workspaces[scope.workspace] = rows
+
+
+def _spoken(rows: Rows, cue: Cue, before: int) -> tuple[str, tuple[Said, ...]]:
+    """Who speaks a turn, and up to `before` turns before it, none across a gap, the last one last."""
+    event = None if cue.event_id is None else rows.events[cue.event_id]
+    if event is None:
+        return "", ()
+    said: list[Said] = []
+    at = event.occurred_at
+    earlier = [other for other in rows.events.values() if other.scope == event.scope and other.seq < event.seq]
+    turns = sorted((other for other in earlier if other.role in SPEAKERS), key=lambda other: -other.seq)
+    for other in turns[:before]:
+        if abs(at - other.occurred_at) > CONTEXT_GAP:
+            break
+        said.append(Said(other.actor or "", other.text[-MAX_SAID_CHARS:]))
+        at = other.occurred_at
+    speaker = event.actor or "" if event.role in SPEAKERS else ""
+    return speaker, tuple(reversed(said))
 
 
 def _require_same_workspace(argument: str, scope: Scope, owner: Scope) -> None:

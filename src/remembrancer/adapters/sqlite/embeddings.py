@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
@@ -10,7 +10,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from remembrancer.adapters.sqlite.connection import Connection
+from remembrancer.adapters.sqlite.connection import Binding, Connection
 from remembrancer.adapters.sqlite.errors import as_written
 from remembrancer.adapters.sqlite.lookup import by_ids
 from remembrancer.adapters.sqlite.memories import add_relation, next_change
@@ -18,37 +18,82 @@ from remembrancer.adapters.sqlite.times import micros
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.errors import EmbedderMismatch
-from remembrancer.ports.store import CueVector, PendingCue
+from remembrancer.ports.store import CONTEXT_GAP, CueVector, PendingCue, Said
 
 FIRST_RETRY: Final = timedelta(seconds=30)
 LAST_RETRY: Final = timedelta(days=1)
+MAX_SAID_CHARS: Final = 2000
+"""Of a turn that another is read after, no more than its last so many characters are of use."""
+_GAP: Final = CONTEXT_GAP // timedelta(microseconds=1)
 
 
-def untried(connection: Connection, scope: Scope, model: str, limit: int, *, after: int) -> tuple[PendingCue, ...]:
+_PENDING: Final = (
+    "c.n, m.id, c.text, c.heading, e.project, e.crew, e.agent, e.session, e.seq, e.occurred_at,"
+    " iif(e.role IN ('user', 'assistant'), ifnull(e.actor, ''), '')"
+)
+
+
+def untried(
+    connection: Connection, scope: Scope, model: str, limit: int, *, after: int, before: int
+) -> tuple[PendingCue, ...]:
     """Cues that have no vector and never failed, whose number is greater than `after`, by number."""
     rows = connection.execute(
-        "SELECT c.n, m.id, c.text, c.heading FROM cues c JOIN memories m ON m.n = c.memory"
+        f"SELECT {_PENDING} FROM cues c JOIN memories m ON m.n = c.memory LEFT JOIN events e ON e.n = c.event"
         " LEFT JOIN embeddings v ON v.cue = c.n AND v.model = ?"
         " LEFT JOIN vector_retries r ON r.cue = c.n AND r.model = ?"
         " WHERE c.workspace = ? AND c.n > ? AND v.n IS NULL AND r.cue IS NULL ORDER BY c.n LIMIT ?",
         (model, model, scope.workspace, after, limit),
     )
-    return _pending(rows)
+    return _pending(connection, scope, rows, before)
 
 
-def due_again(connection: Connection, scope: Scope, model: str, limit: int, now: datetime) -> tuple[PendingCue, ...]:
+def due_again(
+    connection: Connection, scope: Scope, model: str, limit: int, now: datetime, *, before: int
+) -> tuple[PendingCue, ...]:
     """Cues that failed and have waited long enough, those that failed least first."""
     rows = connection.execute(
-        "SELECT c.n, m.id, c.text, c.heading FROM vector_retries r JOIN cues c ON c.n = r.cue"
-        " JOIN memories m ON m.n = c.memory WHERE r.model = ? AND r.retry_at <= ? AND c.workspace = ?"
+        f"SELECT {_PENDING} FROM vector_retries r JOIN cues c ON c.n = r.cue"
+        " JOIN memories m ON m.n = c.memory LEFT JOIN events e ON e.n = c.event"
+        " WHERE r.model = ? AND r.retry_at <= ? AND c.workspace = ?"
         " ORDER BY r.attempts, c.n LIMIT ?",
         (model, micros(now), scope.workspace, limit),
     )
-    return _pending(rows)
+    return _pending(connection, scope, rows, before)
 
 
-def _pending(rows: Iterable[tuple[Any, ...]]) -> tuple[PendingCue, ...]:
-    return tuple(PendingCue(number, UUID(bytes=memory), text, heading) for number, memory, text, heading in rows)
+def _pending(
+    connection: Connection, scope: Scope, rows: Iterable[tuple[Any, ...]], before: int
+) -> tuple[PendingCue, ...]:
+    return tuple(
+        PendingCue(
+            number,
+            UUID(bytes=memory),
+            text,
+            heading,
+            speaker or "",
+            _said_before(connection, (scope.workspace, *stream), seq, at, before) if seq is not None and before else (),
+        )
+        for number, memory, text, heading, *stream, seq, at, speaker in list(rows)
+    )
+
+
+def _said_before(
+    connection: Connection, stream: tuple[Binding, ...], seq: int, at: int, limit: int
+) -> tuple[Said, ...]:
+    """Up to `limit` turns before number `seq` of a stream, none across a gap, the last one last."""
+    rows = connection.execute(
+        "SELECT occurred_at, ifnull(actor, ''), substr(text, -?) FROM events"
+        " WHERE workspace = ? AND project = ? AND crew = ? AND agent = ? AND session = ? AND seq < ?"
+        " AND role IN ('user', 'assistant') ORDER BY seq DESC LIMIT ?",
+        (MAX_SAID_CHARS, *stream, seq, limit),
+    )
+    said: list[Said] = []
+    for told_at, speaker, text in rows:
+        if abs(at - told_at) > _GAP:
+            break
+        said.append(Said(speaker, text))
+        at = told_at
+    return tuple(reversed(said))
 
 
 def last_cue(connection: Connection) -> int:
@@ -76,6 +121,11 @@ def put_vectors(
         )
         if connection.changes():
             stored += 1
+            if item.words is not None:
+                connection.execute(
+                    "INSERT OR REPLACE INTO word_vectors (cue, model, signs) VALUES (?, ?, ?)",
+                    (item.ref, model, np.ascontiguousarray(item.words).tobytes()),
+                )
             connection.execute("DELETE FROM vector_retries WHERE cue = ? AND model = ?", (item.ref, model))
             connection.execute(
                 "UPDATE memories SET change = ? WHERE n = (SELECT memory FROM cues WHERE n = ?)", (change, item.ref)
@@ -98,6 +148,27 @@ def vectors(connection: Connection, reader: Reader, model: str, ids: Sequence[UU
     with as_written():
         return {
             UUID(bytes=identifier): np.frombuffer(data, dtype="<f4").astype(np.float32) for identifier, data in rows
+        }
+
+
+def words(
+    connection: Connection, reader: Reader, model: str, cues: Mapping[UUID, int]
+) -> dict[UUID, NDArray[np.uint8]]:
+    """The signs of the words of one cue of each memory, by its ordinal, shape (words, bytes)."""
+    found = by_ids(
+        connection,
+        reader,
+        list(cues),
+        "m.id, c.ordinal, w.signs, d.dim",
+        "JOIN cues c ON c.memory = m.n JOIN word_vectors w ON w.cue = c.n AND w.model = ?"
+        " JOIN vector_models d ON d.workspace = m.workspace AND d.model = w.model",
+        model,
+    )
+    with as_written():
+        return {
+            identifier: np.frombuffer(signs, dtype=np.uint8).reshape(-1, -(-dim // 8))
+            for identifier, ordinal, signs, dim in ((UUID(bytes=row[0]), *row[1:]) for row in found)
+            if cues[identifier] == ordinal
         }
 
 

@@ -91,8 +91,9 @@ def _cues(connection: Connection, workspace: str, after: Any) -> Page:
 def _vectors(connection: Connection, workspace: str, after: Any) -> Page:
     rows = list(
         connection.execute(
-            "SELECT m.id, c.ordinal, v.model, m.revision, v.truncated, v.vector, v.indexed_at"
-            " FROM memories m JOIN cues c ON c.memory = m.n JOIN embeddings v ON v.cue = c.n"
+            "SELECT m.id, c.ordinal, v.model, m.revision, v.truncated, v.vector, v.indexed_at,"
+            " w.signs FROM memories m JOIN cues c ON c.memory = m.n JOIN embeddings v ON v.cue = c.n"
+            " LEFT JOIN word_vectors w ON w.cue = v.cue AND w.model = v.model"
             f" WHERE {_AFTER} AND (m.id, c.ordinal, v.model) > (?, ?, ?)"
             " ORDER BY m.id, c.ordinal, v.model LIMIT ?",
             (*_after(workspace, after or (b"", -1, "")), PAGE),
@@ -108,9 +109,10 @@ def _vectors(connection: Connection, workspace: str, after: Any) -> Page:
                 truncated=bool(truncated),
                 data=vector,
                 indexed_at=optional_moment(indexed_at),
+                words=signs,
             )
         )
-        for memory, ordinal, model, revision, truncated, vector, indexed_at in rows
+        for memory, ordinal, model, revision, truncated, vector, indexed_at, signs in rows
     ]
     return exported, rows[-1][:3] if rows else None
 

@@ -16,7 +16,7 @@ from remembrancer.adapters.sqlite.memories import add_cue, insert_row, next_chan
 from remembrancer.adapters.sqlite.times import micros
 from remembrancer.domain.event import Event
 from remembrancer.domain.health import HealthSnapshot
-from remembrancer.domain.memory import IndexedCue, Revision, searchable_text
+from remembrancer.domain.memory import Revision
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.scope import Scope
 from remembrancer.domain.strength import Exposed
@@ -115,11 +115,10 @@ def _import_cue(connection: Connection, workspace: str, record: CueRecord, analy
     number = _memory_number(connection, "cue.memory_id", workspace, cue.memory_id)
     if _revision(connection, number) != record.revision or _cue_number(connection, number, cue.ordinal) is not None:
         return False
-    tokens, terms = analyse(searchable_text(cue))
     events: dict[UUID, int] = {}
     if cue.event_id is not None:
         events[cue.event_id] = _event_number(connection, "cue.event_id", workspace, cue.event_id)
-    add_cue(connection, workspace, number, IndexedCue(cue, tokens, terms), events)
+    add_cue(connection, workspace, number, analyse(cue), events)
     connection.execute("UPDATE memories SET change = ? WHERE n = ?", (next_change(connection), number))
     return True
 
@@ -139,6 +138,11 @@ def _import_vector(connection: Connection, workspace: str, record: VectorRecord)
     )
     if not connection.changes():
         return False
+    if record.words is not None:
+        connection.execute(
+            "INSERT OR REPLACE INTO word_vectors (cue, model, signs) VALUES (?, ?, ?)",
+            (cue, record.model, record.words),
+        )
     connection.execute("UPDATE memories SET change = ? WHERE n = ?", (next_change(connection), number))
     return True
 

@@ -66,8 +66,8 @@ def add_cue(
     cue = indexed.cue
     event = None if cue.event_id is None else event_numbers[cue.event_id]
     connection.execute(
-        "INSERT INTO cues (workspace, memory, ordinal, event, heading, text, terms, length)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO cues (workspace, memory, ordinal, event, heading, text, terms, length, marks)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             workspace,
             memory_number,
@@ -77,6 +77,7 @@ def add_cue(
             cue.text,
             packed_terms(indexed.terms),
             len(indexed.terms),
+            int(indexed.marks),
         ),
     )
     connection.execute(

@@ -73,6 +73,7 @@ CREATE TABLE cues (
   ordinal INTEGER NOT NULL,
   event INTEGER REFERENCES events (n),
   heading TEXT NOT NULL, text TEXT NOT NULL, terms BLOB NOT NULL, length INTEGER NOT NULL,
+  marks INTEGER NOT NULL DEFAULT 0, -- domain.memory.Mark
   UNIQUE (memory, ordinal)
 );
 CREATE INDEX cues_by_workspace ON cues (workspace);
@@ -93,6 +94,13 @@ CREATE TABLE embeddings (
   vector BLOB NOT NULL, -- little-endian float32, unit length
   indexed_at INTEGER, -- NULL: before this was noted
   UNIQUE (cue, model)
+);
+
+-- The signs of the vectors of a cue's words, a bit a component, word after word.
+CREATE TABLE word_vectors (
+  cue INTEGER NOT NULL REFERENCES cues (n) ON DELETE CASCADE,
+  model TEXT NOT NULL, signs BLOB NOT NULL,
+  PRIMARY KEY (cue, model)
 );
 
 CREATE TABLE revisions (

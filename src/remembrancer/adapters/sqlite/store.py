@@ -151,13 +151,15 @@ class SqliteStore:
     async def participants(self, reader: Reader, where: Filter, *, model: str | None) -> frozenset[str]:
         return await self._database.read(lambda c: self._indexes.participants(c, reader, where, model))
 
-    async def pending(self, scope: Scope, model: str, *, limit: int, now: datetime) -> tuple[PendingCue, ...]:
+    async def pending(
+        self, scope: Scope, model: str, *, limit: int, now: datetime, before: int = 0
+    ) -> tuple[PendingCue, ...]:
         def work(connection: Connection) -> tuple[PendingCue, ...]:
             # Without this mark a sweep over a large file would walk past every indexed cue at each batch.
             mark = self._swept.get((scope.workspace, model), 0)
-            fresh = embeddings.untried(connection, scope, model, limit, after=mark)
+            fresh = embeddings.untried(connection, scope, model, limit, after=mark, before=before)
             self._swept[scope.workspace, model] = fresh[0].ref - 1 if fresh else embeddings.last_cue(connection)
-            return fresh + embeddings.due_again(connection, scope, model, limit - len(fresh), now)
+            return fresh + embeddings.due_again(connection, scope, model, limit - len(fresh), now, before=before)
 
         return await self._database.read(work)
 
@@ -177,6 +179,9 @@ class SqliteStore:
 
     async def vectors(self, reader: Reader, model: str, ids: Sequence[UUID]) -> Mapping[UUID, NDArray[np.float32]]:
         return await self._database.read(lambda c: embeddings.vectors(c, reader, model, ids))
+
+    async def words(self, reader: Reader, model: str, cues: Mapping[UUID, int]) -> Mapping[UUID, NDArray[np.uint8]]:
+        return await self._database.read(lambda c: embeddings.words(c, reader, model, cues))
 
     async def vitals(self, reader: Reader, where: Filter, *, model: str | None, shown_since: datetime) -> Vitals:
         return await self._database.read(lambda c: health.vitals(c, reader, where, model, shown_since))

@@ -5,27 +5,58 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from remembrancer.errors import InvalidInput, Unsupported
 from remembrancer.interfaces.cli.invocation import Invocation
+
+if TYPE_CHECKING:
+    from remembrancer.evaluation.dataset import Dataset
+
+Seed = Annotated[int, typer.Option("--seed", help="Draws the samples of the intervals and tests.")]
+Plot = Annotated[Path | None, typer.Option("--plot", metavar="DIR", help="Draw each table as a picture there.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measuring:
+    """What may be said of a measurement, whatever it is of."""
+
+    records: Annotated[
+        Path | None, typer.Option("--records", metavar="DIR", help="Write one line a question there, a file a system.")
+    ] = None
+    plot: Plot = None
+    against: Annotated[
+        str | None, typer.Option("--against", metavar="PRESET", help="Compare with this preset, question by question.")
+    ] = None
+    conversations: Annotated[
+        int | None, typer.Option("--conversations", help="Only the first so many conversations.")
+    ] = None
+    only: Annotated[
+        str | None, typer.Option("--only", metavar="ID,...", help="Only the conversations of these ids.")
+    ] = None
+    tuned: Annotated[
+        str | None,
+        typer.Option("--tuned", metavar="ID,...", help="Tell these conversations and the others apart, too."),
+    ] = None
+    depth: Annotated[int, typer.Option("--depth", help="How far down answers are read, 20 to 200.")] = 100
+    seed: Seed = 0
+    no_baselines: Annotated[bool, typer.Option("--no-baselines", help="Measure the memory alone.")] = False
+    with_headings: Annotated[
+        bool, typer.Option("--with-headings", help="Measure baselines that read who and when, too.")
+    ] = False
 
 
 def locomo(
     call: Invocation,
     *,
     path: Annotated[Path, typer.Argument(metavar="PATH", help="locomo10.json of the LoCoMo data set, gzipped or not.")],
-    records: Annotated[
-        Path | None, typer.Option("--records", metavar="DIR", help="Write one line a question there, a file a system.")
-    ] = None,
-    conversations: Annotated[
-        int | None, typer.Option("--conversations", help="Only the first so many conversations.")
-    ] = None,
-    depth: Annotated[int, typer.Option("--depth", help="How far down answers are read, 20 to 200.")] = 100,
-    seed: Annotated[int, typer.Option("--seed", help="Draws the samples of the intervals.")] = 0,
-    no_baselines: Annotated[bool, typer.Option("--no-baselines", help="Measure the memory alone.")] = False,
+    measuring: Measuring,
 ) -> None:
     """Measure retrieval on LoCoMo.
 
@@ -34,23 +65,115 @@ def locomo(
 
     Example: remembrancer eval locomo locomo10.json --records results
     """
-    from remembrancer.evaluation.evaluate import evaluate_locomo
-    from remembrancer.evaluation.report import as_json, print_report
+    from remembrancer.evaluation.locomo import load
 
+    _measure(call, load(path), measuring)
+
+
+def questions(
+    call: Invocation,
+    *,
+    corpus: Annotated[
+        Path, typer.Argument(metavar="CORPUS", help="A turn a line: id, text; and when, by whom, where.")
+    ],
+    asked: Annotated[
+        Path, typer.Argument(metavar="QUESTIONS", help="A question a line: question, gold (ids of turns).")
+    ],
+    measuring: Measuring,
+) -> None:
+    """Measure retrieval on questions of your own.
+
+    Two files of a JSON object a line: what was said, and questions with the ids of the turns that answer them; none
+    where nothing does. Measured and told as LoCoMo is.
+
+    Example: remembrancer eval questions corpus.jsonl questions.jsonl --against mnemosyne
+    """
+    from remembrancer.evaluation.questions import load
+
+    _measure(call, load(corpus, asked), measuring)
+
+
+def compare(
+    call: Invocation,
+    *,
+    first: Annotated[Path, typer.Argument(metavar="FIRST", help="Records of one system, or the folder of a run.")],
+    second: Annotated[Path, typer.Argument(metavar="SECOND", help="The same of another, on the same questions.")],
+    seed: Seed = 0,
+    plot: Plot = None,
+) -> None:
+    """Compare the records of two measurements.
+
+    Pairs what two systems made of the same questions: the difference of each metric, how sure it is, and the questions
+    that changed most. A folder stands for the first system of its run.
+
+    Example: remembrancer eval compare before/default.jsonl after/default.jsonl
+    """
+    from remembrancer.evaluation import diagnosis, records
+    from remembrancer.evaluation.report import paired_json
+
+    _check(plot)
+    told = records.compare(first, second, seed=seed)
+    if plot is not None:
+        from remembrancer.interfaces import evaluation_pictures
+
+        _draw(call, plot, {"differences": evaluation_pictures.differences(told)})
+    if call.as_json:
+        call.write(json.dumps(paired_json(told), indent=2))
+        return
+    for table in diagnosis.paired_tables(told):
+        call.marked_up.print(table)
+
+
+def _measure(call: Invocation, dataset: Dataset, measuring: Measuring) -> None:
+    from remembrancer.evaluation.dataset import Selection
+    from remembrancer.evaluation.evaluate import Options, evaluate
+    from remembrancer.evaluation.report import as_json
+    from remembrancer.evaluation.tables import print_report
+
+    _check(measuring.plot)
     with call.measuring() as on_progress:
-        report = asyncio.run(
-            evaluate_locomo(
-                path,
-                settings=call.settings,
-                baselines=not no_baselines,
-                depth=depth,
-                seed=seed,
-                conversations=conversations,
-                records=records,
-                on_progress=on_progress,
-            )
+        options = Options(
+            settings=call.settings,
+            against=measuring.against,
+            baselines=not measuring.no_baselines,
+            headings=measuring.with_headings,
+            selection=Selection(first=measuring.conversations, only=_ids(measuring.only), tuned=_ids(measuring.tuned)),
+            depth=measuring.depth,
+            seed=measuring.seed,
+            folder=measuring.records,
+            on_progress=on_progress,
         )
+        report = asyncio.run(evaluate(dataset, options))
+    if measuring.plot is not None:
+        from remembrancer.interfaces import evaluation_pictures
+
+        _draw(call, measuring.plot, evaluation_pictures.pictures(report))
     if call.as_json:
         call.write(json.dumps(as_json(report), indent=2))
         return
     print_report(report, call.marked_up)
+
+
+def _ids(given: str | None) -> tuple[str, ...]:
+    return () if given is None else tuple(given.split(","))
+
+
+def _check(plot: Path | None) -> None:
+    """Before any work is done for it. Raises InvalidInput for what is no folder, Unsupported without matplotlib."""
+    if plot is None:
+        return
+    if plot.exists() and not plot.is_dir():
+        raise InvalidInput("--plot", str(plot), "a folder, which need not exist yet")
+    if find_spec("matplotlib") is None:
+        raise Unsupported("a picture needs matplotlib: pip install 'remembrancer[plot]'")
+
+
+def _draw(call: Invocation, folder: Path, pictures: Mapping[str, bytes]) -> None:
+    """A file for each picture; those of an earlier run are drawn anew."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, picture in pictures.items():
+            (folder / f"{name}.png").write_bytes(picture)
+    except OSError as error:
+        raise InvalidInput("--plot", str(folder), f"a folder that can be written to ({error.strerror})") from error
+    call.note(f"drew {', '.join(f'{name}.png' for name in pictures)} in {folder}")

@@ -83,7 +83,10 @@ def _measure() -> None:
 
 GROUPS: Final = {
     "presets": (_presets, {"list": presets.list_, "show": presets.show, "compare": presets.compare}),
-    "eval": (_measure, {"locomo": evaluate.locomo}),
+    "eval": (
+        _measure,
+        {"locomo": evaluate.locomo, "questions": evaluate.questions, "compare": evaluate.compare},
+    ),
 }
 """Commands of two words, under what their first says."""
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from remembrancer.adapters.sqlite.connection import connect
 from remembrancer.adapters.sqlite.store import SqliteStore
-from remembrancer.policies.lexical import tokens_and_terms
+from remembrancer.policies.formation import analysed
 from remembrancer.ports.store import CueVector
 from remembrancer.testing.doubles import NOW, SCOPE, a_memory, a_vector, indexed
 
@@ -18,7 +18,7 @@ LATER = NOW + timedelta(seconds=30)
 
 
 async def write_one(path: Path) -> None:
-    store = SqliteStore(str(path), analyse=tokens_and_terms)
+    store = SqliteStore(str(path), analyse=analysed)
     await store.insert(SCOPE, indexed(a_memory()))
     (cue,) = await store.pending(SCOPE, "a-model", limit=1, now=NOW)
     await store.put_vectors(SCOPE, "a-model", [CueVector(cue.ref, a_vector(3, 4), truncated=False)], at=LATER)

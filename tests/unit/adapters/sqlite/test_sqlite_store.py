@@ -27,8 +27,7 @@ from remembrancer.domain.scope import Reader
 from remembrancer.domain.strength import Adjustment, Strength, Usage
 from remembrancer.errors import Conflict
 from remembrancer.policies.dynamics import states_of
-from remembrancer.policies.formation import Formation, memory_of_event
-from remembrancer.policies.lexical import tokens_and_terms
+from remembrancer.policies.formation import Formation, analysed, memory_of_event
 from remembrancer.ports.exchange import cue_to_row
 from remembrancer.ports.store import CueVector, Entry, ExportRow
 from remembrancer.testing.contract.base import (
@@ -57,7 +56,7 @@ def with_two(path: str, work: Callable[[SqliteStore, SqliteStore], Awaitable[T]]
     """The result of `work` on two stores of one file, as two processes would open it."""
 
     async def whole() -> T:
-        one, other = SqliteStore(path, analyse=tokens_and_terms), SqliteStore(path, analyse=tokens_and_terms)
+        one, other = SqliteStore(path, analyse=analysed), SqliteStore(path, analyse=analysed)
         try:
             return await work(one, other)
         finally:
@@ -183,7 +182,7 @@ class TwoProcesses(RuleBasedStateMachine):
 
     def _opened(self) -> SqliteStore:
         # So small a budget that one index at a time is kept: they are dropped and loaded again on the way.
-        return SqliteStore(self.path, analyse=tokens_and_terms, options=SqliteOptions(index_bytes=1))
+        return SqliteStore(self.path, analyse=analysed, options=SqliteOptions(index_bytes=1))
 
     def teardown(self) -> None:
         for store in self.stores:
@@ -274,7 +273,7 @@ class Sweeping(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.runner = asyncio.Runner()
-        self.store = SqliteStore(":memory:", analyse=tokens_and_terms)
+        self.store = SqliteStore(":memory:", analyse=analysed)
         self.revisions: dict[UUID, int] = {}
         self.elsewhere = replace(SCOPE, workspace="rival")
 
@@ -324,7 +323,7 @@ class Sweeping(RuleBasedStateMachine):
     @rule()
     def bring_in_an_export(self) -> None:
         async def copied() -> None:
-            source = SqliteStore(":memory:", analyse=tokens_and_terms)
+            source = SqliteStore(":memory:", analyse=analysed)
             await source.insert(SCOPE, indexed(a_memory(memory_id=UUID(int=len(self.revisions) + 1)), "one", "two"))
             await self.store.import_rows(SCOPE, await exported(source))
             await source.close()
@@ -335,7 +334,7 @@ class Sweeping(RuleBasedStateMachine):
     @rule()
     def try_an_import(self) -> None:
         async def tried() -> None:
-            source = SqliteStore(":memory:", analyse=tokens_and_terms)
+            source = SqliteStore(":memory:", analyse=analysed)
             await source.insert(SCOPE, indexed(a_memory(memory_id=UUID(int=9_999)), "one", "two"))
             await self.store.import_rows(SCOPE, await exported(source), dry_run=True)
             await source.close()
@@ -365,7 +364,7 @@ def test_the_sweep_never_walks_past_a_cue_that_waits() -> None:
 @pytest.mark.parametrize("place", ["a file", ":memory:"])
 def test_an_export_holds_one_state_while_others_write(place: str, path: str) -> None:
     async def work() -> tuple[list[ExportRow], list[ExportRow]]:
-        store = SqliteStore(path if place == "a file" else place, analyse=tokens_and_terms)
+        store = SqliteStore(path if place == "a file" else place, analyse=analysed)
         await populate(store, SCOPE)
         before = await exported(store)
         rows: list[ExportRow] = []
@@ -384,7 +383,7 @@ def test_an_export_holds_one_state_while_others_write(place: str, path: str) -> 
 @pytest.mark.parametrize("page", [1, 2, 3])
 def test_an_export_in_pages_is_the_whole(path: str, monkeypatch: pytest.MonkeyPatch, page: int) -> None:
     async def work() -> tuple[list[ExportRow], list[ExportRow]]:
-        store = SqliteStore(path, analyse=tokens_and_terms)
+        store = SqliteStore(path, analyse=analysed)
         await populate(store, SCOPE)
         whole = await exported(store)
         monkeypatch.setattr(exporting, "PAGE", page)
@@ -398,7 +397,7 @@ def test_an_export_in_pages_is_the_whole(path: str, monkeypatch: pytest.MonkeyPa
 
 def test_an_export_left_half_way_lets_the_store_be_closed(path: str) -> None:
     async def work() -> None:
-        store = SqliteStore(path, analyse=tokens_and_terms)
+        store = SqliteStore(path, analyse=analysed)
         await populate(store, SCOPE)
         export = store.export(SCOPE)
         await anext(export)
@@ -448,7 +447,7 @@ def test_opening_a_file_writes_nothing(path: str) -> None:
     async def work(one: SqliteStore, _: SqliteStore) -> tuple[int, int]:
         watching = connect(path)
         before = watching.pragma("data_version")
-        third = SqliteStore(path, analyse=tokens_and_terms)
+        third = SqliteStore(path, analyse=analysed)
         after = watching.pragma("data_version")
         await third.close()
         watching.close()
@@ -475,7 +474,7 @@ def test_indexes_are_kept_within_their_budget(path: str, budget: int, kept: int)
 
 
 async def _one_memory_in_each(path: str, *workspaces: str) -> None:
-    store = SqliteStore(path, analyse=tokens_and_terms)
+    store = SqliteStore(path, analyse=analysed)
     for workspace in workspaces:
         scope = replace(SCOPE, workspace=workspace)
         await store.insert(scope, indexed(a_memory("a kestrel", scope=scope)))
@@ -488,7 +487,7 @@ def test_telling_one_topic_again_and_again_does_not_make_the_index_grow(path: st
     sizes: list[int] = []
 
     async def work() -> None:
-        store = SqliteStore(path, analyse=tokens_and_terms)
+        store = SqliteStore(path, analyse=analysed)
         await store.insert(SCOPE, indexed(a_memory("a kestrel")))
         for revision in range(1, 40):
             told = replace(a_memory("a kestrel"), text=f"kestrel number {revision}")

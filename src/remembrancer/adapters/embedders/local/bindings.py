@@ -37,6 +37,11 @@ class Encoding(Protocol):
         """Per piece, which word of the text it is part of; None for pieces the tokenizer added."""
         ...
 
+    @property
+    def offsets(self) -> list[tuple[int, int]]:
+        """Per piece, where it begins and ends in the text, in characters; (0, 0) for pieces the tokenizer added."""
+        ...
+
 
 class Tokenizer(Protocol):
     """Text to word pieces."""
@@ -57,7 +62,7 @@ class _SessionOptions(Protocol):
 
 
 class _SessionType(Protocol):
-    def __call__(self, model: bytes, options: _SessionOptions, /, *, providers: Sequence[str]) -> Session: ...
+    def __call__(self, model: bytes | str, options: _SessionOptions, /, *, providers: Sequence[str]) -> Session: ...
 
 
 class _OnnxRuntime(Protocol):
@@ -163,8 +168,8 @@ def hub_failures() -> tuple[type[Exception], ...]:
     return (OSError, ValueError, *bases)
 
 
-def open_session(graph: bytes, *, threads: int) -> Session:
-    """Load `graph` for the CPU. Raises ModelUnavailable when onnxruntime is missing or refuses it."""
+def open_session(graph: bytes | str, *, threads: int) -> Session:
+    """Load `graph`, or the file of that path. Raises ModelUnavailable when onnxruntime is missing or refuses it."""
     runtime = cast(_OnnxRuntime, _imported("onnxruntime"))
     options = runtime.SessionOptions()
     options.intra_op_num_threads = threads
@@ -192,6 +197,6 @@ def _imported(name: str) -> ModuleType:
         return import_module(name)
     except ImportError as error:
         raise ModelUnavailable(
-            f"the local embedder needs {name.partition('.')[0]}, which cannot be imported ({error}): "
+            f"a model in this process needs {name.partition('.')[0]}, which cannot be imported ({error}): "
             'pip install "remembrancer[local]"'
         ) from error

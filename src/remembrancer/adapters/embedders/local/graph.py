@@ -1,7 +1,9 @@
 """The ONNX graph of all-MiniLM-L6-v2, built from its weights.
 
 Inputs: `ids` int64 (texts, pieces), zero where padded; `mask` int32 (texts, pieces), 1 for a piece and 0 for
-padding. Output: `vectors` float32 (texts, 384), unit rows: the mean of the last layer over the pieces.
+padding; `pooled` int32 (texts, pieces), 1 for a piece that the text's vector is the mean of. Outputs: `vectors` float32
+(texts, 384), unit rows: the mean of the last layer over the pooled pieces; `words` float32 (texts, pieces, 384): the
+last layer itself, unit rows too.
 
 The operators of the domain com.microsoft are onnxruntime's fused forms of attention, of bias + erf GELU and
 of residual + layer norm: exact, and one pass over memory each.
@@ -20,7 +22,7 @@ from remembrancer.adapters.embedders.local import bindings
 Precision = Literal["fp32", "int8"]
 
 # Raise it whenever the bytes of a graph change: caches are keyed by it.
-GRAPH_VERSION = 1
+GRAPH_VERSION = 2
 
 DIM = 384
 MAX_PIECES = 256
@@ -86,8 +88,12 @@ class _Graph:
             [
                 helper.make_tensor_value_info("ids", types.INT64, ["texts", "pieces"]),
                 helper.make_tensor_value_info("mask", types.INT32, ["texts", "pieces"]),
+                helper.make_tensor_value_info("pooled", types.INT32, ["texts", "pieces"]),
             ],
-            [helper.make_tensor_value_info("vectors", types.FLOAT, ["texts", DIM])],
+            [
+                helper.make_tensor_value_info("vectors", types.FLOAT, ["texts", DIM]),
+                helper.make_tensor_value_info("words", types.FLOAT, ["texts", "pieces", DIM]),
+            ],
             self._constants,
         )
         opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid(_FUSED, 1)]
@@ -168,12 +174,15 @@ class _Graph:
         )
 
     def _pooled(self, hidden: str) -> None:
-        """The mean over pieces at unit length, which is the sum at unit length."""
-        weights = self._add("Unsqueeze", self._add("Cast", "mask", to=self._onnx.TensorProto.FLOAT), self._integers(1))
-        total = self._add("Squeeze", self._add("MatMul", weights, hidden), self._integers(1))
-        self._nodes.append(
-            self._onnx.helper.make_node("LpNormalization", [total], ["vectors"], domain="", p=2, axis=-1)
+        """The mean over pieces at unit length, which is the sum at unit length; and the pieces at unit length."""
+        weights = self._add(
+            "Unsqueeze", self._add("Cast", "pooled", to=self._onnx.TensorProto.FLOAT), self._integers(1)
         )
+        total = self._add("Squeeze", self._add("MatMul", weights, hidden), self._integers(1))
+        self._nodes += [
+            self._onnx.helper.make_node("LpNormalization", [values], [name], domain="", p=2, axis=-1)
+            for values, name in ((total, "vectors"), (hidden, "words"))
+        ]
 
     def _thirds(self, values: str) -> list[str]:
         names = [self._fresh() for _ in range(3)]

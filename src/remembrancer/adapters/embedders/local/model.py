@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from remembrancer.adapters.embedders.local import bindings, graph, graph_cache, weights
 from remembrancer.adapters.embedders.local.graph import DIM, MAX_PIECES, Precision
 from remembrancer.errors import InvalidInput, ModelUnavailable
-from remembrancer.ports.embedder import Embedded
+from remembrancer.ports.embedder import Embedded, EmbeddedPassages, EmbeddedQuestion, Passage
 
 _Result = TypeVar("_Result")
 
@@ -52,10 +52,17 @@ def reads_latin(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Pieces:
-    """A text as the model reads it: at most 256 ids with its first and last marker."""
+    """A text as the model reads it: at most 256 ids with its first and last marker.
+
+    `own` are the places of the text's own pieces, without the markers and what was said before it. `pooled`: the
+    text's vector is the mean of these. `spelled`: the word each own piece is of.
+    """
 
     ids: NDArray[np.int64]
     truncated: bool
+    own: slice
+    pooled: slice
+    spelled: tuple[str, ...]
 
 
 class LocalEmbedder:
@@ -137,14 +144,41 @@ class LocalEmbedder:
         pieces = await self._on(self._documents, lambda: [self._pieces(text) for text in texts])
         vectors = np.empty((len(pieces), DIM), np.float32)
         for batch in _batches([len(text.ids) for text in pieces]):
-            rows = [pieces[index].ids for index in batch]
-            vectors[batch] = await self._on(self._documents, lambda rows=rows: self._vectors(rows))
-        return Embedded(vectors, np.array([text.truncated for text in pieces], np.bool_))
+            rows = [pieces[index] for index in batch]
+            vectors[batch] = (await self._on(self._documents, lambda rows=rows: self._run(rows, ["vectors"])))[0]
+        return Embedded(vectors, _truncated(pieces))
+
+    async def embed_passages(self, passages: Sequence[Passage]) -> EmbeddedPassages:
+        """As `embed_documents`, each text read after what was before it, with the vectors of its words.
+
+        Text and what was before it share the model's 256 pieces: a long text leaves less room for it, of which the end
+        is kept. Where something was before, a vector is the mean of the text's own pieces.
+        """
+        pieces = await self._on(self._documents, lambda: [self._in_context(passage) for passage in passages])
+        vectors = np.empty((len(pieces), DIM), np.float32)
+        words = [np.empty((0, DIM), np.float32)] * len(pieces)
+        for batch in _batches([len(text.ids) for text in pieces]):
+            rows = [pieces[index] for index in batch]
+            vectors[batch], hidden = await self._on(
+                self._documents, lambda rows=rows: self._run(rows, ["vectors", "words"])
+            )
+            for index, row in zip(batch, hidden, strict=True):
+                words[index] = row[pieces[index].own].copy()  # a view would keep the whole batch
+        return EmbeddedPassages(vectors, _truncated(pieces), tuple(words))
 
     async def embed_query(self, text: str) -> NDArray[np.float32]:
         """A unit vector, float32 (384,). Raises ModelUnavailable when closed or when onnxruntime fails."""
-        vectors = await self._on(self._queries, lambda: self._vectors([self._pieces(text).ids]))
-        return vectors[0]
+        return (await self._on(self._queries, lambda: self._run([self._pieces(text)], ["vectors"])))[0][0]
+
+    async def embed_question(self, text: str) -> EmbeddedQuestion:
+        """Its vector, and those of its pieces of words. Raises ModelUnavailable as `embed_query` does."""
+
+        def embedded() -> EmbeddedQuestion:
+            pieces = self._pieces(text)
+            vectors, words = self._run([pieces], ["vectors", "words"])
+            return EmbeddedQuestion(vectors[0], words[0][pieces.own], pieces.spelled)
+
+        return await self._on(self._queries, embedded)
 
     async def close(self) -> None:
         """Let the running batches end, then release the model. Closing twice does nothing."""
@@ -159,32 +193,69 @@ class LocalEmbedder:
 
     def _pieces(self, text: str) -> _Pieces:
         """The first pieces of `text`, exactly as if all of it had been tokenised."""
-        ids: list[int] = []
-        for characters in _CHARACTERS_READ:
+        start, encoding = self._tokenised(text)
+        ids = encoding.ids
+        truncated = len(ids) > MAX_PIECES or len(text) > _CHARACTERS_READ[-1]
+        kept = ids if len(ids) <= MAX_PIECES else [*ids[: MAX_PIECES - 1], ids[-1]]
+        spans: dict[int, tuple[int, int]] = {}
+        places = list(zip(encoding.word_ids, encoding.offsets, strict=True))[1 : len(kept) - 1]
+        for word, (begin, end) in places:
+            if word is not None:
+                spans[word] = (spans.get(word, (begin, end))[0], end)
+        return _Pieces(
+            ids=np.array(kept, np.int64),
+            truncated=truncated,
+            own=slice(1, len(kept) - 1),
+            pooled=slice(0, len(kept)),
+            spelled=tuple("" if word is None else start[slice(*spans[word])] for word, _ in places),
+        )
+
+    def _tokenised(self, text: str) -> tuple[str, bindings.Encoding]:
+        """So much of the text that its first 256 pieces are certain, and its encoding."""
+        characters = 0
+        while True:
+            characters = next(size for size in _CHARACTERS_READ if size > characters)
             # A lone surrogate, which JSON can carry, has no UTF-8 form; the tokenizer would refuse the text.
             start = text[:characters].encode("utf-8", "replace").decode()
             encoding = self._tokenizer.encode(start)
             ids, words = encoding.ids, encoding.word_ids
             # Where the text was cut may change its last word, never an earlier one.
-            if len(text) <= characters or (len(ids) > MAX_PIECES and words[MAX_PIECES - 2] != words[-2]):
-                break
-        truncated = len(ids) > MAX_PIECES or len(text) > _CHARACTERS_READ[-1]
-        kept = ids if len(ids) <= MAX_PIECES else [*ids[: MAX_PIECES - 1], ids[-1]]
-        return _Pieces(np.array(kept, np.int64), truncated)
+            certain = len(ids) > MAX_PIECES and words[MAX_PIECES - 2] != words[-2]
+            if len(text) <= characters or certain or characters == _CHARACTERS_READ[-1]:
+                return start, encoding
 
-    def _vectors(self, rows: Sequence[NDArray[np.int64]]) -> NDArray[np.float32]:
+    def _in_context(self, passage: Passage) -> _Pieces:
+        """The pieces of a text, behind as many of what was before it as there is room for."""
+        text = self._pieces(passage.text)
+        room = MAX_PIECES - len(text.ids)
+        own = len(text.ids) - 2
+        if not passage.before or not room or not own:
+            return text
+        before = self._tokenizer.encode(passage.before[-_CHARACTERS_READ[0] :].encode("utf-8", "replace").decode())
+        kept = before.ids[1:-1][-room:]
+        place = slice(1 + len(kept), 1 + len(kept) + own)
+        ids = np.concatenate([text.ids[:1], np.array(kept, np.int64), text.ids[1:]])
+        return _Pieces(ids, text.truncated, own=place, pooled=place, spelled=text.spelled)
+
+    def _run(self, rows: Sequence[_Pieces], outputs: Sequence[str]) -> Sequence[NDArray[np.float32]]:
         session = self._session
         if session is None:
             raise ModelUnavailable("this embedder is closed")
-        ids = np.zeros((len(rows), max(map(len, rows))), np.int64)
+        ids = np.zeros((len(rows), max(len(row.ids) for row in rows)), np.int64)
         mask = np.zeros(ids.shape, np.int32)
+        pooled = np.zeros(ids.shape, np.int32)
         for index, row in enumerate(rows):
-            ids[index, : len(row)] = row
-            mask[index, : len(row)] = 1
+            ids[index, : len(row.ids)] = row.ids
+            mask[index, : len(row.ids)] = 1
+            pooled[index, row.pooled] = 1
         try:
-            return session.run(["vectors"], {"ids": ids, "mask": mask})[0]
+            return session.run(outputs, {"ids": ids, "mask": mask, "pooled": pooled})
         except self._failures as error:
             raise ModelUnavailable(f"onnxruntime could not embed {len(rows)} texts: {error}") from error
+
+
+def _truncated(pieces: Sequence[_Pieces]) -> NDArray[np.bool_]:
+    return np.array([text.truncated for text in pieces], np.bool_)
 
 
 def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:

@@ -15,15 +15,18 @@ from remembrancer.adapters.sqlite.resident.columns import SELECT, MemoryColumns,
 from remembrancer.adapters.sqlite.resident.growing import GrowingArray
 from remembrancer.adapters.sqlite.resident.postings import LexicalScores, Postings
 from remembrancer.adapters.sqlite.resident.ranking import best, ordered
+from remembrancer.adapters.sqlite.resident.turns import Turns
 from remembrancer.adapters.sqlite.resident.vectors import VectorTable
 from remembrancer.adapters.sqlite.rows import Row, term_hash
-from remembrancer.domain.candidates import Candidates
+from remembrancer.domain.candidates import Candidates, Surroundings
+from remembrancer.domain.event import Role
 from remembrancer.domain.query import Filter, LexicalQuery
 from remembrancer.domain.scope import Reader
 from remembrancer.ports.store import SearchRequest
 
 LOAD_BATCH: Final = 8192
-_FIRST_COLUMN: Final = 6
+SPEAKERS: Final = (Role.USER, Role.ASSISTANT)
+_FIRST_COLUMN: Final = 12
 """Where the memory's own columns begin in a row of `_changed`."""
 
 
@@ -44,13 +47,18 @@ class WorkspaceIndex:
         """Each slot's first cue; the cues of a slot stand together, by ordinal."""
         self._memory_of_cue = GrowingArray[np.int32](np.int32)
         self._actor_of_cue = GrowingArray[np.int32](np.int32)
+        self._role_of_cue = GrowingArray[np.int8](np.int8)
+        """Its place in SPEAKERS; -1 for any other."""
+        self._marks_of_cue = GrowingArray[np.int32](np.int32)
+        self._turns = Turns()
         self._actors: dict[str, int] = {"": 0}
         """Names of those who speak → their code in `_actor_of_cue`."""
 
     @property
     def nbytes(self) -> int:
         vectors = 0 if self._vectors is None else self._vectors.nbytes
-        return self._columns.nbytes + self._postings.nbytes + vectors + 150 * len(self._memory_of_cue)
+        cues = 155 * len(self._memory_of_cue)
+        return self._columns.nbytes + self._postings.nbytes + self._turns.nbytes + vectors + cues
 
     @property
     def is_mostly_dead(self) -> bool:
@@ -77,7 +85,11 @@ class WorkspaceIndex:
         lexical_scores = None if lexical is None else self._folded(lexical.bm25)
         dense = self._best(dense_scores, kept, -np.inf, request.depth)
         lexically = self._best(lexical_scores, kept, 0.0, request.depth)
-        found = ordered(np.union1d(dense, lexically).astype(np.int64), self._columns.newest_first)
+        nearby = self._nearby(request, lexical)
+        together = None if nearby is None or lexical is None else self._folded(lexical.coverage + nearby)
+        in_company = self._best(together, kept, 0.0, request.depth)
+        brought = np.union1d(np.union1d(dense, lexically), in_company).astype(np.int64)
+        found = ordered(brought, self._columns.newest_first)
         cue, text_cue = self._best_cues(found, similarity, lexical)
         blank = np.full(len(found), np.nan, dtype=np.float32)
         return Candidates(
@@ -92,6 +104,16 @@ class WorkspaceIndex:
             bm25_bound=0.0 if lexical is None else lexical.bound,
             visible=visible,
             without_vector=self._without_vector(request, cue_kept),
+            surroundings=None
+            if nearby is None or lexical is None
+            else Surroundings(
+                nearby=nearby[text_cue],
+                session=self._turns.best_of_session(lexical.bm25)[text_cue],
+                spoken=self._spoken(request, cue),
+                marks=self._marks_of_cue.values[cue],
+                rank=_ranks(in_company, found, len(kept)),
+                idf=np.array(lexical.idf),
+            ),
         )
 
     def participants(self, reader: Reader, where: Filter) -> frozenset[str]:
@@ -106,10 +128,14 @@ class WorkspaceIndex:
     # ── loading ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _changed(self, connection: Connection) -> Iterator[list[Row]]:
-        """Rows of (memory, cue, terms, length, vector, actor, memory columns …); a memory's rows stand together."""
+        """Rows of (memory, cue, terms, length, vector, actor, marks, stream, whether it is a session, number in it, its
+        time, role, memory columns …); a memory's rows stand together.
+        """
         rows = connection.execute(
             "SELECT m.n, c.n, c.terms, c.length, v.vector,"
-            f" iif(e.role IN ('user', 'assistant'), ifnull(e.actor, ''), ''), {SELECT} FROM memories m"
+            " iif(e.role IN ('user', 'assistant'), ifnull(e.actor, ''), ''), c.marks,"
+            " e.project || char(31) || e.crew || char(31) || e.agent || char(31) || e.session, e.session <> '', e.seq,"
+            f" e.occurred_at, e.role, {SELECT} FROM memories m"
             " JOIN cues c ON c.memory = m.n LEFT JOIN embeddings v ON v.cue = c.n AND v.model = ?"
             " LEFT JOIN events e ON e.n = c.event"
             " WHERE m.workspace = ? AND m.change > ? ORDER BY m.change, m.n, c.ordinal",
@@ -138,6 +164,9 @@ class WorkspaceIndex:
                     self._take_vectors(cues)
                     continue
                 self._columns.bury(slot)
+                first = int(self._first_cue.values[slot])
+                ends = self._first_cue.values[slot + 1 : slot + 2].tolist() or [len(self._memory_of_cue)]
+                self._turns.bury(np.arange(first, ends[0]))
             fresh.extend(cues)
         if fresh:
             self._append(fresh)
@@ -153,6 +182,10 @@ class WorkspaceIndex:
         self._memory_of_cue.extend(np.repeat(slots, sizes))
         actors = [self._actors.setdefault(row[5], len(self._actors)) for row in rows]
         self._actor_of_cue.extend(np.array(actors, dtype=np.int32))
+        roles = [SPEAKERS.index(row[11]) if row[11] in SPEAKERS else -1 for row in rows]
+        self._role_of_cue.extend(np.array(roles, dtype=np.int8))
+        self._marks_of_cue.extend(np.array([row[6] for row in rows], dtype=np.int32))
+        self._turns.extend([(row[7], bool(row[8]), row[9], row[10]) for row in rows])
         self._cue_rows.update((row[1], first_cue + place) for place, row in enumerate(rows))
         self._postings.extend([row[2] for row in rows], [row[3] for row in rows])
         if self.model is not None:
@@ -201,6 +234,22 @@ class WorkspaceIndex:
                 hits *= kept
             return LexicalScores(hits, hits, 1.0)
         return self._postings.score([term_hash(term) for term in query.terms], kept)
+
+    def _nearby(self, request: SearchRequest, lexical: LexicalScores | None) -> NDArray[np.float32] | None:
+        """Per cue, the share of the question's idf that stands around its turn and not in it."""
+        if not request.surroundings or lexical is None or not lexical.idf:
+            return None
+        self._turns.link()
+        holding = [np.unique(turns[turns >= 0]) for turns in (self._turns.of(cues) for cues in lexical.holding)]
+        of_turns = np.append(self._turns.nearby(holding, lexical.idf) / np.float32(sum(lexical.idf)), np.float32(0))
+        return of_turns[self._turns.of(np.arange(len(self._memory_of_cue)))]
+
+    def _spoken(self, request: SearchRequest, cues: NDArray[np.int64]) -> NDArray[np.float32]:
+        """1 for a cue that one of those asked about says."""
+        names = [self._actors[name] for name in request.speakers if name in self._actors]
+        roles = [SPEAKERS.index(role) for role in request.roles if role in SPEAKERS]
+        spoken = np.isin(self._actor_of_cue.values[cues], names) | np.isin(self._role_of_cue.values[cues], roles)
+        return spoken.astype(np.float32)
 
     def _folded(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
         """Per slot, the greatest of its cues; NaN where none has a score."""

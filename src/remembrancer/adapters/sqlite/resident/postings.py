@@ -21,11 +21,16 @@ about how rare a word is, and must not call each of its words common."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LexicalScores:
-    """`bm25` and `coverage` per cue, shape (cues,), 0 where nothing matches; `bound`: what no text exceeds."""
+    """`bm25` and `coverage` per cue, shape (cues,), 0 where nothing matches; `bound`: what no text exceeds.
+
+    `idf`, and `holding`: the cues that count and hold it, of each term in its order; none of a phrase.
+    """
 
     bm25: NDArray[np.float32]
     coverage: NDArray[np.float32]
     bound: float
+    idf: tuple[float, ...] = ()
+    holding: tuple[NDArray[np.int32], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,18 +115,23 @@ class Postings:
             return LexicalScores(bm25, coverage, 0.0)
         words = int(lengths.sum()) if visible is None else int(lengths[visible].sum())
         average = max(words / total, 1e-9)
-        idf_sum = 0.0
+        weights: list[float] = []
+        holding: list[NDArray[np.int32]] = []
         for term in terms:
             rows = [self._visible(segment.find(term), visible) for segment in self._segments]
             frequency = sum(len(cues) for cues, _ in rows)
             idf = float(np.log1p((total + BACKGROUND - frequency + 0.5) / (frequency + 0.5)))
-            idf_sum += idf
+            weights.append(idf)
+            holding.append(np.concatenate([cues for cues, _ in rows]))
             for cues, counts in rows:
                 saturation = K1 * (1 - B + B * lengths[cues] / np.float32(average))
                 # A cue stands at most once in a term's rows, so plain indexed addition loses nothing.
                 bm25[cues] += (idf * (K1 + 1) * counts / (counts + saturation)).astype(np.float32)
                 coverage[cues] += np.float32(idf)
-        return LexicalScores(bm25, coverage / np.float32(idf_sum) if idf_sum else coverage, idf_sum * (K1 + 1))
+        idf_sum = sum(weights)
+        if idf_sum:
+            coverage /= np.float32(idf_sum)
+        return LexicalScores(bm25, coverage, idf_sum * (K1 + 1), tuple(weights), tuple(holding))
 
     @staticmethod
     def _visible(

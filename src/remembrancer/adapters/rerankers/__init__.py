@@ -1,0 +1,1 @@
+"""Adapters that judge texts by a question."""

@@ -1,0 +1,198 @@
+"""A sequence classifier as Optimum exports one: a folder with model.onnx, tokenizer.json and config.json.
+
+What is read off the files before any text is scored, so that a folder of another kind is refused when it is opened.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Protocol, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from remembrancer.adapters.embedders.local import bindings
+from remembrancer.errors import ModelUnavailable
+
+MODEL: Final = "model.onnx"
+TOKENIZER: Final = "tokenizer.json"
+CONFIG: Final = "config.json"
+
+_IDS: Final = "input_ids"
+_MASK: Final = "attention_mask"
+_SEGMENTS: Final = "token_type_ids"
+_LOGITS: Final = "logits"
+
+_INTEGERS: Final = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
+_LABELS: Final = (1, 2)
+"""One logit, or those of "not relevant" and "relevant". More are another task, such as entailment."""
+
+FEWEST_PIECES: Final = 8
+"""Fewer leave no room for a piece of each text beside the marks around them."""
+
+# Their positions begin after the padding's own number: with 514 they read 512 pieces.
+_POSITIONS_AFTER_PADDING: Final = ("roberta", "xlm-roberta", "camembert", "xlm-roberta-xl")
+
+_EXPORTED: Final = "a sequence classifier as `optimum-cli export onnx --task text-classification` writes it"
+
+
+class Described(Protocol):
+    """An input or an output of a graph."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def type(self) -> str: ...
+
+    @property
+    def shape(self) -> Sequence[int | str | None]: ...
+
+
+class Session(bindings.Session, Protocol):
+    """A loaded graph that says what it takes and gives."""
+
+    def get_inputs(self) -> Sequence[Described]: ...
+
+    def get_outputs(self) -> Sequence[Described]: ...
+
+
+class Pieces(Protocol):
+    """A question and a text as word pieces, with the marks between them."""
+
+    @property
+    def ids(self) -> list[int]: ...
+
+    @property
+    def type_ids(self) -> list[int]:
+        """Per piece: 0 in the question, 1 in the text, for models that tell them apart by it."""
+        ...
+
+
+class PairTokenizer(Protocol):
+    """Two texts to word pieces."""
+
+    def encode(self, sequence: str, pair: str, /) -> Pieces: ...
+
+    def no_padding(self) -> None: ...
+
+    def enable_truncation(self, max_length: int, *, strategy: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Classifier:
+    """A checked graph, and the tokenizer and the limit that go with it.
+
+    `max_pieces`: how many word pieces a pair may have. `inputs`: the names the graph takes, with their integer type.
+    """
+
+    session: Session
+    tokenizer: PairTokenizer
+    max_pieces: int
+    inputs: Mapping[str, type[np.int64 | np.int32]]
+    output: str
+
+    @classmethod
+    def open(cls, folder: Path, *, max_pieces: int, threads: int) -> Self:
+        """Raises ModelUnavailable naming the file that is missing or what in it is not as expected."""
+        model, definition, config = (_found(folder, name) for name in (MODEL, TOKENIZER, CONFIG))
+        limit = min(max_pieces, _positions(config))
+        tokenizer = _tokenizer(definition, limit)
+        # By its path: a graph beyond 2 GB keeps its weights in a second file beside it.
+        session = cast(Session, bindings.open_session(str(model), threads=threads))
+        return cls(session, tokenizer, limit, _inputs(session, model), _output(session, model))
+
+    def logits(self, pairs: Sequence[Pieces]) -> NDArray[np.float64]:
+        """Shape (pairs, 1) or (pairs, 2). Raises ModelUnavailable when the graph fails or gives something else."""
+        ids = np.zeros((len(pairs), max(len(pair.ids) for pair in pairs)), np.int64)
+        mask, segments = np.zeros_like(ids), np.zeros_like(ids)
+        for row, pair in enumerate(pairs):
+            ids[row, : len(pair.ids)] = pair.ids
+            mask[row, : len(pair.ids)] = 1
+            segments[row, : len(pair.ids)] = pair.type_ids
+        filled = {_IDS: ids, _MASK: mask, _SEGMENTS: segments}
+        feed: dict[str, NDArray[Any]] = {name: filled[name].astype(kind) for name, kind in self.inputs.items()}
+        try:
+            found = self.session.run([self.output], feed)[0].astype(np.float64)
+        except bindings.session_failures() as error:
+            raise ModelUnavailable(f"onnxruntime could not score {len(pairs)} texts: {error}") from error
+        found = found.reshape(-1, 1) if found.ndim == 1 else found
+        if found.ndim != 2 or found.shape[0] != len(pairs) or found.shape[1] not in _LABELS:
+            raise ModelUnavailable(f"the model gave {self.output} of shape {found.shape} for {len(pairs)} pairs")
+        if not np.all(np.isfinite(found)):
+            raise ModelUnavailable(f"the model gave {self.output} that are infinite or not a number")
+        return found
+
+
+def _found(folder: Path, name: str) -> Path:
+    """The file, or the one under onnx/, where published models keep their graphs."""
+    for path in (folder / name, folder / "onnx" / name):
+        if path.is_file():
+            return path
+    raise ModelUnavailable(f"there is no {name} in {folder}: a cross-encoder's folder holds {_EXPORTED}")
+
+
+def _positions(config: Path) -> int:
+    """How many pieces the model has positions for; without end where its configuration sets none."""
+    try:
+        found: object = json.loads(config.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise ModelUnavailable(f"{config} cannot be read as JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise ModelUnavailable(f"{config} holds no JSON object: {_EXPORTED} was expected")
+    settings = cast(dict[str, object], found)
+    positions = settings.get("max_position_embeddings")
+    if positions is None:
+        return np.iinfo(np.int32).max
+    if settings.get("model_type") in _POSITIONS_AFTER_PADDING and isinstance(positions, int):
+        padding = settings.get("pad_token_id")
+        positions -= 1 + (padding if isinstance(padding, int) else 1)
+    if not isinstance(positions, int) or positions < FEWEST_PIECES:
+        raise ModelUnavailable(
+            f"{config}: {positions!r} positions by max_position_embeddings; expected {FEWEST_PIECES} or more"
+        )
+    return positions
+
+
+def _tokenizer(definition: Path, limit: int) -> PairTokenizer:
+    try:
+        tokenizer = cast(PairTokenizer, bindings.tokenizer(definition.read_text(encoding="utf-8")))
+        tokenizer.no_padding()
+        tokenizer.enable_truncation(limit, strategy="longest_first")
+    except ModelUnavailable:
+        raise
+    except Exception as error:  # the class that tokenizers raises is no other
+        raise ModelUnavailable(f"{definition} does not describe a tokenizer: {error}") from error
+    return tokenizer
+
+
+def _inputs(session: Session, model: Path) -> dict[str, type[np.int64 | np.int32]]:
+    given = {one.name: one.type for one in session.get_inputs()}
+    known = all(name in (_IDS, _MASK, _SEGMENTS) and kind in _INTEGERS for name, kind in given.items())
+    if not known or not {_IDS, _MASK} <= given.keys():
+        raise ModelUnavailable(
+            f"{model} takes {_listed(session.get_inputs())}; expected {_IDS}, {_MASK} and perhaps {_SEGMENTS}, "
+            f"of int64 or int32: {_EXPORTED}"
+        )
+    return {name: _INTEGERS[kind] for name, kind in given.items()}
+
+
+def _output(session: Session, model: Path) -> str:
+    outputs = session.get_outputs()
+    named = [one for one in outputs if one.name == _LOGITS] or list(outputs[:1])
+    for one in named:
+        labels = one.shape[-1] if len(one.shape) == 2 else None
+        fits = len(one.shape) in (1, 2) and (not isinstance(labels, int) or labels in _LABELS)
+        if fits and one.type.startswith("tensor(float"):
+            return one.name
+    raise ModelUnavailable(
+        f"{model} gives {_listed(outputs)}; expected {_LOGITS} of shape (pairs, 1) or (pairs, 2): {_EXPORTED}"
+    )
+
+
+def _listed(described: Sequence[Described]) -> str:
+    """Such as "input_ids tensor(int64) (batch, pieces)"."""
+    return "; ".join(f"{one.name} {one.type} ({', '.join(map(str, one.shape))})" for one in described) or "nothing"

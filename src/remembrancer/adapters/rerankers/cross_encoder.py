@@ -1,0 +1,142 @@
+"""A cross-encoder of the user's own folder, in this process, on the CPU; nothing is downloaded.
+
+Importing this module imports neither onnxruntime nor tokenizers, of the extra `local`; opening a model does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Final, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from remembrancer.adapters.rerankers.classifier import FEWEST_PIECES, Classifier, Pieces
+from remembrancer.errors import InvalidInput, ModelUnavailable
+
+_Result = TypeVar("_Result")
+
+MAX_PIECES: Final = 512
+"""What the usual cross-encoders were trained to read of a question and a text together."""
+
+# One run's padded pieces: a quarter of a second for a small model on one core. What is cancelled ends after that much.
+_BATCH_PIECES: Final = 2_048
+
+# How much of a text is given to the tokenizer: no language has pieces this long, and megabytes would keep it busy.
+_CHARACTERS_A_PIECE: Final = 32
+
+
+class CrossEncoder:
+    """Scores of a sequence classifier such as ms-marco-MiniLM: the sigmoid of its one logit, or the softmax of two.
+
+    A pair that is longer than the model reads loses pieces of its longer half. Pairs are scored on this object's own
+    thread, so that the event loop never waits for them.
+    """
+
+    def __init__(self, classifier: Classifier, *, name: str, timeout: float | None) -> None:
+        """Use `open`, which reads the folder."""
+        self._classifier: Classifier | None = classifier
+        self._model_id = cross_encoder_id(name)
+        self._timeout = timeout
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="rerank")
+
+    @classmethod
+    def open(
+        cls, folder: str | Path, *, max_pieces: int = MAX_PIECES, threads: int = 1, timeout: float | None = None
+    ) -> Self:
+        """Load the model. It blocks for 0.1 to some seconds, so call it off the event loop.
+
+        `folder`: with model.onnx, tokenizer.json and config.json as Optimum exports a sequence classifier; the graph
+        may lie in its subfolder onnx. `max_pieces`: the longest pair, never more than the model has positions for.
+        `threads` compute one batch. `timeout`: seconds for all the texts of one question; None: as long as it takes.
+
+        Raises InvalidInput for a number out of range, ModelUnavailable when a package or a file is missing or the
+        model is of another kind.
+        """
+        if max_pieces < FEWEST_PIECES:
+            raise InvalidInput("max_pieces", max_pieces, f"{FEWEST_PIECES} or more")
+        if threads < 1:
+            raise InvalidInput("threads", threads, "1 or more")
+        if timeout is not None and not timeout > 0:
+            raise InvalidInput("timeout", timeout, "a number of seconds greater than 0, or None")
+        where = Path(folder)
+        classifier = Classifier.open(where, max_pieces=max_pieces, threads=threads)
+        return cls(classifier, name=where.resolve().name, timeout=timeout)
+
+    @property
+    def model_id(self) -> str:
+        """Such as "cross-encoder/ms-marco-MiniLM-L6-v2": by the name of its folder."""
+        return self._model_id
+
+    async def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        """As the port says. Cancelling, and the timeout, act at once; the batch under way ends on its own thread.
+
+        Raises ModelUnavailable when closed, when onnxruntime fails, or when the time is over.
+        """
+        try:
+            async with asyncio.timeout(self._timeout):
+                return await self._scores(question, texts)
+        except TimeoutError as error:
+            raise ModelUnavailable(f"{self._model_id} did not score {len(texts)} texts in {self._timeout} s") from error
+
+    async def close(self) -> None:
+        """Let the batch under way end, then release the model. Closing twice does nothing."""
+        self._classifier = None
+        await asyncio.to_thread(self._thread.shutdown)
+
+    async def _scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
+        found = np.empty(len(texts), np.float32)
+        pairs: list[Pieces] = []
+        for text in texts:
+            pairs.append(await self._on_thread(lambda model, text=text: _pieces(model, question, text)))
+        for batch in _batches([len(pair.ids) for pair in pairs]):
+            rows = [pairs[index] for index in batch]
+            found[batch] = relevance(await self._on_thread(lambda model, rows=rows: model.logits(rows)))
+        return found
+
+    async def _on_thread(self, work: Callable[[Classifier], _Result]) -> _Result:
+        classifier = self._classifier
+        if classifier is None:
+            raise ModelUnavailable("this reranker is closed")
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work, classifier)
+
+
+def cross_encoder_id(name: str) -> str:
+    """The model's name before it is loaded. `name`: that of its folder."""
+    return f"cross-encoder/{name}"
+
+
+def relevance(logits: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Probabilities, shape (n,), of logits of shape (n, 1) or (n, 2).
+
+    The second of two by softmax, which is the sigmoid of their difference.
+
+    >>> relevance(np.array([[0.0], [2.0]])).round(3).tolist()
+    [0.5, 0.8809999823570251]
+    """
+    margin = logits[:, 0] if logits.shape[1] == 1 else logits[:, 1] - logits[:, 0]
+    # A logit of hundreds would overflow exp; beyond 60 a float32 probability is as good as 0 or 1.
+    return (1 / (1 + np.exp(-np.clip(margin, -60, 60)))).astype(np.float32)
+
+
+def _pieces(model: Classifier, question: str, text: str) -> Pieces:
+    """A question and a text as the model reads them: at most `max_pieces` pieces."""
+    characters = model.max_pieces * _CHARACTERS_A_PIECE
+    # A lone surrogate, which JSON can carry, has no UTF-8 form; the tokenizer would refuse the text.
+    asked, told = (whole[:characters].encode("utf-8", "replace").decode() for whole in (question, text))
+    return model.tokenizer.encode(asked, told)
+
+
+def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Indices of `lengths`, shortest first, in groups of at most 2,048 pieces when padded to the longest."""
+    batch: list[int] = []
+    for index in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batch and (len(batch) + 1) * lengths[index] > _BATCH_PIECES:
+            yield batch
+            batch = []
+        batch.append(index)
+    if batch:
+        yield batch

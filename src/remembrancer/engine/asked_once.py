@@ -1,0 +1,88 @@
+"""An embedder that is asked for each question once, however many presets ask it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from remembrancer.errors import ModelUnavailable
+from remembrancer.ports.embedder import (
+    Embedded,
+    EmbeddedPassages,
+    EmbeddedQuestion,
+    Embedder,
+    Passage,
+    WordEmbedder,
+    word_embedder,
+)
+
+_Vector: TypeAlias = NDArray[np.float32] | EmbeddedQuestion
+
+
+@dataclass(slots=True)
+class _AskedOnce:
+    """An embedder that is asked for each question once, whether it answers or not."""
+
+    inner: Embedder
+    known: dict[str, _Vector | ModelUnavailable] = field(default_factory=dict[str, _Vector | ModelUnavailable])
+
+    @property
+    def model_id(self) -> str:
+        return self.inner.model_id
+
+    @property
+    def dim(self) -> int | None:
+        return self.inner.dim
+
+    def reads(self, text: str) -> bool:
+        return self.inner.reads(text)
+
+    async def embed_documents(self, texts: Sequence[str]) -> Embedded:
+        return await self.inner.embed_documents(texts)
+
+    async def embed_query(self, text: str) -> NDArray[np.float32]:
+        answer = await self._once(text)
+        return answer.vector if isinstance(answer, EmbeddedQuestion) else answer
+
+    async def close(self) -> None:
+        """The inner one is its owner's to close."""
+
+    async def _once(self, text: str) -> _Vector:
+        if text not in self.known:
+            try:
+                self.known[text] = await self._asked(text)
+            except ModelUnavailable as error:
+                self.known[text] = error
+        answer = self.known[text]
+        if isinstance(answer, ModelUnavailable):
+            raise answer
+        return answer
+
+    async def _asked(self, text: str) -> _Vector:
+        return await self.inner.embed_query(text)
+
+
+@dataclass(slots=True)
+class _WordsAskedOnce(_AskedOnce):
+    """The same of one that also gives the vectors of words: one answer has both."""
+
+    words: WordEmbedder = field(kw_only=True)
+
+    async def embed_passages(self, passages: Sequence[Passage]) -> EmbeddedPassages:
+        return await self.words.embed_passages(passages)
+
+    async def embed_question(self, text: str) -> EmbeddedQuestion:
+        return cast("EmbeddedQuestion", await self._once(text))  # what `_asked` has given
+
+    async def _asked(self, text: str) -> _Vector:
+        return await self.words.embed_question(text)
+
+
+def asked_once(embedder: Embedder) -> Embedder:
+    """The same embedder, asked for each question once; it stays its owner's to close."""
+    words = word_embedder(embedder)
+    return _AskedOnce(embedder) if words is None else _WordsAskedOnce(embedder, words=words)

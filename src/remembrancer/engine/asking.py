@@ -1,0 +1,86 @@
+"""A question made ready: what is searched for, its vectors, and the times it names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from remembrancer.domain.candidates import Candidates
+from remembrancer.domain.query import Filter
+from remembrancer.domain.scope import Reader
+from remembrancer.engine.context import Context
+from remembrancer.errors import ModelUnavailable
+from remembrancer.policies.dynamics import instant
+from remembrancer.policies.late_interaction import QuestionWords, weighted
+from remembrancer.policies.lexical import lexical_query
+from remembrancer.policies.planning import Plan, plan, plan_in_context
+from remembrancer.policies.ranking import Ranking
+from remembrancer.policies.times.anchors import Anchored, resolve
+from remembrancer.policies.times.spans import TimeSpan
+from remembrancer.ports.embedder import EmbeddedQuestion, word_embedder
+from remembrancer.ports.store import SearchRequest
+
+ANCHOR_COVERAGE: Final = 0.5
+"""The share of the words of "the trip to Rome" that a memory must hold to be taken for the trip to Rome."""
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """A question's vector, where there is one, and those of its words; `degraded` says why not."""
+
+    vector: NDArray[np.float32] | None
+    question: EmbeddedQuestion | None
+    degraded: dict[str, str]
+
+    def words(self, planned: Plan, found: Candidates) -> QuestionWords | None:
+        """The words that count, by their idf among what was searched."""
+        if self.question is None or found.surroundings is None:
+            return None
+        idf = dict(zip(planned.lexical.terms, found.surroundings.idf.tolist(), strict=True))
+        return weighted(self.question.words, self.question.spelled, idf)
+
+
+async def planned_for(ctx: Context, reader: Reader, text: str, where: Filter, ranking: Ranking) -> Plan:
+    """What to search for, with the time of what it counts from looked up."""
+    if not ranking.reads_surroundings:
+        people = frozenset[str]() if ctx.embedder is None else await _participants(ctx, reader, where)
+        return plan(text, people)
+    planned = plan_in_context(text, await _participants(ctx, reader, where), where.current_at)
+    if planned.anchored is None:
+        return planned
+    anchor = await _anchor(ctx, reader, planned.anchored, where)
+    return planned if anchor is None else replace(planned, spans=(*planned.spans, anchor))
+
+
+async def embed(ctx: Context, planned: Plan, ranking: Ranking) -> Embedded:
+    """The question's vectors; without one, why."""
+    if ctx.embedder is None:
+        return Embedded(None, None, {"dense": ctx.without_embedder})
+    if not ctx.embedder.reads(planned.embedded):
+        return Embedded(None, None, {"dense": f"{ctx.model} does not read the question's script: words only"})
+    words = word_embedder(ctx.embedder) if ranking.reread else None
+    try:
+        if words is None:
+            return Embedded(await ctx.embedder.embed_query(planned.embedded), None, {})
+        question = await words.embed_question(planned.embedded)
+        return Embedded(question.vector, question, {})
+    except ModelUnavailable as error:
+        return Embedded(None, None, {"dense": f"embedder down: {error}"})
+
+
+async def _participants(ctx: Context, reader: Reader, where: Filter) -> frozenset[str]:
+    return await ctx.store.participants(reader, where, model=ctx.model)
+
+
+async def _anchor(ctx: Context, reader: Reader, expression: Anchored, where: Filter) -> TimeSpan | None:
+    """The time meant by "two weeks before the trip": counted from the memory that tells most of the trip."""
+    terms = lexical_query(expression.anchor)
+    if terms.is_empty:
+        return None
+    found = await ctx.store.search(reader, SearchRequest(where=where, depth=1, lexical=terms, model=ctx.model))
+    if not found.ids or found.coverage[0] < ANCHOR_COVERAGE:
+        return None
+    return resolve(expression, instant(int(found.states.occurred_at[0])))

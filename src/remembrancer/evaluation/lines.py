@@ -1,0 +1,37 @@
+"""Files of one JSON object a line that must be right as a whole: what is wrong is refused with its file and line."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from remembrancer.errors import InvalidInput
+from remembrancer.ingest.lines import objects
+from remembrancer.ingest.problem import Place, Problem
+
+
+def records(argument: str, path: Path) -> Iterator[tuple[Place, dict[str, object]]]:
+    """Each line's object with its place; blank lines are passed over. `argument` names the file in an error."""
+    if not path.is_file():
+        raise InvalidInput(argument, str(path), "a file that can be read")
+    for line in objects(path, None):
+        if isinstance(line, Problem):
+            raise InvalidInput(f"{path}:{line.line}", line.message, "one JSON object on each line")
+        yield line
+
+
+@contextmanager
+def at(place: Place) -> Generator[None, None, None]:
+    """What is refused inside is refused with the file and the line."""
+    try:
+        yield
+    except InvalidInput as error:
+        raise InvalidInput(f"{place.path}:{place.line}: {error.argument}", error.value, error.allowed) from error
+
+
+def only(what: str, record: Mapping[str, object], keys: Sequence[str]) -> None:
+    """Raises InvalidInput for any other key: misspelt, it would be lost without a word."""
+    for key in record:
+        if key not in keys:
+            raise InvalidInput("key", key, f"keys of {what}: {', '.join(keys)}")

@@ -1,0 +1,109 @@
+"""One question's outcome under one system: what came back, how good that is, and the line it leaves in the records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from remembrancer.domain.validation import JsonValue
+from remembrancer.evaluation.budget import BUDGETS, chars_of, survival
+from remembrancer.evaluation.dataset import Question
+from remembrancer.evaluation.metrics import fold, gold_ranks, measure
+from remembrancer.evaluation.misses import Sought
+from remembrancer.evaluation.system import Answer, Fate
+
+KEPT: Final = 20
+"""Turns of an answer that the records keep: as many as the deepest metric reads."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One question, judged.
+
+    `turn`, `session` and `block` are metrics by name, empty where there is no evidence to be found; `block` is empty
+    for unanswerable questions too. `ranked` and `scores` are the first 20, `returned` is how many there were.
+    `block_chars`: the length of each block. `sought`: each turn that answers. `latency_ms`: how long the answer took,
+    the question's embedding included.
+    """
+
+    conversation: str
+    question: Question
+    ranked: tuple[str, ...]
+    scores: tuple[float, ...]
+    returned: int
+    gold_ranks: tuple[int | None, ...]
+    gold_session_ranks: tuple[int | None, ...]
+    turn: Mapping[str, float]
+    session: Mapping[str, float]
+    block: Mapping[str, float]
+    block_chars: Mapping[str, int]
+    sought: tuple[Sought, ...]
+    latency_ms: float
+
+    @property
+    def answerable(self) -> bool:
+        return self.question.answerable
+
+    @property
+    def abstained(self) -> bool:
+        """Whether nothing came back: the right answer to an unanswerable question, and to no other."""
+        return self.returned == 0
+
+    @property
+    def top_score(self) -> float | None:
+        return self.scores[0] if self.scores else None
+
+    def record(self) -> dict[str, JsonValue]:
+        """Its line in the records."""
+        return {
+            "conversation": self.conversation,
+            "id": self.question.id,
+            "question": self.question.text,
+            "category": self.question.category,
+            "answerable": self.answerable,
+            "gold": list(self.question.evidence),
+            "gold_ranks": list(self.gold_ranks),
+            "ranked": list(self.ranked),
+            "scores": list(self.scores),
+            "returned": self.returned,
+            "gold_sessions": list(self.question.sessions),
+            "gold_session_ranks": list(self.gold_session_ranks),
+            "turn": dict(self.turn),
+            "session": dict(self.session),
+            "block": dict(self.block),
+            "block_chars": dict(self.block_chars),
+            "missed": {one.turn: dict(missed) for one in self.sought if (missed := one.missed())},
+            "latency_ms": round(self.latency_ms, 3),
+        }
+
+
+async def judged(
+    conversation: str, question: Question, answer: Answer, session_of: Mapping[str, str], *, latency_ms: float
+) -> Asked:
+    """What an answer is worth. `session_of`: the session of each turn."""
+    ranked, gold = answer.ranked, question.evidence
+    sessions = fold(ranked, session_of)
+    ranks = gold_ranks(ranked, gold)
+    blocks = {budget: answer.block(chars_of(budget)) for budget in BUDGETS} if question.answerable else {}
+    sought: list[Sought] = []
+    for turn_id, rank in zip(gold, ranks, strict=True):
+        if question.answerable:
+            fate = Fate.RETURNED if rank is not None else await answer.fate(turn_id)
+            held = frozenset(budget for budget, block in blocks.items() if turn_id in block.turns)
+            sought.append(Sought(turn=turn_id, fate=fate, rank=rank, blocks=held))
+    return Asked(
+        conversation=conversation,
+        question=question,
+        ranked=ranked[:KEPT],
+        scores=answer.scores[:KEPT],
+        returned=len(ranked),
+        gold_ranks=ranks,
+        gold_session_ranks=gold_ranks(sessions, question.sessions),
+        turn=measure(ranked, gold) if gold else {},
+        session=measure(sessions, question.sessions) if gold else {},
+        block=survival(blocks, gold) if blocks else {},
+        block_chars={budget: block.chars for budget, block in blocks.items()},
+        sought=tuple(sought),
+        latency_ms=latency_ms,
+    )

@@ -1,0 +1,189 @@
+"""Two systems on the same questions: how much they differ, how sure that is, and on which questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from remembrancer.errors import InvalidInput
+from remembrancer.evaluation.budget import BUDGETS
+from remembrancer.evaluation.outcome import Asked
+from remembrancer.evaluation.statistics import Interval, bootstrap_intervals, holm, sign_flip_p
+
+COMPARED: Final = (
+    *("recall@5", "recall@10", "recall@20", "any@10", "all@10", "ndcg@10", "mrr"),
+    *(f"block-recall@{budget}" for budget in BUDGETS),
+)
+"""The metrics that are compared, by turns; p-values are corrected for so many."""
+
+CHANGED_BY: Final = "ndcg@10"
+"""Questions are told in the order of how far this has moved: of all metrics it says most of one question."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """One answerable question's metrics, as measured or as read from the records."""
+
+    conversation: str
+    id: str
+    question: str
+    category: str
+    gold: tuple[str, ...]
+    metrics: Mapping[str, float]
+
+    @classmethod
+    def of(cls, asked: Asked) -> Scored:
+        return cls(
+            conversation=asked.conversation,
+            id=asked.question.id,
+            question=asked.question.text,
+            category=asked.question.category,
+            gold=asked.question.evidence,
+            metrics={**asked.turn, **asked.block},
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """One metric: its mean under both, and `difference`, the first's less the second's.
+
+    `interval`: 95 %, by drawing questions; `cluster_interval` by drawing conversations, None where there is but one.
+    `p`: by flipping the signs of questions, two-sided; `p_holm`: the same, corrected for all that is compared;
+    `p_conversations`: by flipping the signs of whole conversations. Of the questions the first has `won`, `lost` and
+    `tied` so many.
+    """
+
+    metric: str
+    first: float
+    second: float
+    difference: float
+    interval: Interval
+    cluster_interval: Interval | None
+    p: float
+    p_holm: float
+    p_conversations: float | None
+    won: int
+    lost: int
+    tied: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changed:
+    """One question on which the two differ, and by how much in each metric."""
+
+    conversation: str
+    id: str
+    question: str
+    category: str
+    differences: Mapping[str, float]
+
+    @property
+    def by(self) -> float:
+        return self.differences[CHANGED_BY]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paired:
+    """`changed`: the questions on which any metric differs, most changed first."""
+
+    first: str
+    second: str
+    questions: int
+    conversations: int
+    differences: tuple[Difference, ...]
+    changed: tuple[Changed, ...]
+
+
+def paired(names: tuple[str, str], first: Sequence[Scored], second: Sequence[Scored], *, seed: int) -> Paired:
+    """What sets two systems apart on the same questions. Raises InvalidInput where they are not the same."""
+    by_key = {(one.conversation, one.id): one for one in second}
+    _check(names, first, by_key)
+    others = [by_key[one.conversation, one.id] for one in first]
+    mine, theirs = _values(first), _values(others)
+    moved = mine - theirs
+    conversations = [one.conversation for one in first]
+    several = len(set(conversations))
+    changed = [
+        Changed(
+            conversation=one.conversation,
+            id=one.id,
+            question=one.question,
+            category=one.category,
+            differences=dict(zip(COMPARED, row.tolist(), strict=True)),
+        )
+        for one, row in zip(first, moved, strict=True)
+        if row.any()
+    ]
+    changed.sort(key=lambda one: (-abs(one.by), -sum(map(abs, one.differences.values()))))
+    return Paired(
+        first=names[0],
+        second=names[1],
+        questions=len(first),
+        conversations=several,
+        differences=_differences(mine, theirs, conversations, seed),
+        changed=tuple(changed),
+    )
+
+
+def _differences(
+    mine: NDArray[np.float64], theirs: NDArray[np.float64], conversations: Sequence[str], seed: int
+) -> tuple[Difference, ...]:
+    moved = mine - theirs
+    intervals = bootstrap_intervals(moved, rng=np.random.default_rng(seed))
+    p_values: list[float] = sign_flip_p(moved, rng=np.random.default_rng(seed)).tolist()
+    corrected = holm(dict(zip(COMPARED, p_values, strict=True)))
+    clustered: list[Interval] | None = None
+    by_conversation: list[float] | None = None
+    if len(set(conversations)) > 1:
+        drawn = bootstrap_intervals(moved, rng=np.random.default_rng(seed), clusters=conversations)
+        clustered = [Interval(low, high) for low, high in drawn.tolist()]
+        of_each = [
+            moved[[one == conversation for one in conversations]].sum(axis=0)
+            for conversation in dict.fromkeys(conversations)
+        ]
+        by_conversation = sign_flip_p(np.array(of_each), rng=np.random.default_rng(seed)).tolist()
+    return tuple(
+        Difference(
+            metric=metric,
+            first=float(mine[:, column].mean()),
+            second=float(theirs[:, column].mean()),
+            difference=float(moved[:, column].mean()),
+            interval=Interval(*intervals[column].tolist()),
+            cluster_interval=None if clustered is None else clustered[column],
+            p=p_values[column],
+            p_holm=corrected[metric],
+            p_conversations=None if by_conversation is None else by_conversation[column],
+            won=int(np.count_nonzero(moved[:, column] > 0)),
+            lost=int(np.count_nonzero(moved[:, column] < 0)),
+            tied=int(np.count_nonzero(moved[:, column] == 0)),
+        )
+        for column, metric in enumerate(COMPARED)
+    )
+
+
+def _check(names: tuple[str, str], first: Sequence[Scored], second: Mapping[tuple[str, str], Scored]) -> None:
+    """The same questions, with the same evidence: anything else is no pair."""
+    if not first:
+        raise InvalidInput(names[0], "no question", "at least one answerable question")
+    missing = {(one.conversation, one.id) for one in first} ^ set(second)
+    if missing:
+        conversation, identifier = min(missing)
+        raise InvalidInput(
+            f"{names[0]} and {names[1]}", f"{conversation}: {identifier}", "the same questions on both sides"
+        )
+    for one in first:
+        other = second[one.conversation, one.id]
+        if (one.question, one.gold) != (other.question, other.gold):
+            raise InvalidInput(
+                f"{names[0]} and {names[1]}: {one.conversation}: {one.id}",
+                other.question,
+                "the same question with the same evidence on both sides",
+            )
+
+
+def _values(scored: Sequence[Scored]) -> NDArray[np.float64]:
+    return np.array([[one.metrics[name] for name in COMPARED] for one in scored], dtype=np.float64)

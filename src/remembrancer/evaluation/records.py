@@ -1,0 +1,132 @@
+"""The records of a run: a folder with one file for each system, one question a line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, cast
+
+from remembrancer.domain import validation
+from remembrancer.domain.validation import JsonValue
+from remembrancer.errors import InvalidInput
+from remembrancer.evaluation.lines import at, records
+from remembrancer.evaluation.outcome import Asked
+from remembrancer.evaluation.paired import COMPARED, Changed, Paired, Scored, paired
+from remembrancer.ingest import fields
+
+REPORT: Final = "report.json"
+
+
+@contextmanager
+def writing(folder: Path, system: str) -> Generator[Callable[[Asked], None], None, None]:
+    """To be given each question's outcome. The folder is made if need be; a file of that system is written anew.
+
+    Raises InvalidInput where it cannot be written.
+    """
+    with _written(folder, f"{system}.jsonl") as write:
+        yield lambda asked: write(asked.record())
+
+
+def write_report(folder: Path, report: Mapping[str, JsonValue]) -> None:
+    try:
+        (folder / REPORT).write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+
+
+def write_changed(folder: Path, told: Paired) -> None:
+    """The questions on which two systems differ, most changed first, as `<first>-against-<second>.jsonl`."""
+    with _written(folder, f"{told.first}-against-{told.second}.jsonl") as write:
+        for one in told.changed:
+            write(_changed(one))
+
+
+def compare(first: Path, second: Path, *, seed: int) -> Paired:
+    """Two records against each other: files, or the folders of runs, of which the first system counts.
+
+    Raises InvalidInput naming file, line, key, value and what is allowed, or the question that only one of them holds.
+    """
+    validation.whole("seed", seed, 0, 2**32 - 1)
+    files = [_file(argument, path) for argument, path in (("first", first), ("second", second))]
+    names = [file.stem for file in files]
+    if names[0] == names[1]:
+        names = [str(file) for file in files]
+    return paired((names[0], names[1]), read(files[0]), read(files[1]), seed=seed)
+
+
+def read(path: Path) -> tuple[Scored, ...]:
+    """The answerable questions of one system's records. Raises InvalidInput."""
+    scored: dict[tuple[str, str], Scored] = {}
+    for place, record in records("records", path):
+        with at(place):
+            if _held(record, "answerable") is False:
+                continue
+            one = _scored(record)
+            if (one.conversation, one.id) in scored:
+                raise InvalidInput("id", one.id, "each question once")
+            scored[one.conversation, one.id] = one
+    if not scored:
+        raise InvalidInput("records", str(path), "at least one answerable question")
+    return tuple(scored.values())
+
+
+def _scored(record: Mapping[str, object]) -> Scored:
+    held = {
+        **fields.as_object("turn", _held(record, "turn")),
+        **fields.as_object("block", _held(record, "block")),
+    }
+    return Scored(
+        conversation=fields.as_text("conversation", _held(record, "conversation")),
+        id=fields.as_text("id", _held(record, "id")),
+        question=fields.as_text("question", _held(record, "question")),
+        category=fields.as_text("category", _held(record, "category")),
+        gold=tuple(fields.as_text("gold", item) for item in fields.as_list("gold", _held(record, "gold"))),
+        metrics={name: validation.fraction(name, _held(held, name)) for name in COMPARED},
+    )
+
+
+def _held(record: Mapping[str, object], key: str) -> object:
+    if key not in record:
+        raise InvalidInput("key", key, "a record of `remembrancer eval`, which has it")
+    return record[key]
+
+
+def _changed(one: Changed) -> dict[str, JsonValue]:
+    return {
+        "conversation": one.conversation,
+        "id": one.id,
+        "question": one.question,
+        "category": one.category,
+        "differences": dict(one.differences),
+    }
+
+
+def _file(argument: str, path: Path) -> Path:
+    """The records that are meant."""
+    if not path.is_dir():
+        return path
+    report = path / REPORT
+    try:
+        document: object = json.loads(report.read_text(encoding="utf-8"))
+        rows = fields.as_list("table", fields.as_object("report", document).get("table"))
+        system = fields.as_text("system", fields.as_object("table", rows[0]).get("system"))
+    except (OSError, ValueError, IndexError) as error:
+        raise InvalidInput(argument, str(path), f"a folder with the {REPORT} of a run ({error})") from error
+    return path / f"{system}.jsonl"
+
+
+@contextmanager
+def _written(folder: Path, name: str) -> Generator[Callable[[Mapping[str, JsonValue]], None], None, None]:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = (folder / name).open("w", encoding="utf-8")
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    with file:
+        yield lambda record: cast("None", file.write(json.dumps(record, ensure_ascii=False) + "\n"))
+
+
+def _unwritable(folder: Path, error: OSError) -> InvalidInput:
+    return InvalidInput("records", str(folder), f"a folder that can be written to ({error})")

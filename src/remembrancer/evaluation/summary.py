@@ -1,0 +1,190 @@
+"""What one system reached over many questions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from remembrancer.evaluation.abstention import (
+    Abstaining,
+    Reliability,
+    Separation,
+    first_answers,
+    reliability,
+    separation,
+    sweep,
+)
+from remembrancer.evaluation.budget import BUDGETS, SURVIVAL
+from remembrancer.evaluation.metrics import METRICS
+from remembrancer.evaluation.misses import Cause, counted
+from remembrancer.evaluation.outcome import Asked
+from remembrancer.evaluation.statistics import Interval, bootstrap_intervals
+
+ENOUGH_CONVERSATIONS: Final = 5
+"""From so many conversations on, the intervals shown are by conversations: of fewer there is too little to draw."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """Means over `questions` questions of `conversations` conversations; no question, no means.
+
+    `intervals`: 95 %, other questions of these conversations. `cluster_intervals`: 95 %, other conversations; empty
+    where there is but one.
+    """
+
+    questions: int
+    conversations: int
+    values: Mapping[str, float]
+    intervals: Mapping[str, Interval]
+    cluster_intervals: Mapping[str, Interval]
+
+    @property
+    def told(self) -> Mapping[str, Interval]:
+        """The intervals to show: those by conversations where there are enough of them."""
+        return self.cluster_intervals if self.conversations >= ENOUGH_CONVERSATIONS else self.intervals
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Levels:
+    """Means by turns, by sessions, and of what stands in blocks of a bounded length."""
+
+    turn: Means
+    session: Means
+    block: Means
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Latency:
+    """Milliseconds from question to ranking."""
+
+    p50: float
+    p95: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemResult:
+    """What one system reached.
+
+    `main`: the answerable questions together; `by_category` parts the same. `hinted`: the unanswerable ones that name
+    turns which look as if they answered. `block_chars`: mean length of each block. `missed`: how many turns that answer
+    had which fate, for each reader. `reliability`: over the answerable questions and over all, `abstaining` by least
+    score: both None or empty where scores are no fractions, or there is nothing to tell. `separation`: None where the
+    system gives no scores.
+    """
+
+    system: str
+    main: Levels
+    by_category: Mapping[str, Levels]
+    hinted: Levels
+    unanswerable: int
+    silent_on_unanswerable: int
+    silent_on_answerable: int
+    block_chars: Mapping[str, float]
+    missed: Mapping[str, Mapping[Cause, int]]
+    reliability: Reliability | None
+    reliability_of_all: Reliability | None
+    abstaining: tuple[Abstaining, ...]
+    separation: Separation | None
+    latency: Latency
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcomes:
+    """Every question's outcome under one system. `fractions`: its scores lie in [0, 1] whatever is asked."""
+
+    system: str
+    fractions: bool
+    asked: tuple[Asked, ...]
+
+    def of(self, conversations: frozenset[str]) -> Outcomes:
+        """Those of some conversations alone."""
+        kept = tuple(one for one in self.asked if one.conversation in conversations)
+        return Outcomes(system=self.system, fractions=self.fractions, asked=kept)
+
+
+def summarise(outcomes: Outcomes, categories: Sequence[str], *, seed: int) -> SystemResult:
+    """Means and intervals of one system's questions. The same seed draws the same questions for every system."""
+    asked = outcomes.asked
+    main = [one for one in asked if one.answerable]
+    unanswerable = [one for one in asked if not one.answerable]
+    latencies = [one.latency_ms for one in asked]
+    fractions = outcomes.fractions and any(one.scores for one in main)
+    return SystemResult(
+        system=outcomes.system,
+        main=levels(main, seed=seed),
+        by_category={
+            category: levels([one for one in main if one.question.category == category], seed=seed)
+            for category in categories
+        },
+        hinted=levels([one for one in unanswerable if one.turn], seed=seed),
+        unanswerable=len(unanswerable),
+        silent_on_unanswerable=sum(one.abstained for one in unanswerable),
+        silent_on_answerable=sum(one.abstained for one in main),
+        block_chars={
+            budget: math.fsum(one.block_chars[budget] for one in main) / len(main) for budget in BUDGETS if main
+        },
+        missed=counted(sought for one in main for sought in one.sought),
+        reliability=reliability(first_answers(main)) if fractions else None,
+        reliability_of_all=reliability(first_answers(asked)) if fractions and unanswerable else None,
+        abstaining=sweep(asked) if outcomes.fractions and main and unanswerable else (),
+        separation=_separation(main, unanswerable),
+        latency=Latency(p50=float(np.percentile(latencies, 50)), p95=float(np.percentile(latencies, 95))),
+    )
+
+
+def levels(asked: Sequence[Asked], *, seed: int) -> Levels:
+    """The means of questions that all have evidence. All levels are of the same draws."""
+    conversations = [one.conversation for one in asked]
+    columns = {
+        "turn": (METRICS, [one.turn for one in asked]),
+        "session": (METRICS, [one.session for one in asked]),
+        "block": (SURVIVAL if all(one.block for one in asked) else (), [one.block for one in asked]),
+    }
+    return Levels(**_means(columns, conversations, seed))
+
+
+def _means(
+    columns: Mapping[str, tuple[Sequence[str], Sequence[Mapping[str, float]]]], conversations: Sequence[str], seed: int
+) -> dict[str, Means]:
+    several = len(set(conversations))
+    if not conversations:
+        nothing = Means(questions=0, conversations=0, values={}, intervals={}, cluster_intervals={})
+        return dict.fromkeys(columns, nothing)
+    rows = zip(*(rows for _, rows in columns.values()), strict=True)
+    names = [names for names, _ in columns.values()]
+    values = np.array(
+        [[part[name] for part, of in zip(row, names, strict=True) for name in of] for row in rows], dtype=np.float64
+    )
+    plain = bootstrap_intervals(values, rng=np.random.default_rng(seed))
+    clustered = (
+        bootstrap_intervals(values, rng=np.random.default_rng(seed), clusters=conversations) if several > 1 else None
+    )
+    means: dict[str, Means] = {}
+    start = 0
+    for level, (of, _) in columns.items():
+        part = slice(start, start + len(of))
+        start += len(of)
+        means[level] = Means(
+            questions=len(conversations),
+            conversations=several,
+            values=dict(zip(of, values[:, part].mean(axis=0).tolist(), strict=True)),
+            intervals=_named(of, plain[part].tolist()),
+            cluster_intervals={} if clustered is None else _named(of, clustered[part].tolist()),
+        )
+    return means
+
+
+def _named(names: Sequence[str], intervals: Sequence[Sequence[float]]) -> dict[str, Interval]:
+    return {name: Interval(low, high) for name, (low, high) in zip(names, intervals, strict=True)}
+
+
+def _separation(main: Sequence[Asked], unanswerable: Sequence[Asked]) -> Separation | None:
+    """None for a system that never gives a score. An answer with nothing in it stands below every score."""
+    if len(main) < 2 or len(unanswerable) < 2 or not any(one.scores for one in main):
+        return None
+    bests = [[-math.inf if one.top_score is None else one.top_score for one in asked] for asked in (main, unanswerable)]
+    return separation(*bests)

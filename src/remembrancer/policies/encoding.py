@@ -1,0 +1,56 @@
+"""What of a cue is embedded, and what it is read after."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from remembrancer.domain import validation
+
+MAX_TURNS: Final = 10
+MAX_CHARS: Final = 2000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encoding:
+    """`heading`: who and when are embedded with a cue's text. `turns`: how many turns before it a turn is read after,
+    0 to 10, of which the last `chars` characters count, 0 to 2,000. `words`: the vectors of its words are kept too.
+
+    `turns` and `words` act with an embedder that reads in context, as the local one does.
+    """
+
+    heading: bool = False
+    turns: int = 0
+    chars: int = 400
+    words: bool = False
+
+    def __post_init__(self) -> None:
+        validation.whole("encoding.turns", self.turns, 0, MAX_TURNS)
+        validation.whole("encoding.chars", self.chars, 0, MAX_CHARS)
+
+    @property
+    def reads_in_context(self) -> bool:
+        """Whether an embedder that reads in context makes a difference."""
+        return self.words or self.turns > 0
+
+    def text(self, heading: str, text: str) -> str:
+        """What is embedded of a cue."""
+        return f"{heading}: {text}" if self.heading and heading else text
+
+    def before(self, speaker: str, said: Sequence[tuple[str, str]]) -> str:
+        """What a turn of `speaker` is read after: of the turns before it, as (speaker, text), the last ones.
+
+        >>> Encoding(turns=1).before("Ben", [("Ana", "Hi"), ("Ana", "When do we ship?")])
+        'Ana: When do we ship? Ben: '
+        """
+        if not self.turns or not speaker:
+            return ""
+        parts: list[str] = []
+        room = self.chars
+        for other, text in reversed(said[-self.turns :]):
+            if room <= 0:
+                break
+            parts.append(f"{other}: {text[-room:]} ")
+            room -= len(parts[-1])
+        return "".join([*reversed(parts), f"{speaker}: "])
