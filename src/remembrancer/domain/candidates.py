@@ -79,4 +79,4 @@ class Candidates:
     without_vector: int
     """How many of those await an index sweep for `model`."""
     surroundings: Surroundings | None = None
-    """None where they were not asked for, or there is no term to look for."""
+    """None where they were not asked for, there is no term to look for, or nothing to look in."""

@@ -19,13 +19,17 @@ if TYPE_CHECKING:
 class Floor:
     """A candidate answers when its similarity alone, its coverage alone, or both together in part reach their mark:
     similarity / `similarity` + coverage / `coverage` >= 1.
+
+    `then`: once one does, what reaches this share of the mark is returned too. Whether there is an answer at all is one
+    question; how far down it is worth reading is another, for which what stands around a turn speaks as well.
     """
 
     similarity: float
     coverage: float
+    then: float = 1.0
 
     def __post_init__(self) -> None:
-        for name in ("similarity", "coverage"):
+        for name in ("similarity", "coverage", "then"):
             value = getattr(self, name)
             if not 0 < value <= 1:
                 raise InvalidInput(f"floor.{name}", value, "a number greater than 0, at most 1")
@@ -38,4 +42,4 @@ class Floor:
         """
         known = np.where(np.isnan(similarity), self.similarity / 2, similarity)
         evidence = known / self.similarity + np.nan_to_num(coverage) / self.coverage
-        return evidence >= 1.0
+        return evidence >= (self.then if (evidence >= 1.0).any() else 1.0)

@@ -20,20 +20,13 @@ from remembrancer.policies.rendering.block import Block
 from remembrancer.policies.scoring import Clamp, Greatest, Product, Signal, Weighted
 from remembrancer.presets.spec import Fading, Preset
 
-TOGETHER: Final = (
-    (Signal("coverage"), 0.07),
-    (Signal("nearby"), 0.11),
-    (Signal("session"), 0.12),
-    (Signal("time"), 0.08),
-    (Signal("speaker"), 0.07),
-    (Signal("answer_kind"), 0.05),
-    (Signal("statement"), 0.025),
+STATE: Final = (
     (Signal("importance"), 0.04),
     (Signal("confidence"), 0.04),
     # Enough to put the newer of two equal answers first; more buries what is old and exactly right.
     (Signal("retention"), 0.01),
 )
-"""What counts besides meaning, however that is compared."""
+"""What a memory is worth whatever is asked: so little that it decides between equals only."""
 
 DEFAULT: Final = Preset(
     name="default",
@@ -46,12 +39,51 @@ DEFAULT: Final = Preset(
         )
     ),
     ranking=Ranking(
-        score=Weighted(((Signal("late_interaction"), 0.2), (Signal("similarity"), 0.15), *TOGETHER)),
-        # Where words are not compared one by one, the whole text's vector has their weight too.
-        unread=Weighted(((Signal("similarity"), 0.35), *TOGETHER)),
+        # Rounded from weights learned on half of LoCoMo and tried on the other half: docs/decisions/0012. The measure is
+        # flat around them.
+        score=Weighted(
+            (
+                (Signal("late_interaction"), 0.27),
+                (Signal("similarity"), 0.13),
+                # The words themselves: little beside their vectors, all there is for a name or a number without meaning.
+                (Signal("coverage"), 0.04),
+                (Signal("nearby"), 0.085),
+                (Signal("session"), 0.13),
+                (Signal("speaker"), 0.07),
+                (Signal("time"), 0.085),
+                (Signal("answer_kind"), 0.05),
+                (Signal("statement"), 0.025),
+                *STATE,
+            )
+        ),
+        unread=Weighted(
+            (
+                (Signal("similarity"), 0.25),
+                (Signal("coverage"), 0.17),
+                (Signal("nearby"), 0.125),
+                (Signal("session"), 0.1),
+                (Signal("speaker"), 0.075),
+                (Signal("time"), 0.08),
+                (Signal("answer_kind"), 0.06),
+                (Signal("statement"), 0.025),
+                *STATE,
+            )
+        ),
+        words_alone=Weighted(
+            (
+                (Signal("coverage"), 0.27),
+                (Signal("nearby"), 0.18),
+                (Signal("session"), 0.17),
+                (Signal("speaker"), 0.085),
+                (Signal("time"), 0.08),
+                (Signal("answer_kind"), 0.07),
+                (Signal("statement"), 0.03),
+                *STATE,
+            )
+        ),
         depth=Depth(least=100),
         reread=128,
-        floor=Floor(similarity=0.3, coverage=0.35),
+        floor=Floor(similarity=0.3, coverage=0.35, then=0.4),
     ),
     # Being shown proves nothing: only what was used starts its forgetting anew.
     dynamics=Dynamics(

@@ -17,7 +17,7 @@ from remembrancer.domain.memory import Cue, IndexedCue, Memory, MemoryWrite, Tie
 from remembrancer.domain.scope import Reader, Scope, Visibility
 from remembrancer.errors import ModelUnavailable
 from remembrancer.policies.formation import analysed
-from remembrancer.ports.embedder import Embedded
+from remembrancer.ports.embedder import Embedded, EmbeddedPassages, EmbeddedQuestion, Passage
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -111,6 +111,42 @@ class HashEmbedder:
         return (vector / length).astype(np.float32)
 
 
+class WordHashEmbedder(HashEmbedder):
+    """The same with a vector for each word: a direction of its own, in every text the same.
+
+    What was said before a text moves its vector and those of its words a little.
+    """
+
+    COLOUR: Final = 0.25
+    """How much of what was said before there is in a vector, beside 1 of its own."""
+
+    async def embed_passages(self, passages: Sequence[Passage]) -> EmbeddedPassages:
+        plain = await self.embed_documents([passage.text for passage in passages])
+        vectors = plain.vectors.copy()
+        words: list[NDArray[np.float32]] = []
+        for row, passage in enumerate(passages):
+            directions = self._directions(_words(passage.text))
+            if passage.before:
+                vectors[row : row + 1] = _mixed(vectors[row : row + 1], self.COLOUR * self._vector(passage.before))
+                directions = _mixed(directions, self.COLOUR * self._direction(passage.before))
+            words.append(directions)
+        return EmbeddedPassages(vectors, plain.truncated, tuple(words))
+
+    async def embed_question(self, text: str) -> EmbeddedQuestion:
+        spelled = re.findall(r"\w+", text)[: self._max_words]
+        words = self._directions([word.casefold() for word in spelled])
+        return EmbeddedQuestion(await self.embed_query(text), words, tuple(spelled))
+
+    def _directions(self, words: Sequence[str]) -> NDArray[np.float32]:
+        rows = [self._direction(word) for word in words[: self._max_words]]
+        return np.array(rows, dtype=np.float32).reshape(-1, self._dim)
+
+    def _direction(self, text: str) -> NDArray[np.float32]:
+        """A unit vector of normal components: what its signs say of it is then what those of a model's vectors do."""
+        seed = int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")
+        return a_vector(*np.random.default_rng(seed).normal(size=self._dim))
+
+
 class FailingEmbedder(HashEmbedder):
     """A model that never answers."""
 
@@ -185,6 +221,12 @@ def a_vector(*components: float) -> NDArray[np.float32]:
     """These components, scaled to length 1."""
     vector = np.array(components, dtype=np.float64)
     return (vector / math.sqrt(float(np.dot(vector, vector)))).astype(np.float32)
+
+
+def _mixed(vectors: NDArray[np.float32], colour: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Each row with the colour added, at length 1 again."""
+    mixed = vectors + colour
+    return (mixed / np.linalg.norm(mixed, axis=1, keepdims=True)).astype(np.float32)
 
 
 def _words(text: str) -> list[str]:

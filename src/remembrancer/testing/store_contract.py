@@ -20,6 +20,7 @@ allows less than exact numbers (similarity to 2e-3, BM25 to 1e-4 of its value), 
 
 from __future__ import annotations
 
+from remembrancer.testing.contract.before import PendingTurnContract
 from remembrancer.testing.contract.filters import FilterContract, MetadataContract
 from remembrancer.testing.contract.health import CrewsContract, SnapshotContract, VitalsContract
 from remembrancer.testing.contract.journal import JournalContract
@@ -33,6 +34,7 @@ from remembrancer.testing.contract.memories import (
     StatusContract,
     TopicContract,
 )
+from remembrancer.testing.contract.neighbours import HiddenNeighboursContract, NearbyContract
 from remembrancer.testing.contract.participants import ParticipantsContract
 from remembrancer.testing.contract.relations import LinkedVectorsContract, RelateContract, RelationContract
 from remembrancer.testing.contract.search import (
@@ -53,10 +55,18 @@ from remembrancer.testing.contract.supersession import (
     SupersedeContract,
     SupersededTopicContract,
 )
+from remembrancer.testing.contract.surroundings import (
+    AskedSurroundingsContract,
+    ContextLegContract,
+    MarksContract,
+    SessionContract,
+    SpokenContract,
+)
 from remembrancer.testing.contract.transfer import ExportContract, ImportContract
 from remembrancer.testing.contract.vectors import DeferContract, ReadVectorsContract, VectorContract
 from remembrancer.testing.contract.visibility import SharingContract, VisibilityContract
 from remembrancer.testing.contract.wall import WallContract
+from remembrancer.testing.contract.words import MovedWordsContract, WordsContract
 
 
 class StoreContract(
@@ -88,10 +98,20 @@ class StoreContract(
     DenseContract,
     UnionContract,
     FreshnessContract,
+    NearbyContract,
+    HiddenNeighboursContract,
+    SessionContract,
+    SpokenContract,
+    MarksContract,
+    ContextLegContract,
+    AskedSurroundingsContract,
     ParticipantsContract,
     VectorContract,
     ReadVectorsContract,
     DeferContract,
+    PendingTurnContract,
+    WordsContract,
+    MovedWordsContract,
     VitalsContract,
     SnapshotContract,
     CrewsContract,

@@ -158,8 +158,10 @@ def _terms(cues: Mapping[int, IndexedCue], terms: tuple[str, ...]) -> _Lexical:
 
     Source: Robertson and Zaragoza 2009, with ln(1 + …) as in Lucene.
     """
+    if not cues:
+        return _Lexical(bm25={}, coverage={}, bound=0.0)
     count = len(cues)
-    mean = sum(len(indexed.terms) for indexed in cues.values()) / count if count else 0.0
+    mean = sum(len(indexed.terms) for indexed in cues.values()) / count
     idf: dict[str, float] = {}
     for term in terms:
         holding = sum(term in indexed.terms for indexed in cues.values())

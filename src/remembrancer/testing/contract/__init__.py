@@ -2,7 +2,22 @@
 
 import pytest
 
-_PARTS = ("base", "journal", "machine", "memories", "search", "transfer", "vectors", "visibility", "wall", "world")
+_PARTS = (
+    "base",
+    "before",
+    "journal",
+    "machine",
+    "memories",
+    "neighbours",
+    "search",
+    "surroundings",
+    "transfer",
+    "vectors",
+    "visibility",
+    "wall",
+    "words",
+    "world",
+)
 
 # pytest rewrites the asserts of test modules only; without this a failing test would not show the values.
 pytest.register_assert_rewrite(*(f"{__name__}.{part}" for part in _PARTS))

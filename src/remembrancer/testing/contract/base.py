@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Generator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import fields, replace
 from datetime import datetime, timedelta
@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from remembrancer.domain.candidates import Candidates, States
+from remembrancer.domain.event import Role
 from remembrancer.domain.memory import Memory, MemoryWrite
 from remembrancer.domain.query import Filter, LexicalQuery
 from remembrancer.domain.scope import Reader, Scope
@@ -103,11 +104,21 @@ def request(
     model: str | None = None,
     depth: int = 100,
     where: Filter = EVERYTHING,
+    surroundings: bool = False,
+    speakers: Collection[str] = (),
+    roles: Collection[Role] = (),
 ) -> SearchRequest:
     """A question: words (stemmed here) or a phrase for the lexical leg, a vector for the dense one."""
-    lexical = LexicalQuery(terms=tuple(stem(word) for word in words), phrase=phrase) if words or phrase else None
-    named = MODEL if vector is not None and model is None else model
-    return SearchRequest(where=where, depth=depth, lexical=lexical, vector=vector, model=named)
+    return SearchRequest(
+        where=where,
+        depth=depth,
+        lexical=LexicalQuery(terms=tuple(stem(word) for word in words), phrase=phrase) if words or phrase else None,
+        vector=vector,
+        model=MODEL if vector is not None and model is None else model,
+        surroundings=surroundings,
+        speakers=frozenset(speakers),
+        roles=frozenset(roles),
+    )
 
 
 async def found(store: Store, *words: str, reader: Reader = READER, where: Filter = EVERYTHING) -> set[str]:
@@ -147,6 +158,29 @@ def assert_same_answer(actual: Candidates, expected: Candidates) -> None:
     assert (actual.visible, actual.without_vector) == (expected.visible, expected.without_vector)
     _assert_ranked(actual.dense_rank, expected.similarity, COSINE_TOLERANCE)
     _assert_ranked(actual.lexical_rank, expected.bm25, BM25_TOLERANCE * max(expected.bm25_bound, 1.0))
+    assert_same_surroundings(actual, expected)
+
+
+def assert_same_surroundings(actual: Candidates, expected: Candidates) -> None:
+    """Who speaks and what is marked, where both name the same cue; ranks exactly where a question has one word.
+
+    What stands in a turn and around it adds up to such sums as rounding may tell apart, of two words and more.
+    """
+    mine, theirs = actual.surroundings, expected.surroundings
+    if mine is None or theirs is None:
+        assert mine is theirs
+        return
+    np.testing.assert_allclose(mine.idf, theirs.idf, rtol=BM25_TOLERANCE)
+    np.testing.assert_allclose(mine.nearby, theirs.nearby, rtol=0, atol=BM25_TOLERANCE)
+    np.testing.assert_allclose(mine.session, theirs.session, rtol=BM25_TOLERANCE)
+    same = actual.cue == expected.cue
+    np.testing.assert_array_equal(mine.spoken[same], theirs.spoken[same], strict=True)
+    np.testing.assert_array_equal(mine.marks[same], theirs.marks[same], strict=True)
+    if len(theirs.idf) == 1:
+        np.testing.assert_array_equal(mine.rank, theirs.rank, strict=True)
+    else:
+        np.testing.assert_array_equal(mine.rank > 0, theirs.rank > 0)
+        assert sorted(mine.rank[mine.rank > 0].tolist()) == list(range(1, np.count_nonzero(mine.rank) + 1))
 
 
 def assert_same_states(actual: States, expected: States) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from remembrancer.adapters.reference import ReferenceStore
+from remembrancer.domain.event import Event, Role
 from remembrancer.domain.memory import Memory, MemoryWrite, Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation, RelationKind
@@ -63,9 +65,14 @@ turns = st.lists(texts, min_size=1, max_size=3)
 moments = st.integers(min_value=0, max_value=3).map(lambda hours: NOW + timedelta(hours=hours))
 exposures = st.sampled_from(Exposure)
 similarities = st.sampled_from([None, -0.5, 0.25, 1.0])
+minutes = st.sampled_from([0, 20, 60, 81, 145]).map(lambda minutes: NOW + timedelta(minutes=minutes))
+"""Some of them an hour apart, some a little more: what belongs together, and what does not."""
+speaking = st.tuples(st.sampled_from([None, "Ana", "Ben"]), st.sampled_from([Role.USER, Role.ASSISTANT, Role.TOOL]))
 kinds = st.sampled_from([RelationKind.SIMILAR, RelationKind.SUPERSEDES])
 weights = st.sampled_from([0.25, 1.0])
 picks = st.integers(min_value=0, max_value=1_000_000)
+spoken = st.lists(st.none() | picks, max_size=3)
+"""Of each cue in turn the event that it is said in, if any."""
 
 
 @st.composite
@@ -95,37 +102,43 @@ class StoreMachine(RuleBasedStateMachine):
         self.ids = SequentialIds()
         self.known: list[Memory] = []
         """Every memory ever offered, whether it was taken or not."""
+        self.said: list[Event] = []
+        """Every event ever offered."""
 
     def teardown(self) -> None:
         self.runner.run(self.store.close())
         self.runner.close()
 
-    @rule(scope=scopes, text=texts, key=keys, at=moments)
-    def record(self, scope: Scope, text: str, key: str | None, at: datetime) -> None:
-        event = an_event(text, event_id=self.ids(), scope=scope, key=key, at=at)
+    @rule(scope=scopes, text=texts, key=keys, at=minutes, who=speaking)
+    def record(self, scope: Scope, text: str, key: str | None, at: datetime, who: tuple[str | None, Role]) -> None:
+        event = self._event(text, scope, key, at, who)
         self._both(lambda store: store.append(scope, [Entry(event)]))
 
-    @rule(given=st.lists(st.tuples(memories(), turns, keys), min_size=1, max_size=3))
-    def record_with_memories(self, given: list[tuple[Memory, list[str], str | None]]) -> None:
+    @rule(given=st.lists(st.tuples(memories(), turns, keys, minutes, speaking), min_size=1, max_size=3))
+    def record_with_memories(
+        self, given: list[tuple[Memory, list[str], str | None, datetime, tuple[str | None, Role]]]
+    ) -> None:
         scope = given[0][0].scope
         entries: list[Entry] = []
-        for memory, said, key in given:
-            write = self._new(memory, said)
-            event = an_event(memory.text, event_id=self.ids(), scope=memory.scope, key=key, at=memory.occurred_to)
+        for memory, said, key, at, who in given:
+            event = self._event(memory.text, memory.scope, key, at, who)
+            write = _of_events(self._new(memory, said), [event])
             entries.append(Entry(event, replace(write, event_ids=(event.id,))))
         self._both(lambda store: store.append(scope, entries))
 
-    @rule(memory=memories(), said=turns)
-    def insert(self, memory: Memory, said: list[str]) -> None:
-        write = self._new(memory, said)
+    @rule(memory=memories(), said=turns, of=spoken)
+    def insert(self, memory: Memory, said: list[str], of: list[int | None]) -> None:
+        write = _of_events(self._new(memory, said), self._events(of))
         self._both(lambda store: store.insert(memory.scope, write))
 
-    @rule(pick=picks, given=memories(), said=turns, behind=st.sampled_from([0, 0, 0, 1]), at=moments)
-    def revise(self, pick: int, given: Memory, said: list[str], behind: int, at: datetime) -> None:
+    @rule(pick=picks, given=memories(), said=turns, of=spoken, behind=st.sampled_from([0, 0, 0, 1]), at=moments)
+    def revise(
+        self, pick: int, given: Memory, said: list[str], of: list[int | None], behind: int, at: datetime
+    ) -> None:
         memory = self._known(pick)
         current = self._get(memory)
         revised = replace(given, id=memory.id, scope=memory.scope, key=memory.key)
-        write = indexed(revised, *said)
+        write = _of_events(indexed(revised, *said), self._events(of))
         expected = (1 if current is None else current.revision) - behind
         self._both(lambda store: store.revise(memory.scope, write, expected_revision=expected, at=at))
 
@@ -199,7 +212,7 @@ class StoreMachine(RuleBasedStateMachine):
         async def sweep(store: Store) -> int:
             pending = await store.pending(scope, model, limit=1_000, now=NOW + timedelta(days=99))
             chosen = sorted(pending, key=lambda cue: (cue.memory_id, cue.text))[skip:]
-            vectors = [CueVector(cue.ref, _axis(cue.text), cut) for cue in chosen]
+            vectors = [CueVector(cue.ref, _axis(cue.text), cut, _words(cue.text)) for cue in chosen]
             return await store.put_vectors(scope, model, vectors, at=at, relations=edges)
 
         self._both(sweep)
@@ -207,13 +220,14 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(scope=scopes, model=st.sampled_from(MODELS), at=moments)
     def defer(self, scope: Scope, model: str, at: datetime) -> None:
         async def fail(store: Store) -> object:
-            pending = await store.pending(scope, model, limit=1_000, now=at)
+            pending = await store.pending(scope, model, limit=1_000, now=at, before=2)
             await store.defer_vectors(scope, model, [cue.ref for cue in pending], error="no answer", now=at)
             after = [
                 await store.pending(scope, model, limit=1_000, now=at + timedelta(seconds=wait))
                 for wait in (0, 30, 60, 120)
             ]
-            return [sorted((cue.memory_id, cue.text) for cue in due) for due in after]
+            told = [(cue.memory_id, cue.text, cue.speaker, tuple(map(repr, cue.before))) for cue in pending]
+            return sorted(told), [sorted((cue.memory_id, cue.text) for cue in due) for due in after]
 
         self._both(fail)
 
@@ -238,8 +252,10 @@ class StoreMachine(RuleBasedStateMachine):
     def the_answers_are_the_same(self) -> None:
         asked = [
             (request("kestrel", "owl", where=WHERES[0]), True),
+            (request("kestrel", where=WHERES[0], surroundings=True, speakers={"Ana"}), True),
+            (request("barn", "owl", where=WHERES[1], surroundings=True, roles={Role.USER}), True),
             (request(vector=QUESTION, where=WHERES[0]), True),
-            (request("barn", "heron", vector=QUESTION, where=WHERES[1], model="model-b"), False),
+            (request("barn", "heron", vector=QUESTION, where=WHERES[1], model="model-b", surroundings=True), False),
         ]
         for reader in READERS:
             for question, by_cue in asked:
@@ -261,6 +277,15 @@ class StoreMachine(RuleBasedStateMachine):
         fresh = replace(memory, id=self.ids())
         self.known.append(fresh)
         return indexed(fresh, *said)
+
+    def _event(self, text: str, scope: Scope, key: str | None, at: datetime, who: tuple[str | None, Role]) -> Event:
+        actor, role = who
+        event = replace(an_event(text, event_id=self.ids(), scope=scope, key=key, at=at), actor=actor, role=role)
+        self.said.append(event)
+        return event
+
+    def _events(self, picks: list[int | None]) -> list[Event | None]:
+        return [None if pick is None or not self.said else self.said[pick % len(self.said)] for pick in picks]
 
     def _known(self, pick: int) -> Memory:
         return self.known[pick % len(self.known)] if self.known else a_memory(scope=SCOPES[0])
@@ -289,6 +314,15 @@ class MachineContract(StoreSuite):
 
 async def _opened(make_store: Callable[[], Awaitable[Store]]) -> Store:
     return await make_store()
+
+
+def _of_events(write: MemoryWrite, events: Sequence[Event | None]) -> MemoryWrite:
+    """Its first cues said in these events, as far as there are any."""
+    cues = [
+        indexed if event is None else replace(indexed, cue=replace(indexed.cue, event_id=event.id))
+        for indexed, event in zip_longest(write.cues, events[: len(write.cues)])
+    ]
+    return replace(write, cues=tuple(cues))
 
 
 async def _outcome(store: Store, step: Callable[[Store], Awaitable[Any]]) -> Any:
@@ -320,6 +354,10 @@ async def _lists(store: Store, reader: Reader, ids: list[UUID]) -> object:
         [await store.audit(reader, memory_id) for memory_id in ids],
         [await store.vitals(reader, where, model=MODELS[0], shown_since=NOW) for where in WHERES],
         {memory_id: vector.tolist() for memory_id, vector in (await store.vectors(reader, MODELS[0], ids)).items()},
+        [
+            {memory_id: words.tolist() for memory_id, words in found.items()}
+            for found in [await store.words(reader, MODELS[0], dict.fromkeys(ids, ordinal)) for ordinal in (0, 1)]
+        ],
         [(found, as_lists(states)) for found, states in [await store.states(reader, where) for where in WHERES]],
         [await store.snapshots(reader.scope, crew, limit=2) for crew in (None, "c1")],
         await store.crews(reader.scope),
@@ -331,6 +369,12 @@ async def _lists(store: Store, reader: Reader, ids: list[UUID]) -> object:
 def _some(counts: Any) -> dict[str, int]:
     """Without the zeros, which a store may leave out."""
     return {name: number for name, number in counts.items() if number}
+
+
+def _words(text: str) -> NDArray[np.uint8] | None:
+    """One of four components each; none of a text that ends as it begins."""
+    first, *_, last = (WORDS.index(word) for word in (text.split() * 2))
+    return None if first == last else np.array([[16 << first], [16 << last]], dtype=np.uint8)
 
 
 def _axis(text: str) -> NDArray[np.float32]:

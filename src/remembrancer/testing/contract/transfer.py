@@ -27,7 +27,7 @@ from remembrancer.testing.contract.base import (
     remember,
     request,
 )
-from remembrancer.testing.contract.world import DEPLOY, FORMER, OOM, TOPIC, a_snapshot, populate
+from remembrancer.testing.contract.world import DEPLOY, FORMER, OLD, OOM, OTHER_MODEL, TOPIC, a_snapshot, populate
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, a_vector, an_event, indexed
 
 BROKEN: Final[dict[str, tuple[str, ExportRow]]] = {
@@ -55,6 +55,7 @@ BROKEN: Final[dict[str, tuple[str, ExportRow]]] = {
     "vector.dim": ("vector", {"dim": 0}),
     "vector.ordinal": ("vector", {"ordinal": 9}),
     "vector.truncated": ("vector", {"truncated": 1}),
+    "vector.words": ("vector", {"words": "!"}),
     "revision.memory_id": ("revision", {"memory_id": str(UUID(int=404))}),
     "revision.number": ("revision", {"number": 0}),
     "relation.source": ("relation", {"source": str(UUID(int=404))}),
@@ -93,6 +94,7 @@ NEWER: Final = frozenset(
         "unhelpful",
         "consolidated_at",
         "indexed_at",
+        "words",
     }
 )
 """Fields that exports of version 1 do not have."""
@@ -151,12 +153,13 @@ class ExportContract(StoreSuite):
         await store.by_topic(SCOPE, TOPIC)
         await store.memories(READER, EVERYTHING, limit=9)
         await store.events(READER, EventFilter(), limit=9)
-        await store.search(READER, request("deploy", vector=a_vector(1, 0, 0)))
-        await store.pending(SCOPE, MODEL, limit=9, now=NOW)
+        await store.search(READER, request("deploy", vector=a_vector(1, 0, 0), surroundings=True))
+        await store.pending(SCOPE, MODEL, limit=9, now=NOW, before=3)
         await store.count_events(READER, EventFilter())
         await store.states(READER, EVERYTHING)
         await store.audit(READER, FORMER)
         await store.vectors(READER, MODEL, [DEPLOY])
+        await store.words(READER, OTHER_MODEL, {OLD: 0})
         await store.vitals(READER, EVERYTHING, model=MODEL, shown_since=NOW)
         await store.snapshots(SCOPE, None, limit=9)
         await store.crews(SCOPE)

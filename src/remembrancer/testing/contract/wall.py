@@ -14,7 +14,9 @@ from typing import Final, cast
 import pytest
 
 from remembrancer.domain.candidates import Candidates
+from remembrancer.domain.event import Role
 from remembrancer.domain.memory import Status
+from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reach, Reader
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
@@ -83,9 +85,16 @@ async def _search_both(store: Store) -> object:
     return await store.search(READER, request("deploy", vector=a_vector(1, 0, 0)))
 
 
+async def _search_around(store: Store) -> object:
+    # Retired, and so as of a time when the turns were not: else there would be nothing around anything.
+    where = Filter(current_at=NOW + timedelta(hours=1))
+    asked = request("deploy", "back", "canary", where=where, surroundings=True, speakers={"Bo"}, roles={Role.USER})
+    return await store.search(READER, asked)
+
+
 async def _pending(store: Store) -> object:
-    cues = await store.pending(SCOPE, MODEL, limit=100, now=NOW)
-    return sorted((cue.memory_id, cue.heading, cue.text) for cue in cues)
+    cues = await store.pending(SCOPE, MODEL, limit=100, now=NOW, before=9)
+    return sorted((cue.memory_id, cue.heading, cue.text, cue.speaker, cue.before) for cue in cues)
 
 
 async def _check(store: Store) -> object:
@@ -135,6 +144,11 @@ async def _vectors(store: Store) -> object:
     return {memory_id: vector.tolist() for memory_id, vector in (await store.vectors(READER, MODEL, ALL_IDS)).items()}
 
 
+async def _words(store: Store) -> object:
+    words = await store.words(READER, OTHER_MODEL, dict.fromkeys(ALL_IDS, 0))
+    return {memory_id: signs.tolist() for memory_id, signs in words.items()}
+
+
 async def _linked(store: Store) -> object:
     edge = Relation(OLD, OOM, RelationKind.SIMILAR, 0.5, NOW)
     return await store.put_vectors(SCOPE, MODEL, [], at=LATER, relations=[edge])
@@ -174,11 +188,13 @@ OBSERVED: Final[dict[str, Observe]] = {
     "search by words": _search_words,
     "search by phrase": _search_phrase,
     "search by vector": _search_vector,
+    "search with surroundings": _search_around,
     "participants": lambda store: store.participants(READER, EVERYTHING, model=MODEL),
     "pending": _pending,
     "put_vectors": _put_vectors,
     "put_vectors with edges": _linked,
     "vectors": _vectors,
+    "words": _words,
     "vitals": lambda store: store.vitals(READER, EVERYTHING, model=MODEL, shown_since=NOW),
     "put_snapshot": lambda store: store.put_snapshot(SCOPE, a_snapshot(None, score=1.0)),
     "snapshots": lambda store: store.snapshots(SCOPE, SCOPE.crew, limit=9),
@@ -263,10 +279,10 @@ class WallContract(StoreSuite):
         await populate(store, SIBLING, prefix=CANARY)
         async with self.another_store() as empty:
             for name in ("get", "cues", "revisions", "relations", "audit", "provenance", "memories", "states", "events",
-                         "count_events", "stats", "by_topic", "pending", "vectors", "vitals", "snapshots", "crews",
-                         "export"):  # fmt: skip
+                         "count_events", "stats", "by_topic", "pending", "vectors", "words", "vitals", "snapshots",
+                         "crews", "export"):  # fmt: skip
                 assert await OBSERVED[name](store) == await OBSERVED[name](empty), name
-            for name in ("search", "search by words", "search by phrase", "search by vector"):
+            for name in (name for name in OBSERVED if name.startswith("search")):
                 answer = cast("Candidates", await OBSERVED[name](store))
                 assert_same_answer(answer, cast("Candidates", await OBSERVED[name](empty)))
 

@@ -7,6 +7,8 @@ from datetime import date, timedelta
 from typing import Final
 from uuid import UUID
 
+import numpy as np
+
 from remembrancer.domain.event import Priority
 from remembrancer.domain.health import HealthSnapshot, Metrics
 from remembrancer.domain.memory import Cue, MemoryWrite, Status
@@ -58,7 +60,8 @@ async def populate(store: Store, scope: Scope, *, prefix: str = "") -> None:
     )
     await give_vectors(store, {deploy.text: a_vector(1, 0, 0), old.text: a_vector(3, 4, 0)}, scope=scope)
     pending = await store.pending(scope, OTHER_MODEL, limit=100, now=NOW)
-    cut = [CueVector(cue.ref, a_vector(0, 1), True) for cue in pending if cue.memory_id == OLD]
+    words = np.array([[128], [64]], dtype=np.uint8)
+    cut = [CueVector(cue.ref, a_vector(0, 1), True, words) for cue in pending if cue.memory_id == OLD]
     await store.put_vectors(scope, OTHER_MODEL, cut, at=NOW)
     await store.import_rows(scope, relation_rows())
     await _log(store, scope)

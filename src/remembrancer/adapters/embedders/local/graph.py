@@ -5,41 +5,48 @@ padding; `pooled` int32 (texts, pieces), 1 for a piece that the text's vector is
 (texts, 384), unit rows: the mean of the last layer over the pooled pieces; `words` float32 (texts, pieces, 384): the
 last layer itself, unit rows too.
 
-The operators of the domain com.microsoft are onnxruntime's fused forms of attention, of bias + erf GELU and
-of residual + layer norm: exact, and one pass over memory each.
+Between attentions, the pieces of all texts are the rows of one matrix. In int8 every product of such rows and weights
+is one of integers: 8-bit rows, each with a scale of its own, found as it comes, and 8-bit weights, with a scale for
+each output. Because no scale spans two pieces, a text's vector does not depend on its neighbours in the batch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from remembrancer.adapters.embedders.local import bindings
+from remembrancer.adapters.embedders.local.graph_nodes import FUSED, Nodes
+from remembrancer.adapters.embedders.local.quantised import evening_factors, quantised_by_row
 
 Precision = Literal["fp32", "int8"]
 
 # Raise it whenever the bytes of a graph change: caches are keyed by it.
-GRAPH_VERSION = 2
+GRAPH_VERSION = 3
 
 DIM = 384
 MAX_PIECES = 256
 _LAYERS = 6
 _HEADS = 12
 _LAYER_NORM_EPSILON = 1e-12
-_FUSED = "com.microsoft"
-_OPSET = 20
-_IR_VERSION = 10
 
-# Weights of one output and 64 inputs share a scale, and so do 64 activations of one piece. Because no scale
-# spans two pieces, a text's vector does not depend on its neighbours in the batch.
-_BLOCK = 64
-_INT8_ACTIVATIONS = 4  # MatMulNBits' accuracy_level: multiply int8 by int8 instead of expanding to float32
+# How many layer norms' gains tell how large a channel is beside the others: what one of them makes large, the next ones
+# find large, as it is carried past each layer. Without sample texts, it is the best sign there is.
+_TELLING_NORMS = 3
 
-_Array = NDArray[Any]
-_Weights = Mapping[str, NDArray[np.float32]]
+# The unsigned levels of a row: those of either sign lie around 128, up to 127 on each side. GELU goes no lower than
+# -0.17, so for its outputs zero is level 16, and nearly all levels are left for the positive ones.
+_SIGNED_ZERO = 128
+_SIGNED_LEVELS = 127
+_GELU_ZERO = 16
+_GELU_LEVELS = 255 - _GELU_ZERO
+_GELU_LEAST = 0.17
+
+_Matrix = NDArray[np.float32]
+_Weights = Mapping[str, _Matrix]
 
 
 def build(weights: _Weights, precision: Precision) -> bytes:
@@ -47,164 +54,189 @@ def build(weights: _Weights, precision: Precision) -> bytes:
     return _Graph(weights, precision).serialised()
 
 
-def quantised_by_block(matrix: NDArray[np.float32]) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
-    """`matrix` (outputs, inputs) in 8 bits: levels (outputs, blocks, 64) around 128, scale of each block."""
-    blocks = matrix.reshape(matrix.shape[0], -1, _BLOCK)
-    scales = _scales(blocks)
-    return (np.rint(blocks / scales[..., None]) + 128).astype(np.uint8), scales
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Names of: levels uint8 (rows, inputs), what a level is worth (rows, 1), the level that stands for zero."""
 
-
-def quantised_by_row(matrix: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """`matrix` (rows, columns) in 8 bits: levels of its shape, scales (rows, 1)."""
-    scales = _scales(matrix)[:, None]
-    return np.rint(matrix / scales).astype(np.int8), scales
-
-
-def _scales(values: NDArray[np.float32]) -> NDArray[np.float32]:
-    """What one of 127 levels is worth, per last axis; never zero, so that a row of zeros divides."""
-    return np.maximum(np.abs(values).max(axis=-1) / 127, np.finfo(np.float32).tiny).astype(np.float32)
+    levels: str
+    scales: str
+    zero: str
 
 
 class _Graph:
     """A graph under construction: each method adds operators and returns the name of their result."""
 
     def __init__(self, weights: _Weights, precision: Precision) -> None:
-        self._onnx = bindings.onnx()
         self._weights = weights
         self._precision: Precision = precision
-        self._nodes: list[object] = []
-        self._constants: list[object] = []
-        self._names = 0
+        self._nodes = Nodes()
+        self._gains: list[_Matrix] = []
+        self._add = self._nodes.add
+        self._constant = self._nodes.constant
+        self._last_axis = self._nodes.integers(-1)
+        self._as_rows = self._nodes.integers(-1, DIM)
+        self._as_texts = self._add("Concat", self._add("Shape", "ids"), self._nodes.integers(DIM), axis=0)
+        self._seen = self._seen_pieces()
+        if precision == "int8":
+            self._one = self._nodes.number(1)
+            rows = self._add("Reshape", self._add("Size", "ids"), self._nodes.integers(1))
+            self._signed_zero, self._signed_zeros = self._zeros(_SIGNED_ZERO, rows)
+            self._gelu_zero, self._gelu_zeros = self._zeros(_GELU_ZERO, rows)
 
     def serialised(self) -> bytes:
         hidden = self._embeddings()
         for layer in range(_LAYERS):
             hidden = self._layer(f"encoder.layer.{layer}.", hidden)
-        self._pooled(hidden)
-        helper, types = self._onnx.helper, self._onnx.TensorProto
-        graph = helper.make_graph(
-            self._nodes,
+        self._outputs(self._add("Reshape", hidden, self._as_texts))
+        types = self._nodes.types
+        return self._nodes.serialised(
             "all-MiniLM-L6-v2",
             [
-                helper.make_tensor_value_info("ids", types.INT64, ["texts", "pieces"]),
-                helper.make_tensor_value_info("mask", types.INT32, ["texts", "pieces"]),
-                helper.make_tensor_value_info("pooled", types.INT32, ["texts", "pieces"]),
+                ("ids", types.INT64, ["texts", "pieces"]),
+                ("mask", types.INT32, ["texts", "pieces"]),
+                ("pooled", types.INT32, ["texts", "pieces"]),
             ],
-            [
-                helper.make_tensor_value_info("vectors", types.FLOAT, ["texts", DIM]),
-                helper.make_tensor_value_info("words", types.FLOAT, ["texts", "pieces", DIM]),
-            ],
-            self._constants,
+            [("vectors", types.FLOAT, ["texts", DIM]), ("words", types.FLOAT, ["texts", "pieces", DIM])],
         )
-        opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid(_FUSED, 1)]
-        return helper.make_model(graph, opset_imports=opsets, ir_version=_IR_VERSION).SerializeToString()
+
+    # -- the model --------------------------------------------------------------------------------
 
     def _embeddings(self) -> str:
-        words = self._words()
         # Every piece is of segment 0, so that segment's vector is added to the positions once, here.
         positions = (
             self._weights["embeddings.position_embeddings.weight"][:MAX_PIECES]
             + self._weights["embeddings.token_type_embeddings.weight"][0]
         )
-        pieces = self._add("Slice", self._add("Shape", "ids"), self._integers(1), self._integers(2))
-        used = self._add("Slice", self._constant(positions), self._integers(0), pieces, self._integers(0))
-        return self._add(
-            "LayerNormalization",
-            self._add("Add", words, used),
-            self._weight("embeddings.LayerNorm.weight"),
-            self._weight("embeddings.LayerNorm.bias"),
-            epsilon=_LAYER_NORM_EPSILON,
-        )
+        start = self._nodes.integers(0)
+        used = self._add("Slice", self._constant(positions), start, self._add("Shape", "ids", start=1), start)
+        placed = self._add("Reshape", self._add("Add", self._word_vectors(), used), self._as_rows)
+        return self._normalised("embeddings.", placed)
 
-    def _words(self) -> str:
+    def _word_vectors(self) -> str:
         table = self._weights["embeddings.word_embeddings.weight"]
         if self._precision == "fp32":
             return self._add("Gather", self._constant(table), "ids")
         levels, scales = quantised_by_row(table)
         rows = self._add("Gather", self._constant(levels), "ids")
-        exact = self._add("Cast", rows, to=self._onnx.TensorProto.FLOAT)
-        return self._add("Mul", exact, self._add("Gather", self._constant(scales), "ids"))
+        exact = self._add("Cast", rows, to=self._nodes.types.FLOAT)
+        return self._add("Mul", exact, self._add("Gather", self._constant(scales[:, None]), "ids"))
+
+    def _seen_pieces(self) -> str:
+        """Which pieces each piece of a text attends to: bool (texts, 1, pieces, pieces)."""
+        kept = self._add("Greater", "mask", self._constant(np.array(0, np.int32)))
+        each = self._add(
+            "Concat", self._nodes.integers(1, 1), self._add("Shape", "ids", start=1), self._one_axis(), axis=0
+        )
+        return self._add("Expand", self._add("Unsqueeze", kept, self._nodes.integers(1, 2)), each)
 
     def _layer(self, layer: str, hidden: str) -> str:
-        parts = [f"{layer}attention.self.{part}." for part in ("query", "key", "value")]
-        projected = self._product(hidden, np.concatenate([self._weights[f"{part}weight"] for part in parts]))
-        attended = self._add(
-            "MultiHeadAttention",
-            *self._thirds(projected),
-            self._constant(np.concatenate([self._weights[f"{part}bias"] for part in parts])),
-            "mask",
-            domain=_FUSED,
-            num_heads=_HEADS,
-        )
-        hidden = self._residual(f"{layer}attention.output.", attended, hidden)
-        inner = self._product(hidden, self._weights[f"{layer}intermediate.dense.weight"])
-        inner = self._add("BiasGelu", inner, self._weight(f"{layer}intermediate.dense.bias"), domain=_FUSED)
-        return self._residual(f"{layer}output.", inner, hidden)
+        attended = self._add("Reshape", self._attended(f"{layer}attention.", hidden), self._as_rows)
+        # The values' bias passes through attention unchanged, as a row's attention sums to 1: it is added behind it.
+        projection = self._weights[f"{layer}attention.output.dense.weight"]
+        behind = np.dot(projection, self._weights[f"{layer}attention.self.value.bias"]).astype(np.float32)
+        bias = self._weights[f"{layer}attention.output.dense.bias"] + behind
+        hidden = self._residual(f"{layer}attention.output.", self._product(attended, projection), bias, hidden)
 
-    def _residual(self, part: str, values: str, skipped: str) -> str:
-        """Project `values`, add `skipped`, normalise."""
+        (inner,) = self._evened_products(hidden, self._weights[f"{layer}intermediate.dense.weight"])
+        bias = self._weights[f"{layer}intermediate.dense.bias"]
+        inner = self._add("BiasGelu", inner, self._constant(bias), domain=FUSED)
+        outer = self._gelu_product(inner, self._weights[f"{layer}output.dense.weight"])
+        return self._residual(f"{layer}output.", outer, self._weights[f"{layer}output.dense.bias"], hidden)
+
+    def _attended(self, part: str, hidden: str) -> str:
+        names = ("query", "key", "value")
+        matrices = [self._weights[f"{part}self.{name}.weight"] for name in names]
+        queries, keys, values = self._evened_products(hidden, *matrices)
+        # The keys' bias adds the same to all scores of one query, which softmax takes away again.
+        queries = self._add("Add", queries, self._constant(self._weights[f"{part}self.query.bias"]))
+        texts = [self._add("Reshape", rows, self._as_texts) for rows in (queries, keys, values)]
+        return self._add("Attention", *texts, self._seen, q_num_heads=_HEADS, kv_num_heads=_HEADS)
+
+    def _residual(self, part: str, values: str, bias: _Matrix, skipped: str) -> str:
+        # Sum, not Add: onnxruntime would fuse Add with the normalisation into its SkipLayerNormalization, which on the
+        # CPU takes five times as long as the two.
+        return self._normalised(part, self._add("Sum", values, skipped, self._constant(bias)))
+
+    def _normalised(self, part: str, rows: str) -> str:
+        gain, bias = (self._weights[f"{part}LayerNorm.{name}"] for name in ("weight", "bias"))
+        self._gains.append(gain)
         return self._add(
-            "SkipLayerNormalization",
-            self._product(values, self._weights[f"{part}dense.weight"]),
-            skipped,
-            self._weight(f"{part}LayerNorm.weight"),
-            self._weight(f"{part}LayerNorm.bias"),
-            self._weight(f"{part}dense.bias"),
-            domain=_FUSED,
-            epsilon=_LAYER_NORM_EPSILON,
+            "LayerNormalization", rows, self._constant(gain), self._constant(bias), epsilon=_LAYER_NORM_EPSILON
         )
 
-    def _product(self, values: str, matrix: NDArray[np.float32]) -> str:
-        """`values` times the transpose of `matrix` (outputs, inputs)."""
-        if self._precision == "fp32":
-            return self._add("MatMul", values, self._constant(np.ascontiguousarray(matrix.T)))
-        levels, scales = quantised_by_block(matrix)
-        outputs, inputs = matrix.shape
-        return self._add(
-            "MatMulNBits",
-            values,
-            self._constant(levels),
-            self._constant(scales),
-            domain=_FUSED,
-            N=outputs,
-            K=inputs,
-            bits=8,
-            block_size=_BLOCK,
-            accuracy_level=_INT8_ACTIVATIONS,
-        )
-
-    def _pooled(self, hidden: str) -> None:
+    def _outputs(self, hidden: str) -> None:
         """The mean over pieces at unit length, which is the sum at unit length; and the pieces at unit length."""
-        weights = self._add(
-            "Unsqueeze", self._add("Cast", "pooled", to=self._onnx.TensorProto.FLOAT), self._integers(1)
+        weights = self._add("Cast", "pooled", to=self._nodes.types.FLOAT)
+        total = self._add("MatMul", self._add("Unsqueeze", weights, self._one_axis()), hidden)
+        for values, name in ((self._add("Squeeze", total, self._one_axis()), "vectors"), (hidden, "words")):
+            self._add("Div", values, self._add("ReduceL2", values, self._last_axis), name=name)
+
+    def _one_axis(self) -> str:
+        return self._nodes.integers(1)
+
+    # -- rows times weights -----------------------------------------------------------------------
+
+    def _evened_products(self, rows: str, *matrices: _Matrix) -> list[str]:
+        """As `_product`, of the rows normalised last, with each of `matrices`; the last of these evens the inputs."""
+        if self._precision == "fp32":
+            return [self._exact_product(rows, matrix) for matrix in matrices]
+        sizes = np.abs(np.prod(self._gains[-_TELLING_NORMS:], axis=0))
+        factors = evening_factors(sizes, matrices[-1])
+        evened = self._signed(self._add("Mul", rows, self._constant(factors)))
+        return [self._integer_product(evened, matrix / factors) for matrix in matrices]
+
+    def _product(self, rows: str, matrix: _Matrix) -> str:
+        """`rows` times the transpose of `matrix` (outputs, inputs)."""
+        if self._precision == "fp32":
+            return self._exact_product(rows, matrix)
+        return self._integer_product(self._signed(rows), matrix)
+
+    def _gelu_product(self, rows: str, matrix: _Matrix) -> str:
+        """As `_product`, of rows that came out of GELU."""
+        if self._precision == "fp32":
+            return self._exact_product(rows, matrix)
+        most = self._add("ReduceMax", rows, self._last_axis, keepdims=0)
+        by_most = self._add("Mul", most, self._nodes.number(1 / _GELU_LEVELS))
+        scales = self._add("Max", by_most, self._nodes.number(_GELU_LEAST / _GELU_ZERO))
+        return self._integer_product(self._rows(rows, scales, self._gelu_zero, self._gelu_zeros), matrix)
+
+    def _exact_product(self, rows: str, matrix: _Matrix) -> str:
+        return self._add("MatMul", rows, self._constant(matrix.T))
+
+    def _integer_product(self, rows: _Rows, matrix: _Matrix) -> str:
+        levels, scales = quantised_by_row(matrix)
+        # It takes one scale for all rows, so that each row's own comes after it.
+        unscaled = self._add(
+            "MatMulIntegerToFloat",
+            rows.levels,
+            self._constant(levels.T),
+            self._one,
+            self._constant(scales),
+            rows.zero,
+            domain=FUSED,
         )
-        total = self._add("Squeeze", self._add("MatMul", weights, hidden), self._integers(1))
-        self._nodes += [
-            self._onnx.helper.make_node("LpNormalization", [values], [name], domain="", p=2, axis=-1)
-            for values, name in ((total, "vectors"), (hidden, "words"))
+        return self._add("Mul", unscaled, rows.scales)
+
+    def _signed(self, rows: str) -> _Rows:
+        """`rows` in levels of either sign."""
+        sides = [
+            self._add(
+                "Mul",
+                self._add(furthest, rows, self._last_axis, keepdims=0),
+                self._nodes.number(sign / _SIGNED_LEVELS),
+            )
+            for furthest, sign in (("ReduceMax", 1), ("ReduceMin", -1))
         ]
+        # Never zero, so that a row of zeros divides.
+        scales = self._add("Max", *sides, self._nodes.number(float(np.finfo(np.float32).tiny)))
+        return self._rows(rows, scales, self._signed_zero, self._signed_zeros)
 
-    def _thirds(self, values: str) -> list[str]:
-        names = [self._fresh() for _ in range(3)]
-        self._nodes.append(self._onnx.helper.make_node("Split", [values], names, domain="", axis=-1, num_outputs=3))
-        return names
+    def _rows(self, rows: str, scales: str, zero: str, zeros: str) -> _Rows:
+        # The fused domain's: its version is in every onnxruntime, ONNX's own of this opset is not.
+        levels = self._add("QuantizeLinear", rows, scales, zeros, domain=FUSED, axis=0)
+        return _Rows(levels, self._add("Unsqueeze", scales, self._last_axis), zero)
 
-    def _add(self, operator: str, *inputs: str, domain: str = "", **attributes: object) -> str:
-        name = self._fresh()
-        self._nodes.append(self._onnx.helper.make_node(operator, inputs, [name], domain=domain, **attributes))
-        return name
-
-    def _weight(self, name: str) -> str:
-        return self._constant(self._weights[name])
-
-    def _integers(self, *values: int) -> str:
-        return self._constant(np.array(values, np.int64))
-
-    def _constant(self, values: _Array) -> str:
-        name = self._fresh()
-        self._constants.append(self._onnx.numpy_helper.from_array(values, name))
-        return name
-
-    def _fresh(self) -> str:
-        self._names += 1
-        return f"value_{self._names}"
+    def _zeros(self, level: int, rows: str) -> tuple[str, str]:
+        """A level as a number, and as many of it as there are rows."""
+        one = self._constant(np.array(level, np.uint8))
+        return one, self._add("Expand", one, rows)

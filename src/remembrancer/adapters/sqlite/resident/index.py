@@ -246,7 +246,8 @@ class WorkspaceIndex:
 
     def _spoken(self, request: SearchRequest, cues: NDArray[np.int64]) -> NDArray[np.float32]:
         """1 for a cue that one of those asked about says."""
-        names = [self._actors[name] for name in request.speakers if name in self._actors]
+        # Under no name are all those who do not speak.
+        names = [self._actors[name] for name in request.speakers if name and name in self._actors]
         roles = [SPEAKERS.index(role) for role in request.roles if role in SPEAKERS]
         spoken = np.isin(self._actor_of_cue.values[cues], names) | np.isin(self._role_of_cue.values[cues], roles)
         return spoken.astype(np.float32)

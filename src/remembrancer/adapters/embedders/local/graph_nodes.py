@@ -1,0 +1,70 @@
+"""Operators and constants of an ONNX graph, gathered one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from remembrancer.adapters.embedders.local import bindings
+
+FUSED = "com.microsoft"
+
+# The lowest with the operator Attention.
+_OPSET = 23
+_IR_VERSION = 10
+
+
+class Nodes:
+    """A graph under construction: each method that adds returns the name of what it added."""
+
+    def __init__(self) -> None:
+        """Raises ModelUnavailable when the package onnx is not installed."""
+        self._onnx = bindings.onnx()
+        self.types = self._onnx.TensorProto
+        self._nodes: list[object] = []
+        self._constants: list[object] = []
+        self._names = 0
+
+    def add(self, operator: str, *inputs: str, domain: str = "", name: str = "", **attributes: object) -> str:
+        """An operator of one output, which is called `name` where one is given. An input of "" is left out."""
+        name = name or self._fresh()
+        self._nodes.append(self._onnx.helper.make_node(operator, inputs, [name], domain=domain, **attributes))
+        return name
+
+    def constant(self, values: NDArray[Any]) -> str:
+        name = self._fresh()
+        self._constants.append(self._onnx.numpy_helper.from_array(values, name))
+        return name
+
+    def integers(self, *values: int) -> str:
+        """int64, one dimension."""
+        return self.constant(np.array(values, np.int64))
+
+    def number(self, value: float) -> str:
+        """float32, no dimension."""
+        return self.constant(np.array(value, np.float32))
+
+    def serialised(
+        self,
+        name: str,
+        inputs: Sequence[tuple[str, int, Sequence[str | int]]],
+        outputs: Sequence[tuple[str, int, Sequence[str | int]]],
+    ) -> bytes:
+        """The graph, whose inputs and outputs are (name, type, shape)."""
+        helper = self._onnx.helper
+        graph = helper.make_graph(
+            self._nodes,
+            name,
+            [helper.make_tensor_value_info(*each) for each in inputs],
+            [helper.make_tensor_value_info(*each) for each in outputs],
+            self._constants,
+        )
+        opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid(FUSED, 1)]
+        return helper.make_model(graph, opset_imports=opsets, ir_version=_IR_VERSION).SerializeToString()
+
+    def _fresh(self) -> str:
+        self._names += 1
+        return f"value_{self._names}"

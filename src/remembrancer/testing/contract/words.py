@@ -1,0 +1,185 @@
+"""The signs of the vectors of a text's words: kept with its vector, read for a few, gone with it."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+import numpy as np
+import pytest
+
+from remembrancer.domain.scope import Reader, Visibility
+from remembrancer.errors import InvalidInput
+from remembrancer.ports.store import CueVector, ExportRow, Store
+from remembrancer.testing.contract.base import MODEL, StoreSuite, awaited, exported, give_vectors, remember
+from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, a_vector, indexed
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+DIM: Final = 12
+"""Not a multiple of eight: the last byte of a word has room to spare."""
+A_VECTOR: Final = a_vector(*range(1, DIM + 1))
+
+
+def signs(*words: int) -> NDArray[np.uint8]:
+    """Words of two bytes each."""
+    return np.array([[word >> 8, word & 255] for word in words], dtype=np.uint8).reshape(-1, 2)
+
+
+async def give_words(store: Store, words: Mapping[str, NDArray[np.uint8] | None], *, model: str = MODEL) -> int:
+    """Store a vector with these words for the cues with these texts."""
+    pending = await store.pending(SCOPE, model, limit=100, now=NOW)
+    given = [CueVector(cue.ref, A_VECTOR, False, words[cue.text]) for cue in pending if cue.text in words]
+    return await store.put_vectors(SCOPE, model, given, at=NOW)
+
+
+async def read(
+    store: Store, cues: Mapping[UUID, int], *, reader: Reader = READER, model: str = MODEL
+) -> dict[UUID, list[list[int]]]:
+    return {one: words.tolist() for one, words in (await store.words(reader, model, cues)).items()}
+
+
+class WordsContract(StoreSuite):
+    @awaited
+    async def test_words_come_back_as_they_were_given(self, store: Store) -> None:
+        await remember(store, indexed(a_memory(), "one"))
+        given = signs(0x1230, 0xFFF0, 0x0000)
+        await give_words(store, {"one": given})
+        (words,) = (await store.words(READER, MODEL, {a_memory().id: 0})).values()
+        np.testing.assert_array_equal(words, given, strict=True)
+
+    @awaited
+    async def test_each_text_of_a_memory_has_its_own(self, store: Store) -> None:
+        await remember(store, indexed(a_memory(), "one", "two"))
+        await give_words(store, {"one": signs(0x10), "two": signs(0x20, 0x30)})
+        assert await read(store, {a_memory().id: 0}) == {a_memory().id: [[0, 0x10]]}
+        assert await read(store, {a_memory().id: 1}) == {a_memory().id: [[0, 0x20], [0, 0x30]]}
+
+    @awaited
+    async def test_a_text_that_is_not_there_has_none(self, store: Store) -> None:
+        await remember(store, indexed(a_memory(), "one"))
+        await give_words(store, {"one": signs(0x10)})
+        assert await read(store, {a_memory().id: 1, UUID(int=404): 0}) == {}
+
+    @awaited
+    async def test_a_text_whose_vector_came_without_words_has_none(self, store: Store) -> None:
+        await remember(store, indexed(a_memory("plain")), indexed(a_memory("worded")))
+        await give_words(store, {"plain": None, "worded": signs(0x10)})
+        asked = {a_memory("plain").id: 0, a_memory("worded").id: 0}
+        assert set(await read(store, asked)) == {a_memory("worded").id}
+
+    @awaited
+    async def test_a_text_without_a_word_has_none_of_them(self, store: Store) -> None:
+        await remember(store, indexed(a_memory("…", memory_id=UUID(int=1))))
+        await give_words(store, {"…": signs()})
+        (words,) = (await store.words(READER, MODEL, {UUID(int=1): 0})).values()
+        assert words.shape == (0, 2)
+
+    @awaited
+    async def test_words_of_another_model_are_not_read(self, store: Store) -> None:
+        await remember(store, indexed(a_memory(), "one"))
+        await give_words(store, {"one": signs(0x10)}, model="model-b")
+        assert await read(store, {a_memory().id: 0}) == {}
+        await give_words(store, {"one": signs(0x20)})
+        assert await read(store, {a_memory().id: 0}) == {a_memory().id: [[0, 0x20]]}
+        assert await read(store, {a_memory().id: 0}, model="model-b") == {a_memory().id: [[0, 0x10]]}
+
+    @awaited
+    async def test_words_once_stored_stay_with_their_vector(self, store: Store) -> None:
+        await remember(store, indexed(a_memory(), "one"))
+        (cue,) = await store.pending(SCOPE, MODEL, limit=1, now=NOW)
+        for words in (signs(0x10), signs(0x20)):
+            await store.put_vectors(SCOPE, MODEL, [CueVector(cue.ref, A_VECTOR, False, words)], at=NOW)
+        assert await read(store, {a_memory().id: 0}) == {a_memory().id: [[0, 0x10]]}
+
+    @awaited
+    async def test_the_words_of_a_revised_text_are_gone(self, store: Store) -> None:
+        memory = a_memory()
+        await remember(store, indexed(memory, "one"))
+        await give_words(store, {"one": signs(0x10)})
+        await store.revise(SCOPE, indexed(memory, "one"), expected_revision=1, at=NOW)
+        assert await read(store, {memory.id: 0}) == {}
+        await give_words(store, {"one": signs(0x20)})
+        assert await read(store, {memory.id: 0}) == {memory.id: [[0, 0x20]]}
+
+    @awaited
+    async def test_the_words_of_a_text_that_has_gone_are_left(self, store: Store) -> None:
+        memory = a_memory()
+        await remember(store, indexed(memory, "one"))
+        (gone,) = await store.pending(SCOPE, MODEL, limit=1, now=NOW)
+        await store.revise(SCOPE, indexed(memory, "two"), expected_revision=1, at=NOW)
+        await store.put_vectors(SCOPE, MODEL, [CueVector(gone.ref, A_VECTOR, False, signs(0x10))], at=NOW)
+        assert await read(store, {memory.id: 0}) == {}
+
+    @awaited
+    async def test_words_of_what_the_reader_cannot_see_are_left_out(self, store: Store) -> None:
+        hidden = replace(a_memory(scope=replace(SCOPE, agent="bob")), visibility=Visibility.OWN)
+        await remember(store, indexed(hidden, "one"))
+        await give_words(store, {"one": signs(0x10)})
+        assert await read(store, {hidden.id: 0}) == {}
+        assert set(await read(store, {hidden.id: 0}, reader=Reader(hidden.scope))) == {hidden.id}
+
+    @awaited
+    async def test_words_of_very_many_memories_can_be_asked_for(self, store: Store) -> None:
+        await remember(store, indexed(a_memory(), "one"))
+        await give_words(store, {"one": signs(0x10)})
+        asked = dict.fromkeys([*(UUID(int=n) for n in range(40_000)), a_memory().id], 0)
+        assert set(await read(store, asked)) == {a_memory().id}
+
+    @awaited
+    async def test_asking_for_no_memory_reads_no_words(self, store: Store) -> None:
+        assert await read(store, {}) == {}
+
+    @awaited
+    async def test_the_caller_s_array_is_not_kept(self, store: Store) -> None:
+        await remember(store, indexed(a_memory(), "one"))
+        words = signs(0x10)
+        await give_words(store, {"one": words})
+        words[:] = 0xFF
+        assert await read(store, {a_memory().id: 0}) == {a_memory().id: [[0, 0x10]]}
+
+
+class MovedWordsContract(StoreSuite):
+    """Words go out and come in with their vectors."""
+
+    @awaited
+    async def test_words_go_out_and_come_in_the_same(self, store: Store) -> None:
+        async with self.another_store() as source:
+            await remember(source, indexed(a_memory(), "one", "two", "…"))
+            await give_words(source, {"one": signs(0x10, 0x20), "two": None, "…": signs()})
+            rows = await exported(source)
+        assert await store.import_rows(SCOPE, rows) == len(rows)
+        assert await exported(store) == rows
+        assert await read(store, {a_memory().id: 0}) == {a_memory().id: [[0, 0x10], [0, 0x20]]}
+        assert await read(store, {a_memory().id: 1}) == {}
+        assert await read(store, {a_memory().id: 2}) == {a_memory().id: []}
+
+    @awaited
+    async def test_a_vector_that_is_there_keeps_its_words(self, store: Store) -> None:
+        async with self.another_store() as source:
+            await remember(source, indexed(a_memory(), "one"))
+            await give_words(source, {"one": signs(0x10)})
+            rows = await exported(source)
+        await remember(store, indexed(a_memory(), "one"))
+        await give_vectors(store, {"one": A_VECTOR})
+        assert await store.import_rows(SCOPE, rows) == 0
+        assert await read(store, {a_memory().id: 0}) == {}
+
+    @pytest.mark.parametrize("given", [b"\x10", b"\x10\x20\x30", "not base64", 7])
+    def test_words_cut_short_refuse_the_import(self, store: Store, given: bytes | str | int) -> None:
+        async def attempt() -> None:
+            async with self.another_store() as source:
+                await remember(source, indexed(a_memory(), "one"))
+                await give_words(source, {"one": signs(0x10)})
+                rows = await exported(source)
+            value = base64.b64encode(given).decode() if isinstance(given, bytes) else given
+            broken: list[ExportRow] = [{**row, "words": value} if row["record"] == "vector" else row for row in rows]
+            with pytest.raises(InvalidInput, match=r"^vector\.words: "):
+                await store.import_rows(SCOPE, broken)
+            assert await exported(store) == []
+
+        self.runner.run(attempt())

