@@ -24,7 +24,8 @@ from remembrancer.adapters.sqlite.store import SqliteStore
 from remembrancer.domain.event import Severity
 from remembrancer.domain.scope import Scope
 from remembrancer.policies.formation import analysed
-from remembrancer.ports.embedder import Embedder
+from remembrancer.policies.late_interaction import packed
+from remembrancer.ports.embedder import Embedder, Passage, word_embedder
 from remembrancer.ports.store import CueVector
 
 SIZES: Final = (1_000, 10_000, 100_000)
@@ -79,25 +80,34 @@ async def fill(path: Path, words: Words, size: int, embedder: Embedder) -> float
 
 
 async def _give_vectors(path: Path, embedder: Embedder, scope: Scope) -> None:
-    """Vectors for every cue: each one of a thousand real ones, moved a little."""
+    """Vectors for every cue, and those of its words: each those of one of a thousand real texts, its own moved a
+    little.
+    """
     words, chance = Words(seed=1), np.random.default_rng(1)
-    real = (await embedder.embed_documents([words.text() for _ in range(EMBEDDED)])).vectors
+    reading = word_embedder(embedder)
+    assert reading is not None, "the default preset keeps the vectors of words"
+    real = await reading.embed_passages([Passage(words.text()) for _ in range(EMBEDDED)])
+    signs = [packed(each) for each in real.words]
     store = SqliteStore(str(path), analyse=analysed)
     try:
         while waiting := await store.pending(scope, embedder.model_id, limit=BATCH, now=datetime.now(UTC)):
-            vectors = _near(real, chance, len(waiting))
+            drawn = chance.integers(0, EMBEDDED, len(waiting))
+            vectors = _moved(real.vectors[drawn], chance)
             await store.put_vectors(
                 scope,
                 embedder.model_id,
-                [CueVector(cue.ref, vector, truncated=False) for cue, vector in zip(waiting, vectors, strict=True)],
+                [
+                    CueVector(cue.ref, vector, truncated=False, words=signs[one])
+                    for cue, vector, one in zip(waiting, vectors, drawn.tolist(), strict=True)
+                ],
                 at=datetime.now(UTC),
             )
     finally:
         await store.close()
 
 
-def _near(real: NDArray[np.float32], chance: np.random.Generator, count: int) -> NDArray[np.float32]:
-    moved = real[chance.integers(0, len(real), count)] + chance.normal(0, 0.03, (count, real.shape[1]))
+def _moved(vectors: NDArray[np.float32], chance: np.random.Generator) -> NDArray[np.float32]:
+    moved = vectors + chance.normal(0, 0.03, vectors.shape)
     return (moved / np.linalg.norm(moved, axis=1, keepdims=True)).astype(np.float32)
 
 

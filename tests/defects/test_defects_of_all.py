@@ -53,7 +53,7 @@ def test_the_best_lexical_match_comes_first_without_an_embedder(wordy: Remembran
         wordy.remember(note)
     answer = wordy.recall(ASKED, ranking=ranking)
     assert answer[0].memory.text == NOTES[0]
-    assert answer[0].explanation.ranks == {"lexical": 1}
+    assert answer[0].explanation.ranks["lexical"] == 1
     matched = [hit.explanation.signals["bm25"] or 0.0 for hit in answer]
     assert all(one > other for one, other in pairwise(matched))
     assert all(one.score > other.score for one, other in pairwise(answer))

@@ -14,12 +14,13 @@ from remembrancer.errors import InvalidInput
 from remembrancer.policies.admission import Admission
 from remembrancer.policies.decay import Curve, Ebbinghaus, Exponential, HalfLife, LinearRamp, PowerLaw
 from remembrancer.policies.dynamics import Dynamics, Since
+from remembrancer.policies.encoding import MAX_CHARS, MAX_TURNS, Encoding
 from remembrancer.policies.importance import Importance
-from remembrancer.policies.ranking import Depth, Ranking
+from remembrancer.policies.ranking import LATE_INTERACTION, MAX_REREAD, Depth, Ranking
 from remembrancer.policies.reinforcement import Gain, LinearGain, LogarithmicGain, NoGain
 from remembrancer.policies.relevance import Floor
 from remembrancer.policies.rendering.block import Block
-from remembrancer.policies.scoring import Clamp, Expression, Greatest, Product, Signal, Weighted
+from remembrancer.policies.scoring import Clamp, Expression, Greatest, Product, Signal, Weighted, signal_names
 from remembrancer.policies.signals import SCALES, STATE_SIGNALS, Scale
 from remembrancer.presets.catalogue import PRESETS
 from remembrancer.presets.default import DEFAULT
@@ -55,13 +56,23 @@ def expressions(among: list[str]) -> st.SearchStrategy[Expression]:
     return st.recursive(st.sampled_from(among).map(Signal), composed, max_leaves=5)
 
 
-scores = expressions([name for name, scale in SCALES.items() if scale is Scale.UNIT])
+UNITS = [name for name, scale in SCALES.items() if scale is Scale.UNIT]
+scores = expressions(UNITS)
+plain_scores = expressions([name for name in UNITS if name != LATE_INTERACTION])
 strengths = expressions([name for name, signal in STATE_SIGNALS.items() if signal.scale is Scale.UNIT])
 
+
+def ranking_of(score: Expression, reread: int, **others: Any) -> Ranking:
+    """Which compares word by word where its score says so."""
+    return Ranking(score=score, reread=reread if LATE_INTERACTION in signal_names(score) else 0, **others)
+
+
 rankings = st.builds(
-    Ranking,
+    ranking_of,
     score=scores,
-    words_alone=st.none() | scores,
+    reread=st.integers(1, MAX_REREAD),
+    words_alone=st.none() | plain_scores,
+    unread=st.none() | plain_scores,
     depth=st.builds(Depth, least=st.integers(1, 10_000), per_hit=st.integers(1, 100)),
     floor=st.none() | st.builds(Floor, st.floats(min_value=0.01, max_value=1), st.floats(min_value=0.01, max_value=1)),
 )
@@ -72,7 +83,7 @@ def presets(draw: st.DrawFn) -> Preset:
     strength = draw(strengths)
     ranking = draw(rankings)
     if draw(st.booleans()):  # a score that reads the strength
-        ranking = replace(ranking, score=Product((Signal("similarity"), strength)))
+        ranking = replace(ranking, score=Product((Signal("similarity"), strength)), reread=0)
     return replace(
         DEFAULT,
         name=draw(slugs),
@@ -101,6 +112,15 @@ def presets(draw: st.DrawFn) -> Preset:
                 since=st.sampled_from(Since),
                 gain=gains,
                 level_factors=st.dictionaries(st.sampled_from(Level), st.floats(min_value=0.01, max_value=100)),
+            )
+        ),
+        encoding=draw(
+            st.builds(
+                Encoding,
+                heading=st.booleans(),
+                turns=st.integers(0, MAX_TURNS),
+                chars=st.integers(0, MAX_CHARS),
+                words=st.booleans(),
             )
         ),
         fading=Fading(strength=strength, below=draw(fractions)),

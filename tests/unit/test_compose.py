@@ -15,6 +15,7 @@ import pytest
 from remembrancer import compose
 from remembrancer.compose import LOCAL_PACKAGES, choose_embedder, choose_preset
 from remembrancer.config import Settings
+from remembrancer.domain.memory import Cue
 from remembrancer.engine.context import Context
 from remembrancer.errors import InvalidInput, ModelUnavailable, StoreUnavailable
 from remembrancer.policies.formation import analysed

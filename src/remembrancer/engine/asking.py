@@ -12,7 +12,7 @@ from remembrancer.domain.candidates import Candidates
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader
 from remembrancer.engine.context import Context
-from remembrancer.errors import ModelUnavailable
+from remembrancer.errors import InvalidInput, ModelUnavailable
 from remembrancer.policies.dynamics import instant
 from remembrancer.policies.late_interaction import QuestionWords, weighted
 from remembrancer.policies.lexical import lexical_query
@@ -83,4 +83,7 @@ async def _anchor(ctx: Context, reader: Reader, expression: Anchored, where: Fil
     found = await ctx.store.search(reader, SearchRequest(where=where, depth=1, lexical=terms, model=ctx.model))
     if not found.ids or found.coverage[0] < ANCHOR_COVERAGE:
         return None
-    return resolve(expression, instant(int(found.states.occurred_at[0])))
+    try:
+        return resolve(expression, instant(int(found.states.occurred_at[0])))
+    except InvalidInput:  # it leaves the years that can be told: no memory can be near to it
+        return None

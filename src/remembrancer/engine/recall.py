@@ -30,7 +30,7 @@ from remembrancer.policies.diversity import Mmr
 from remembrancer.policies.late_interaction import QuestionWords, closeness
 from remembrancer.policies.lexical import analyse
 from remembrancer.policies.planning import Plan
-from remembrancer.policies.ranking import Ranking
+from remembrancer.policies.ranking import LATE_INTERACTION, Ranking
 from remembrancer.policies.scoring import evaluate
 from remembrancer.ports.store import SearchRequest
 from remembrancer.presets.spec import MAX_LIMIT
@@ -110,14 +110,15 @@ async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
     at = where.current_at  # asked as of another time, everything is as old as it was then
     with_vector = bool(found.dense_rank.any())
     asked = signals.Asked(planned.spans, planned.kind, bool(planned.speakers or planned.roles))
-    ranking = _rank(ctx, ranking_asked, found, question, at, asked, with_vector=with_vector)
+    table = signals.compute(found, signals.Moment(at, ctx.preset.dynamics), asked)
+    ranking = _rank(ranking_asked, found, table, question.min_score, with_vector=with_vector)
     timer.lap("score")
     words = embedded.words(planned, found) if with_vector else None
     if words is not None and ctx.model is not None:
         close = await _reread(ctx, reader, ranking, ctx.model, words, ranking_asked.reread)
         timer.lap("reread")
-        asked = replace(asked, closeness=close)
-        ranking = _rank(ctx, ranking_asked, found, question, at, asked, with_vector=True)
+        if close is not None:
+            ranking = _rank(ranking_asked, found, table | {LATE_INTERACTION: close}, question.min_score, reread=True)
         timer.lap("rescore")
     choice = await choose(ctx, reader, ranking, ranking_asked.diversity, limit, question.min_score)
     timer.lap("gather")
@@ -184,24 +185,22 @@ async def _reread(
 
 
 def _rank(
-    ctx: Context,
     ranking: Ranking,
     found: Candidates,
-    question: Question,
-    at: datetime,
-    asked: signals.Asked,
+    table: Mapping[str, Column],
+    min_score: float,
     *,
-    with_vector: bool,
+    with_vector: bool = True,
+    reread: bool = False,
 ) -> Ranked:
-    table = signals.compute(found, signals.Moment(at, ctx.preset.dynamics), asked)
-    expression = ranking.expression(with_vector=with_vector, reread=asked.closeness is not None)
+    expression = ranking.expression(with_vector=with_vector, reread=reread)
     scored = evaluate(expression, table, len(found.ids))
     scores = np.nan_to_num(scored.values)
     floor = ranking.floor
     relevant = scores >= 0 if floor is None else floor.passes(table["similarity"], table["coverage"])
     # Candidates come newest first, then by id: a stable sort leaves ties in that order.
     order = np.argsort(-scores, kind="stable")
-    return Ranked(found, table, scored, scores, order, relevant, relevant & (scores >= question.min_score))
+    return Ranked(found, table, scored, scores, order, relevant, relevant & (scores >= min_score))
 
 
 class _Fates(Mapping[UUID, Fate]):

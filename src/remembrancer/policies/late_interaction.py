@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
+import simsimd
 
 from remembrancer.policies.lexical import analyse
 
@@ -71,9 +72,14 @@ def closeness(question: QuestionWords, texts: Sequence[NDArray[np.uint8]]) -> ND
     if not sizes.any():
         return close
     dim = question.vectors.shape[1]
-    bits = np.unpackbits(np.concatenate([text for text in texts if len(text)]), axis=1, count=dim)
-    # q · sign(x) = 2 q · bits - sum of q: bits need no second pass to become signs.
-    products = 2 * (question.vectors @ bits.astype(np.float32).T) - question.vectors.sum(axis=1, keepdims=True)
+    bits = np.unpackbits(np.concatenate([text for text in texts if len(text)]), axis=1, count=dim).view(np.int8)
+    # In 8 bits too, the question's components keep three digits, and whole numbers multiply in half the time.
+    scales = np.abs(question.vectors).max(axis=1, keepdims=True) / 127
+    levels = np.rint(question.vectors / scales).astype(np.int8)
+    # q · sign(x) = 2 q · bits - sum of q: bits need no second pass to become signs. simsimd's stubs type its result as
+    # its own buffer; numpy reads it without a copy.
+    held = np.asarray(cast("Any", simsimd.cdist(levels, bits, "dot")))
+    products = (2 * held - levels.sum(axis=1, keepdims=True, dtype=np.int64)) * scales
     present = np.flatnonzero(sizes)
     starts = np.cumsum(sizes[present]) - sizes[present]
     greatest = np.maximum.reduceat(products, starts, axis=1)

@@ -54,9 +54,12 @@ class Ranking:
 
     def __post_init__(self) -> None:
         signals.check("score", self.score)
-        for name in ("words_alone", "unread"):
-            if (expression := getattr(self, name)) is not None:
-                signals.check(name, expression)
+        for name, expression in (("words_alone", self.words_alone), ("unread", self.unread)):
+            if expression is None:
+                continue
+            signals.check(name, expression)
+            if LATE_INTERACTION in signal_names(expression):
+                raise InvalidInput(name, LATE_INTERACTION, "signals that are there before words are compared")
         validation.whole("reread", self.reread, 0, MAX_REREAD)
         if self.reread and LATE_INTERACTION not in signal_names(self.score):
             raise InvalidInput("reread", self.reread, f"0, where score does not read {LATE_INTERACTION}")
@@ -71,6 +74,8 @@ class Ranking:
 
     @property
     def reads_surroundings(self) -> bool:
-        """Whether any of its expressions does."""
+        """Whether any of its expressions does, or words are compared: what they weigh comes with the surroundings."""
         given = (self.score, self.words_alone, self.unread)
-        return any(SURROUNDINGS & signal_names(expression) for expression in given if expression is not None)
+        return self.reread > 0 or any(
+            SURROUNDINGS & signal_names(expression) for expression in given if expression is not None
+        )

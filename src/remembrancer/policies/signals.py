@@ -50,14 +50,12 @@ class Moment:
 class Asked:
     """What of a question is met besides its words and its vector.
 
-    `spans`: the times it names. `kind`: what it asks for. `speakers`: whether it says who speaks. `closeness`: of each
-    candidate by late interaction, NaN where it was not compared; None before any was.
+    `spans`: the times it names. `kind`: what it asks for. `speakers`: whether it says who speaks.
     """
 
     spans: tuple[TimeSpan, ...] = ()
     kind: Mark = Mark.NOTHING
     speakers: bool = False
-    closeness: Column | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +126,9 @@ def _time(found: Candidates, asked: Asked) -> Column:
     return nearness(asked.spans, found.states.occurred_at, found.states.occurred_at)
 
 
-def _late_interaction(found: Candidates, asked: Asked) -> Column:
-    return np.full(len(found.ids), np.nan) if asked.closeness is None else asked.closeness
+def _late_interaction(found: Candidates, _: Asked) -> Column:
+    """Absent until the best have been compared word by word: `policies.late_interaction` says how close they come."""
+    return np.full(len(found.ids), np.nan)
 
 
 def _dense_leg(found: Candidates, _: Asked) -> Column:

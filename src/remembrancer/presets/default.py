@@ -39,13 +39,13 @@ DEFAULT: Final = Preset(
         )
     ),
     ranking=Ranking(
-        # Rounded from weights learned on half of LoCoMo and tried on the other half: docs/decisions/0012. The measure is
-        # flat around them.
+        # Rounded from weights learned on half of LoCoMo and tried on the other half (docs/decisions/0012-retrieval.md);
+        # the measure is flat around them.
         score=Weighted(
             (
                 (Signal("late_interaction"), 0.27),
                 (Signal("similarity"), 0.13),
-                # The words themselves: little beside their vectors, all there is for a name or a number without meaning.
+                # The words themselves: little beside their vectors, all there is for a name or number without meaning.
                 (Signal("coverage"), 0.04),
                 (Signal("nearby"), 0.085),
                 (Signal("session"), 0.13),
@@ -89,7 +89,7 @@ DEFAULT: Final = Preset(
     dynamics=Dynamics(
         curve=HalfLife(days=30), since=Since.EXPOSED, counted=Exposure.USED, gain=LogarithmicGain(divisor=8)
     ),
-    encoding=Encoding(turns=3, chars=400, words=True),
+    encoding=Encoding(turns=3, chars=300, words=True),
     fading=Fading(
         strength=Greatest(
             (

@@ -15,6 +15,7 @@ from remembrancer.engine import record
 from remembrancer.engine.context import Context
 from remembrancer.engine.index import PLAIN_TEXT, Swept, index_batch
 from remembrancer.errors import ModelUnavailable
+from remembrancer.policies.encoding import Encoding
 from remembrancer.ports.embedder import Embedded, Embedder
 from remembrancer.presets.default import DEFAULT
 from remembrancer.testing.doubles import (
@@ -144,7 +145,7 @@ def test_an_embedder_that_is_down_is_not_held_against_the_texts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("heading_in_vector", "heading", "expected"),
+    ("with_heading", "heading", "expected"),
     [
         (True, "Ana, Wednesday 4 March 2026", "Ana, Wednesday 4 March 2026: The deploy failed"),
         (True, "", "The deploy failed"),
@@ -152,12 +153,12 @@ def test_an_embedder_that_is_down_is_not_held_against_the_texts() -> None:
     ],
 )
 def test_who_and_when_are_embedded_with_a_text_where_the_preset_says_so(
-    heading_in_vector: bool, heading: str, expected: str
+    with_heading: bool, heading: str, expected: str
 ) -> None:
     embedder = Picky()
 
     async def steps(ctx: Context, _: FixedClock) -> None:
-        ctx = replace(ctx, preset=replace(ctx.preset, heading_in_vector=heading_in_vector))
+        ctx = replace(ctx, preset=replace(ctx.preset, encoding=Encoding(heading=with_heading)))
         memory = a_memory("The deploy failed")
         cue = Cue(memory_id=memory.id, ordinal=0, text=memory.text, heading=heading)
         await ctx.store.insert(SCOPE, MemoryWrite(memory, (an_indexed_cue(cue),)))

@@ -387,8 +387,9 @@ def test_an_explanation_names_every_signal(answer: Recall) -> None:
 
 
 def test_an_explanation_names_the_rank_in_each_leg(answer: Recall) -> None:
-    assert all(set(hit.explanation.ranks) == {"dense", "lexical"} for hit in answer)
-    assert min(hit.explanation.ranks["lexical"] for hit in answer) == 1
+    brought = {leg: sorted(hit.explanation.ranks.get(leg, 99) for hit in answer) for leg in answer.trace.legs}
+    assert set(brought) == {"dense", "lexical", "context"}
+    assert {leg: ranks[0] for leg, ranks in brought.items()} == {"dense": 1, "lexical": 1, "context": 1}
 
 
 def test_the_terms_that_matched_are_the_questions_own_in_its_order(answer: Recall) -> None:
@@ -406,7 +407,7 @@ def test_a_trace_tells_what_was_searched_and_what_each_leg_brought(answer: Recal
     trace = answer.trace
     assert trace.searched == "why did the deploy of checkout run out of memory?"
     assert trace.terms == ("deploi", "checkout", "run", "memori")
-    assert trace.legs == {"dense": 5, "lexical": 4}
+    assert trace.legs == {"dense": 5, "lexical": 4, "context": 4}
 
 
 def test_an_answer_times_every_stage(answer: Recall) -> None:
@@ -507,7 +508,7 @@ def test_with_all_there_nothing_is_degraded(rem: Remembrancer) -> None:
 def test_an_absent_signal_is_explained_as_absent(wordy: Remembrancer) -> None:
     wordy.observe("The deploy failed")
     explanation = wordy.recall("deploy")[0].explanation
-    assert (explanation.signals["similarity"], explanation.ranks) == (None, {"lexical": 1})
+    assert (explanation.signals["similarity"], explanation.ranks) == (None, {"lexical": 1, "context": 1})
 
 
 class Recovering(HashEmbedder):

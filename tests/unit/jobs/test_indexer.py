@@ -36,11 +36,13 @@ class Signalling(ReferenceStore):
         self.asked = asyncio.Semaphore(0)
         self.errors: list[Exception] = []
 
-    async def pending(self, scope: Scope, model: str, *, limit: int, now: datetime) -> tuple[PendingCue, ...]:
+    async def pending(
+        self, scope: Scope, model: str, *, limit: int, now: datetime, before: int = 0
+    ) -> tuple[PendingCue, ...]:
         self.asked.release()
         if self.errors:
             raise self.errors.pop(0)
-        return await super().pending(scope, model, limit=limit, now=now)
+        return await super().pending(scope, model, limit=limit, now=now, before=before)
 
     async def put_vectors(
         self,

@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.ranking import MAX_DEPTH, Depth, Ranking
-from remembrancer.policies.scoring import Product, Signal
+from remembrancer.policies.ranking import MAX_DEPTH, MAX_REREAD, SURROUNDINGS, Depth, Ranking
+from remembrancer.policies.scoring import Expression, Product, Rrf, Signal
 
 SIMILARITY, LEXICAL = Signal("similarity"), Signal("lexical")
+BY_WORDS = Rrf((SIMILARITY, Signal("late_interaction")))
 
 
 @pytest.mark.parametrize(
@@ -60,3 +61,53 @@ def test_a_score_that_could_leave_the_unit_interval_is_refused_by_name() -> None
         Ranking(score=Signal("level"))
     with pytest.raises(InvalidInput, match=r"^words_alone: 'bm25'"):
         Ranking(score=SIMILARITY, words_alone=Product((LEXICAL, Signal("bm25"))))
+
+
+def test_comparing_words_for_a_score_that_does_not_read_it_is_refused() -> None:
+    with pytest.raises(InvalidInput, match=r"^reread: 5 .*expected 0, where score does not read late_interaction"):
+        Ranking(score=SIMILARITY, reread=5)
+
+
+@pytest.mark.parametrize("score", [Signal("late_interaction"), BY_WORDS], ids=str)
+def test_a_score_by_words_that_are_never_compared_is_refused(score: Expression) -> None:
+    with pytest.raises(InvalidInput, match=r"^reread: 0 .*1 or more, where score reads late_interaction"):
+        Ranking(score=score)
+
+
+@pytest.mark.parametrize("name", ["words_alone", "unread"])
+def test_what_scores_before_words_are_compared_cannot_read_how_close_they_are(name: str) -> None:
+    given: dict[str, Any] = {name: BY_WORDS}
+    with pytest.raises(InvalidInput, match=rf"^{name}: 'late_interaction' "):
+        Ranking(score=BY_WORDS, reread=5, **given)
+
+
+@pytest.mark.parametrize("reread", [-1, MAX_REREAD + 1, True, 1.5])
+def test_so_many_are_not_compared_by_words(reread: Any) -> None:
+    with pytest.raises(InvalidInput, match=r"^reread: .*from 0 to 1000"):
+        Ranking(score=BY_WORDS, reread=reread)
+
+
+def test_before_words_are_compared_what_is_said_for_it_scores() -> None:
+    ranking = Ranking(score=BY_WORDS, unread=SIMILARITY, words_alone=LEXICAL, reread=5)
+    assert ranking.expression(with_vector=True, reread=False) == SIMILARITY
+    assert ranking.expression(with_vector=True, reread=True) == BY_WORDS
+    assert ranking.expression(with_vector=False, reread=False) == LEXICAL
+
+
+def test_before_words_are_compared_the_usual_score_stands_where_nothing_is_said() -> None:
+    assert Ranking(score=BY_WORDS, reread=5).expression(with_vector=True, reread=False) == BY_WORDS
+
+
+@pytest.mark.parametrize("name", sorted(SURROUNDINGS))
+def test_surroundings_are_read_where_any_of_its_expressions_reads_one(name: str) -> None:
+    one = Product((SIMILARITY, Signal(name)))
+    read = [Ranking(score=one), Ranking(score=LEXICAL, words_alone=one), Ranking(score=LEXICAL, unread=one)]
+    assert [ranking.reads_surroundings for ranking in read] == [True] * 3
+
+
+def test_surroundings_are_read_where_words_are_compared_for_what_they_weigh() -> None:
+    assert Ranking(score=BY_WORDS, reread=5).reads_surroundings
+
+
+def test_surroundings_are_not_read_otherwise() -> None:
+    assert not Ranking(score=SIMILARITY, words_alone=LEXICAL, unread=Signal("time")).reads_surroundings

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from found import Match, found
 
-from remembrancer.domain.memory import Memory
+from remembrancer.domain.candidates import Surroundings
+from remembrancer.domain.memory import Mark, Memory
 from remembrancer.domain.strength import Exposure, Strength, Usage
 from remembrancer.errors import InvalidInput
 from remembrancer.policies import signals
@@ -27,7 +28,8 @@ from remembrancer.policies.scoring import (
     Signal,
     Weighted,
 )
-from remembrancer.policies.signals import MATCH_SIGNALS, SCALES, STATE_SIGNALS, Moment, Scale
+from remembrancer.policies.signals import MATCH_SIGNALS, NOTHING_MORE, SCALES, STATE_SIGNALS, Asked, Moment, Scale
+from remembrancer.policies.times.spans import TimeSpan
 from remembrancer.testing.doubles import NOW, a_memory
 
 NAN = math.nan
@@ -35,6 +37,29 @@ DYNAMICS = Dynamics(curve=HalfLife(days=10), since=Since.EXPOSED, counted=Exposu
 MOMENT = Moment(at=NOW, dynamics=DYNAMICS)
 BM25, SIMILARITY, LEVEL = Signal("bm25"), Signal("similarity"), Signal("level")
 STATE_SCALES = {name: signal.scale for name, signal in STATE_SIGNALS.items()}
+
+
+def surrounded(
+    name: str,
+    asked: Asked = NOTHING_MORE,
+    *,
+    nearby: float = 0.0,
+    session: float = 0.0,
+    spoken: float = 0.0,
+    marks: Mark = Mark.NOTHING,
+    bound: float = 8.0,
+) -> float:
+    """A signal of one candidate with these around it."""
+    around = Surroundings(
+        nearby=np.array([nearby], dtype=np.float32),
+        session=np.array([session], dtype=np.float32),
+        spoken=np.array([spoken], dtype=np.float32),
+        marks=np.array([int(marks)], dtype=np.int32),
+        rank=np.array([1], dtype=np.int32),
+        idf=np.array([2.0]),
+    )
+    candidates = replace(found([a_memory()], [Match()], bound=bound), surroundings=around)
+    return float(signals.compute(candidates, MOMENT, asked)[name][0])
 
 
 def signal(name: str, match: Match, *, bound: float = 8.0, memory: Memory | None = None) -> float:
@@ -77,6 +102,73 @@ def test_a_row_has_a_place_in_the_dense_leg_only_where_that_leg_brought_it(dense
 def test_a_row_has_a_place_in_the_lexical_leg_only_where_that_leg_brought_it(lexical: bool, expected: float) -> None:
     match = Match(similarity=0.5, bm25=2.5, lexical=lexical)
     assert signal("lexical_leg", match) == pytest.approx(expected, nan_ok=True)
+
+
+# ── what stands around a candidate, and what else is asked ───────────────────────────────────────────────────────────
+
+AROUND = ("nearby", "session", "speaker", "answer_kind", "statement")
+ALL_ASKED = Asked(kind=Mark.TIME, speakers=True)
+
+
+@pytest.mark.parametrize("name", AROUND)
+def test_without_surroundings_there_is_no_signal_of_them(name: str) -> None:
+    candidates = found([a_memory()], [Match(bm25=2.0)])
+    assert math.isnan(signals.compute(candidates, MOMENT, ALL_ASKED)[name][0])
+
+
+@pytest.mark.parametrize("nearby", [0.0, 0.75, 1.0])
+def test_nearby_comes_as_it_is(nearby: float) -> None:
+    assert surrounded("nearby", nearby=nearby) == nearby
+
+
+@pytest.mark.parametrize(
+    ("session", "bound", "expected"), [(2.0, 8.0, 0.25), (0.0, 8.0, 0.0), (9.0, 8.0, 1.0), (0.0, 0.0, NAN)]
+)
+def test_a_session_counts_as_the_share_of_the_most_any_text_could_reach(
+    session: float, bound: float, expected: float
+) -> None:
+    assert surrounded("session", session=session, bound=bound) == pytest.approx(expected, nan_ok=True)
+
+
+@pytest.mark.parametrize(("asked", "spoken", "expected"), [(True, 1.0, 1.0), (True, 0.0, 0.0), (False, 0.0, NAN)])
+def test_who_speaks_counts_where_it_is_asked(asked: bool, spoken: float, expected: float) -> None:
+    assert surrounded("speaker", Asked(speakers=asked), spoken=spoken) == pytest.approx(expected, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "marks", "expected"),
+    [
+        (Mark.TIME, Mark.TIME | Mark.NAME, 1.0),
+        (Mark.NUMBER, Mark.TIME | Mark.NAME, 0.0),
+        (Mark.TIME, Mark.NOTHING, 0.0),
+        (Mark.NOTHING, Mark.TIME, NAN),
+    ],
+)
+def test_what_is_asked_for_counts_where_a_text_holds_it(kind: Mark, marks: Mark, expected: float) -> None:
+    assert surrounded("answer_kind", Asked(kind=kind), marks=marks) == pytest.approx(expected, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("marks", "expected"), [(Mark.QUESTION, 0.0), (Mark.QUESTION | Mark.TIME, 0.0), (Mark.NAME, 1.0)]
+)
+def test_a_text_that_asks_is_no_statement(marks: Mark, expected: float) -> None:
+    assert surrounded("statement", marks=marks) == expected
+
+
+def test_what_happened_in_the_time_asked_about_is_as_near_as_can_be() -> None:
+    day = TimeSpan(NOW - timedelta(hours=9), NOW + timedelta(hours=15), "today", 0, 5)
+    memories = [a_memory("then", at=NOW), a_memory("long before", at=NOW - timedelta(days=4_000))]
+    near = signals.compute(found(memories, [Match()] * 2), MOMENT, Asked(spans=(day,)))["time"]
+    assert near[0] == 1.0
+    assert near[1] < 0.01
+
+
+def test_without_a_time_asked_about_nothing_is_near_to_it() -> None:
+    assert math.isnan(signal("time", Match()))
+
+
+def test_how_close_the_words_come_is_absent_until_they_are_compared() -> None:
+    assert math.isnan(signal("late_interaction", Match(similarity=0.5, bm25=1.0)))
 
 
 # ── what a memory has whatever is asked ──────────────────────────────────────────────────────────────────────────────
@@ -206,7 +298,7 @@ NEARNESS = Signal("nearness")
     ids=str,
 )
 def test_an_unknown_signal_is_refused_wherever_it_stands_with_those_there_are(expression: Expression) -> None:
-    with pytest.raises(InvalidInput, match=r"^score: 'nearness' .*one of bm25, confidence"):
+    with pytest.raises(InvalidInput, match=r"^score: 'nearness' .*one of answer_kind, bm25"):
         signals.check("score", expression)
 
 

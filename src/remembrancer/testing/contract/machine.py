@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any
 from uuid import UUID
 
-import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
@@ -19,76 +17,41 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from remembrancer.adapters.reference import ReferenceStore
 from remembrancer.domain.event import Event, Role
 from remembrancer.domain.memory import Memory, MemoryWrite, Status
-from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation, RelationKind
-from remembrancer.domain.scope import Reach, Reader, Scope, Visibility
+from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
 from remembrancer.errors import RemembrancerError
 from remembrancer.ports.store import CueVector, Entry, EventFilter, SearchRequest, Store
 from remembrancer.testing.contract.base import StoreSuite, assert_same_answer, exported, request
+from remembrancer.testing.contract.histories import (
+    MODELS,
+    QUESTION,
+    READERS,
+    SCOPES,
+    WHERES,
+    axis_of,
+    exposures,
+    in_events,
+    keys,
+    kinds,
+    memories,
+    minutes,
+    moments,
+    picks,
+    readers,
+    scopes,
+    similarities,
+    speaking,
+    spoken,
+    talks,
+    texts,
+    turns,
+    weights,
+    words_of,
+)
 from remembrancer.testing.contract.states import as_lists
 from remembrancer.testing.contract.world import a_snapshot
-from remembrancer.testing.doubles import NOW, SequentialIds, a_memory, a_vector, an_event, indexed
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-SCOPES: Final = (
-    Scope(workspace="acme"),
-    Scope(workspace="acme", crew="c1", agent="a1", session="s1"),
-    Scope(workspace="acme", project="p1", crew="c1", agent="a2"),
-    Scope(workspace="rival", crew="c1", agent="a1", session="s1"),
-)
-READERS: Final = (
-    Reader(Scope(workspace="acme")),
-    Reader(Scope(workspace="acme", project="p2", crew="c1", agent="a1", session="s1")),
-    Reader(Scope(workspace="acme", crew="c1", agent="a2"), Reach.OWN),
-    Reader(Scope(workspace="rival", crew="c1"), Reach.CREW_SHARED),
-    Reader(Scope(workspace="acme", crew="c1", agent="a2"), Reach.CREW_SHARED, shared_from=0.5),
-)
-WORDS: Final = ("kestrel", "owl", "heron", "barn")
-MODELS: Final = ("model-a", "model-b")
-QUESTION: Final = a_vector(127, 96, 64, 32)
-"""Whichever axis a vector lies on, its similarity is told from every other's, in eight bits too."""
-AXES: Final = tuple(a_vector(*(float(axis == n) for n in range(4))) for axis in range(4))
-WHERES: Final = (
-    Filter(current_at=NOW + timedelta(days=9)),
-    Filter(current_at=NOW + timedelta(minutes=30), kinds=frozenset({"note"}), without_tags=frozenset({"t1"})),
-)
-
-scopes = st.sampled_from(SCOPES)
-readers = st.sampled_from(READERS)
-keys = st.sampled_from([None, None, "k1", "k2"])
-topics = st.sampled_from([None, None, "t1"])
-texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)
-turns = st.lists(texts, min_size=1, max_size=3)
-moments = st.integers(min_value=0, max_value=3).map(lambda hours: NOW + timedelta(hours=hours))
-exposures = st.sampled_from(Exposure)
-similarities = st.sampled_from([None, -0.5, 0.25, 1.0])
-minutes = st.sampled_from([0, 20, 60, 81, 145]).map(lambda minutes: NOW + timedelta(minutes=minutes))
-"""Some of them an hour apart, some a little more: what belongs together, and what does not."""
-speaking = st.tuples(st.sampled_from([None, "Ana", "Ben"]), st.sampled_from([Role.USER, Role.ASSISTANT, Role.TOOL]))
-kinds = st.sampled_from([RelationKind.SIMILAR, RelationKind.SUPERSEDES])
-weights = st.sampled_from([0.25, 1.0])
-picks = st.integers(min_value=0, max_value=1_000_000)
-spoken = st.lists(st.none() | picks, max_size=3)
-"""Of each cue in turn the event that it is said in, if any."""
-
-
-@st.composite
-def memories(draw: st.DrawFn) -> Memory:
-    begin, end = sorted((draw(moments), draw(moments)))
-    return replace(
-        a_memory(draw(texts), scope=draw(scopes)),
-        occurred_from=begin,
-        occurred_to=end,
-        recorded_at=draw(moments),
-        visibility=draw(st.sampled_from(Visibility)),
-        kind=draw(st.sampled_from(["note", "decision"])),
-        tags=tuple(draw(st.lists(st.sampled_from(["t1", "t2"]), unique=True))),
-        key=draw(keys),
-        topic_key=draw(topics),
-    )
+from remembrancer.testing.doubles import NOW, SequentialIds, a_memory, an_event, indexed
 
 
 class StoreMachine(RuleBasedStateMachine):
@@ -122,13 +85,24 @@ class StoreMachine(RuleBasedStateMachine):
         entries: list[Entry] = []
         for memory, said, key, at, who in given:
             event = self._event(memory.text, memory.scope, key, at, who)
-            write = _of_events(self._new(memory, said), [event])
+            write = in_events(self._new(memory, said), [event])
             entries.append(Entry(event, replace(write, event_ids=(event.id,))))
+        self._both(lambda store: store.append(scope, entries))
+
+    @rule(scope=scopes, talk=talks, at=moments)
+    def talk(self, scope: Scope, talk: list[tuple[str, timedelta, tuple[str | None, Role]]], at: datetime) -> None:
+        """Turns of one stream, each remembered as it is."""
+        entries: list[Entry] = []
+        for text, pause, who in talk:
+            at += pause
+            event = self._event(text, scope, None, at, who)
+            write = self._new(a_memory(text, scope=scope, at=at), [text])
+            entries.append(Entry(event, in_events(write, [event])))
         self._both(lambda store: store.append(scope, entries))
 
     @rule(memory=memories(), said=turns, of=spoken)
     def insert(self, memory: Memory, said: list[str], of: list[int | None]) -> None:
-        write = _of_events(self._new(memory, said), self._events(of))
+        write = in_events(self._new(memory, said), self._events(of))
         self._both(lambda store: store.insert(memory.scope, write))
 
     @rule(pick=picks, given=memories(), said=turns, of=spoken, behind=st.sampled_from([0, 0, 0, 1]), at=moments)
@@ -138,7 +112,7 @@ class StoreMachine(RuleBasedStateMachine):
         memory = self._known(pick)
         current = self._get(memory)
         revised = replace(given, id=memory.id, scope=memory.scope, key=memory.key)
-        write = _of_events(indexed(revised, *said), self._events(of))
+        write = in_events(indexed(revised, *said), self._events(of))
         expected = (1 if current is None else current.revision) - behind
         self._both(lambda store: store.revise(memory.scope, write, expected_revision=expected, at=at))
 
@@ -212,7 +186,7 @@ class StoreMachine(RuleBasedStateMachine):
         async def sweep(store: Store) -> int:
             pending = await store.pending(scope, model, limit=1_000, now=NOW + timedelta(days=99))
             chosen = sorted(pending, key=lambda cue: (cue.memory_id, cue.text))[skip:]
-            vectors = [CueVector(cue.ref, _axis(cue.text), cut, _words(cue.text)) for cue in chosen]
+            vectors = [CueVector(cue.ref, axis_of(cue.text), cut, words_of(cue.text)) for cue in chosen]
             return await store.put_vectors(scope, model, vectors, at=at, relations=edges)
 
         self._both(sweep)
@@ -316,15 +290,6 @@ async def _opened(make_store: Callable[[], Awaitable[Store]]) -> Store:
     return await make_store()
 
 
-def _of_events(write: MemoryWrite, events: Sequence[Event | None]) -> MemoryWrite:
-    """Its first cues said in these events, as far as there are any."""
-    cues = [
-        indexed if event is None else replace(indexed, cue=replace(indexed.cue, event_id=event.id))
-        for indexed, event in zip_longest(write.cues, events[: len(write.cues)])
-    ]
-    return replace(write, cues=tuple(cues))
-
-
 async def _outcome(store: Store, step: Callable[[Store], Awaitable[Any]]) -> Any:
     """What the step returned, or the kind of error it raised."""
     try:
@@ -369,13 +334,3 @@ async def _lists(store: Store, reader: Reader, ids: list[UUID]) -> object:
 def _some(counts: Any) -> dict[str, int]:
     """Without the zeros, which a store may leave out."""
     return {name: number for name, number in counts.items() if number}
-
-
-def _words(text: str) -> NDArray[np.uint8] | None:
-    """One of four components each; none of a text that ends as it begins."""
-    first, *_, last = (WORDS.index(word) for word in (text.split() * 2))
-    return None if first == last else np.array([[16 << first], [16 << last]], dtype=np.uint8)
-
-
-def _axis(text: str) -> NDArray[np.float32]:
-    return AXES[WORDS.index(text.split(maxsplit=1)[0])]

@@ -6,10 +6,10 @@ import threading
 import numpy as np
 import pytest
 
-from remembrancer.adapters.embedders.deferred import DeferredEmbedder
+from remembrancer.adapters.embedders.deferred import DeferredEmbedder, DeferredWordEmbedder
 from remembrancer.errors import ModelUnavailable
-from remembrancer.ports.embedder import Embedder
-from remembrancer.testing.doubles import HashEmbedder
+from remembrancer.ports.embedder import Embedder, Passage, WordEmbedder, word_embedder
+from remembrancer.testing.doubles import HashEmbedder, WordHashEmbedder
 
 
 class Loader:
@@ -35,7 +35,7 @@ class Closing(HashEmbedder):
         self.closed += 1
 
 
-def deferred(loader: Loader) -> DeferredEmbedder:
+def deferred(loader: Loader) -> DeferredEmbedder[Embedder]:
     return DeferredEmbedder(model_id="hash-256", dim=256, reads=str.isascii, load=loader)
 
 
@@ -102,3 +102,70 @@ def test_closing_loads_nothing() -> None:
     loader = Loader()
     asyncio.run(deferred(loader).close())
     assert loader.threads == []
+
+
+def deferred_words(*failures: Exception) -> tuple[DeferredWordEmbedder, list[WordEmbedder]]:
+    """One that gives vectors of words, and what it has loaded."""
+    loaded: list[WordEmbedder] = []
+    waiting = list(failures)
+
+    def load() -> WordEmbedder:
+        if waiting:
+            raise waiting.pop(0)
+        loaded.append(WordHashEmbedder())
+        return loaded[-1]
+
+    return DeferredWordEmbedder(model_id="hash-256", dim=256, reads=str.isascii, load=load), loaded
+
+
+def test_that_it_gives_vectors_of_words_is_known_before_it_is_loaded() -> None:
+    embedder, loaded = deferred_words()
+    assert word_embedder(embedder) is embedder
+    assert word_embedder(deferred(Loader())) is None
+    assert loaded == []
+
+
+def test_it_reads_passages_as_the_model_it_loads() -> None:
+    async def embed() -> None:
+        passages = [Passage("one two", "zero"), Passage("three")]
+        actual = await deferred_words()[0].embed_passages(passages)
+        expected = await WordHashEmbedder().embed_passages(passages)
+        np.testing.assert_array_equal(actual.vectors, expected.vectors)
+        for mine, theirs in zip(actual.words, expected.words, strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+
+    asyncio.run(embed())
+
+
+def test_it_reads_questions_as_the_model_it_loads() -> None:
+    async def embed() -> None:
+        actual = await deferred_words()[0].embed_question("One two")
+        expected = await WordHashEmbedder().embed_question("One two")
+        assert actual.spelled == expected.spelled == ("One", "two")
+        np.testing.assert_array_equal(actual.vector, expected.vector)
+        np.testing.assert_array_equal(actual.words, expected.words)
+
+    asyncio.run(embed())
+
+
+def test_questions_and_passages_at_once_load_it_once() -> None:
+    embedder, loaded = deferred_words()
+
+    async def embed() -> None:
+        await asyncio.gather(*(embedder.embed_question(f"text {n}") for n in range(9)))
+        await embedder.embed_passages([Passage("text")])
+
+    asyncio.run(embed())
+    assert len(loaded) == 1
+
+
+def test_a_question_for_a_model_that_cannot_be_loaded_says_so() -> None:
+    embedder, _ = deferred_words(ModelUnavailable("no weights"), ModelUnavailable("no weights"))
+
+    async def embed() -> None:
+        with pytest.raises(ModelUnavailable, match="no weights"):
+            await embedder.embed_question("text")
+        with pytest.raises(ModelUnavailable, match="no weights"):
+            await embedder.embed_passages([Passage("text")])
+
+    asyncio.run(embed())

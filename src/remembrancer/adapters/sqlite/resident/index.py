@@ -108,7 +108,7 @@ class WorkspaceIndex:
             if nearby is None or lexical is None
             else Surroundings(
                 nearby=nearby[text_cue],
-                session=self._turns.best_of_session(lexical.bm25)[text_cue],
+                session=self._turns.best_of_session(text_cue, lexical.bm25, np.concatenate(lexical.holding)),
                 spoken=self._spoken(request, cue),
                 marks=self._marks_of_cue.values[cue],
                 rank=_ranks(in_company, found, len(kept)),
@@ -240,9 +240,7 @@ class WorkspaceIndex:
         if not request.surroundings or lexical is None or not lexical.idf:
             return None
         self._turns.link()
-        holding = [np.unique(turns[turns >= 0]) for turns in (self._turns.of(cues) for cues in lexical.holding)]
-        of_turns = np.append(self._turns.nearby(holding, lexical.idf) / np.float32(sum(lexical.idf)), np.float32(0))
-        return of_turns[self._turns.of(np.arange(len(self._memory_of_cue)))]
+        return self._turns.nearby(lexical.holding, lexical.idf) / np.float32(sum(lexical.idf))
 
     def _spoken(self, request: SearchRequest, cues: NDArray[np.int64]) -> NDArray[np.float32]:
         """1 for a cue that one of those asked about says."""

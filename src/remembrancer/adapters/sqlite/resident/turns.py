@@ -33,8 +33,10 @@ class Turns:
         self._stream = GrowingArray[np.int32](np.int32)
         self._seq = GrowingArray[np.int64](np.int64)
         self._at = GrowingArray[np.int64](np.int64)
-        self._before = GrowingArray[np.int32](np.int32)
-        self._after = GrowingArray[np.int32](np.int32)
+        self._session = GrowingArray[np.int32](np.int32)
+        """The stream again, -1 where it is no session."""
+        self._around = GrowingArray[np.int32](np.int32, 4)
+        """The turns before and after each, then the one before the former and the one after the latter; or -1."""
         self._living = GrowingArray[np.int32](np.int32)
         """How many cues in use each turn has."""
         self._streams: dict[str, int] = {}
@@ -49,7 +51,7 @@ class Turns:
 
     @property
     def nbytes(self) -> int:
-        arrays = (self._of_cue, self._stream, self._seq, self._at, self._before, self._after, self._living)
+        arrays = (self._of_cue, self._stream, self._session, self._seq, self._at, self._around, self._living)
         return sum(array.nbytes for array in arrays) + 200 * len(self._seq)
 
     def extend(self, cues: Sequence[_Cue]) -> None:
@@ -71,57 +73,65 @@ class Turns:
                 if not self._living.values[turn]:
                     self._unlinked.add(int(self._stream.values[turn]))
 
-    def of(self, cues: NDArray[np.integer]) -> NDArray[np.int32]:
-        """The turn that each cue is; -1 for one that is none."""
-        return self._of_cue.values[cues]
-
     def link(self) -> None:
-        """Bring the order of every stream up to date; to be called before `around`."""
+        """Bring the order of every stream up to date; to be called before `nearby`."""
         for stream in self._unlinked:
             turns = np.flatnonzero((self._stream.values == stream) & (self._living.values > 0))
             turns = turns[np.argsort(self._seq.values[turns])].astype(np.int32)
-            self._before.values[turns] = self._after.values[turns] = _NO_TURN
+            around = self._around.values
+            around[turns] = _NO_TURN
             near = np.abs(np.diff(self._at.values[turns])) <= _GAP
-            self._before.values[turns[1:][near]] = turns[:-1][near]
-            self._after.values[turns[:-1][near]] = turns[1:][near]
+            around[turns[1:][near], 0] = turns[:-1][near]
+            around[turns[:-1][near], 1] = turns[1:][near]
+            self._reach_farther(turns)
             self._last.pop(stream, None)
             if len(turns):
                 self._last[stream] = int(turns[-1])
         self._unlinked.clear()
 
-    def around(self, turns: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """The turns next to these, and those one farther, on either side; a turn may come more than once."""
-        before, after = self._before.values, self._after.values
-        last, following = _there(before[turns]), _there(after[turns])
-        return np.concatenate([last, following]), _there(np.concatenate([before[last], after[following]]))
-
     def nearby(self, holding: Sequence[NDArray[np.int32]], idf: Sequence[float]) -> NDArray[np.float32]:
-        """For each turn, the idf of the terms that stand around it and not in it, shape (turns,).
+        """For each cue, the idf of the terms that stand around its turn and not in it, shape (cues,).
 
-        `holding`: for each term the turns that hold it.
+        `holding`: for each term the cues that hold it.
         """
-        total = np.zeros(len(self._seq), dtype=np.float32)
-        worth = np.zeros(len(self._seq), dtype=np.float32)
-        for turns, weight in zip(holding, idf, strict=True):
-            near, far = self.around(turns)
-            worth[far] = NEXT_BUT_ONE
-            worth[near] = 1.0
+        # One place more than there are turns, for what -1 stands for: no turn.
+        total = np.zeros(len(self._seq) + 1, dtype=np.float32)
+        worth = np.zeros(len(self._seq) + 1, dtype=np.float32)
+        of_cue, around = self._of_cue.values, self._around.values
+        for cues, weight in zip(holding, idf, strict=True):
+            turns = of_cue[cues]
+            turns = turns[turns != _NO_TURN]
+            touched = around[turns]
+            worth[touched[:, 2:]] = NEXT_BUT_ONE
+            worth[touched[:, :2]] = 1.0
             worth[turns] = 0.0
-            touched = np.concatenate([near, far])
             # A turn that comes twice is added to once: indexed addition reads before it writes.
             total[touched] += np.float32(weight) * worth[touched]
             worth[touched] = 0.0
-        return total
+        total[_NO_TURN] = 0.0
+        return total[of_cue]
 
-    def best_of_session(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
-        """For each cue, the greatest score, none below 0, of any cue of its session; its own where it is in none."""
-        turns = self._of_cue.values
-        streams = np.where(turns == _NO_TURN, -1, self._stream.values[turns]) if len(self._stream) else turns
-        in_session = np.array([*self._in_session, False])[streams]  # the last one stands for no stream
-        scored = np.flatnonzero(in_session & (scores > 0))
+    def best_of_session(
+        self, cues: NDArray[np.int64], scores: NDArray[np.float32], scored: NDArray[np.int32]
+    ) -> NDArray[np.float32]:
+        """For each of `cues`, the greatest score, none below 0, of any cue of its session; its own where it is in none.
+
+        `scored`: the cues with a score; one may come more than once.
+        """
+        sessions = self._session_of(cues)
         best = np.zeros(len(self._in_session) + 1, dtype=np.float32)
-        np.maximum.at(best, streams[scored], scores[scored])
-        return np.where(in_session, best[streams], scores)
+        wanted = np.zeros(len(best), dtype=np.bool_)
+        wanted[sessions] = True
+        wanted[_NO_TURN] = False
+        theirs = self._session_of(scored)
+        counted = wanted[theirs]
+        np.maximum.at(best, theirs[counted], scores[scored[counted]])
+        return np.where(sessions == _NO_TURN, scores[cues], best[sessions])
+
+    def _session_of(self, cues: NDArray[np.integer]) -> NDArray[np.int32]:
+        """The stream of each cue, where it is a session; else -1."""
+        turns = self._of_cue.values[cues]
+        return np.where(turns == _NO_TURN, _NO_TURN, self._session.values[turns]) if len(self._seq) else turns
 
     def _turn(self, cue: _Cue) -> int:
         """The number of the cue's turn, which may be one of those to come."""
@@ -140,29 +150,32 @@ class Turns:
     def _append(self, coming: Sequence[tuple[int, int, int]]) -> None:
         """Turns in the order of their streams are linked at once; a stream where one is not is left for `link`."""
         first = len(self._seq)
-        before, after = [_NO_TURN] * len(coming), [_NO_TURN] * len(coming)
-        for place, (code, seq, at) in enumerate(coming):
-            last = self._last.get(code)
-            self._last[code] = first + place
-            if last is None:
-                continue
-            told = coming[last - first][1:] if last >= first else (self._seq.values[last], self._at.values[last])
-            if told[0] > seq:
-                self._unlinked.add(code)
-            elif abs(int(told[1]) - at) <= _GAP:
-                before[place] = last
-                if last >= first:
-                    after[last - first] = first + place
-                else:
-                    self._after.values[last] = first + place
         columns = np.array(coming, dtype=np.int64).reshape(-1, 3)
-        self._stream.extend(columns[:, 0].astype(np.int32))
+        streams = columns[:, 0].astype(np.int32)
+        self._stream.extend(streams)
+        self._session.extend(np.where(np.array([*self._in_session, False])[streams], streams, np.int32(_NO_TURN)))
         self._seq.extend(columns[:, 1])
         self._at.extend(columns[:, 2])
-        self._before.extend(np.array(before, dtype=np.int32))
-        self._after.extend(np.array(after, dtype=np.int32))
+        self._around.extend(np.full((len(coming), 4), _NO_TURN, dtype=np.int32))
         self._living.extend(np.zeros(len(coming), dtype=np.int32))
+        around = self._around.values
+        for turn, (code, seq, at) in enumerate(coming, start=first):
+            last = self._last.get(code)
+            self._last[code] = turn
+            if last is None:
+                continue
+            if self._seq.values[last] > seq:
+                self._unlinked.add(code)
+            elif abs(int(self._at.values[last]) - at) <= _GAP:
+                around[turn, 0], around[last, 1] = last, turn
+        new = np.arange(first, len(self._seq))
+        last_ones = around[new, 0]
+        self._reach_farther(np.concatenate([new, last_ones, around[last_ones, 0]]))
 
-
-def _there(turns: NDArray[np.int32]) -> NDArray[np.int32]:
-    return turns[turns != _NO_TURN]
+    def _reach_farther(self, turns: NDArray[np.integer]) -> None:
+        """Find the next but one on either side of these turns, which know the next ones; -1 among them is passed by."""
+        around = self._around.values
+        turns = turns[turns != _NO_TURN]
+        for side in (0, 1):
+            beside = around[turns, side]
+            around[turns, 2 + side] = np.where(beside == _NO_TURN, _NO_TURN, around[beside, side])

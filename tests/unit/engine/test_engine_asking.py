@@ -1,0 +1,251 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import TypeVar
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from remembrancer.adapters.reference import ReferenceStore
+from remembrancer.domain.event import EventDraft, Role
+from remembrancer.domain.memory import Mark
+from remembrancer.domain.query import Filter
+from remembrancer.engine import record
+from remembrancer.engine.asking import Embedded, embed, planned_for
+from remembrancer.engine.context import Context
+from remembrancer.errors import ModelUnavailable
+from remembrancer.policies.late_interaction import weighted
+from remembrancer.policies.planning import Plan, plan, plan_in_context
+from remembrancer.policies.ranking import Ranking
+from remembrancer.policies.scoring import Signal, Weighted
+from remembrancer.ports.embedder import EmbeddedQuestion, Embedder
+from remembrancer.ports.store import SearchRequest
+from remembrancer.presets.default import DEFAULT
+from remembrancer.testing.doubles import (
+    NOW,
+    READER,
+    SCOPE,
+    FailingEmbedder,
+    FixedClock,
+    HashEmbedder,
+    SequentialIds,
+    WordHashEmbedder,
+    a_memory,
+    indexed,
+)
+
+T = TypeVar("T")
+SIMILARITY = Signal("similarity")
+PLAIN = Ranking(score=SIMILARITY)
+IN_CONTEXT = Ranking(score=Weighted(((SIMILARITY, 0.5), (Signal("nearby"), 0.5))))
+BY_WORDS = Ranking(score=Signal("late_interaction"), unread=SIMILARITY, reread=9)
+WHERE = Filter(current_at=NOW)
+DAY = timedelta(days=1)
+TRIP = NOW - 100 * DAY
+BEFORE_THE_TRIP = "What did we buy two weeks before the trip to Rome?"
+
+
+def run(steps: Callable[[Context], Awaitable[T]], embedder: Embedder | None = None) -> T:
+    ids = SequentialIds()
+    ctx = Context(
+        store=ReferenceStore(),
+        embedder=embedder,
+        without_embedder="" if embedder else "no embedder here",
+        preset=DEFAULT,
+        clock=FixedClock(),
+        stopwatch=lambda: 0.0,
+        new_id=lambda _: ids(),
+    )
+
+    async def main() -> T:
+        return await steps(ctx)
+
+    return asyncio.run(main())
+
+
+def planned(
+    question: str,
+    ranking: Ranking,
+    *said: tuple[str, str],
+    at: datetime = TRIP,
+    where: Filter = WHERE,
+    embedder: Embedder | None = None,
+) -> Plan:
+    """What is searched for where this was said, by whom, at that time."""
+
+    async def steps(ctx: Context) -> Plan:
+        await record.observe(ctx, SCOPE, [EventDraft(text=text, actor=who, occurred_at=at) for who, text in said])
+        return await planned_for(ctx, READER, question, where, ranking)
+
+    return run(steps, embedder)
+
+
+class NoLatin(WordHashEmbedder):
+    def reads(self, text: str) -> bool:
+        return False
+
+
+class FailingWordEmbedder(WordHashEmbedder):
+    async def embed_query(self, text: str) -> NDArray[np.float32]:
+        raise ModelUnavailable("the model does not answer")
+
+    async def embed_question(self, text: str) -> EmbeddedQuestion:
+        raise ModelUnavailable("the model does not answer")
+
+
+# ── what to search for ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_ranking_that_looks_at_no_surroundings_asks_by_the_words_alone() -> None:
+    question = "When did Ana ask about my trip yesterday?"
+    said = [("Ana", "one"), ("Bob", "two")]
+    assert planned(question, PLAIN, *said, embedder=HashEmbedder()) == plan(question, {"Ana", "Bob"})
+
+
+def test_where_nothing_is_compared_by_meaning_names_stand_where_they_stood() -> None:
+    assert planned("Did Ana call?", PLAIN, ("Ana", "one")) == plan("Did Ana call?")
+
+
+def test_a_ranking_that_looks_at_surroundings_asks_who_speaks_and_when_without_an_embedder_too() -> None:
+    question = "How many ports did Ana open yesterday?"
+    found = planned(question, IN_CONTEXT, ("Ana", "one"), ("Bob", "two"))
+    assert found == plan_in_context(question, {"Ana", "Bob"}, NOW)
+    assert (found.speakers, found.kind, len(found.spans)) == ({"Ana"}, Mark.NUMBER, 1)
+
+
+def test_only_those_who_speak_in_what_is_searched_can_be_named() -> None:
+    where = Filter(current_at=NOW, kinds=frozenset({"decision"}))
+    assert planned("What did Ana say?", IN_CONTEXT, ("Ana", "one"), ("Bob", "two"), where=where).speakers == frozenset()
+
+
+def test_a_question_about_oneself_looks_for_the_user() -> None:
+    assert planned("What is my dog called?", IN_CONTEXT, ("Ana", "one")).roles == {Role.USER}
+
+
+def test_times_count_from_the_moment_that_is_asked_about() -> None:
+    then = Filter(current_at=datetime(2024, 7, 12, tzinfo=UTC))
+    (span,) = planned("What did we do yesterday?", IN_CONTEXT, where=then).spans
+    assert span.start == datetime(2024, 7, 11, tzinfo=UTC)
+
+
+def test_a_time_is_counted_from_the_memory_that_tells_of_it() -> None:
+    (span,) = planned(BEFORE_THE_TRIP, IN_CONTEXT, ("Ana", "Today our trip to Rome begins")).spans
+    assert span.start <= TRIP - 14 * DAY <= span.end
+    assert span.end - span.start < 10 * DAY
+
+
+def test_it_is_counted_from_the_memory_that_tells_most_of_it() -> None:
+    async def steps(ctx: Context) -> Plan:
+        said = [("The trip to Rome begins", TRIP), ("Another trip", NOW - DAY), ("Rome again", NOW - 2 * DAY)]
+        await record.observe(ctx, SCOPE, [EventDraft(text=text, occurred_at=at) for text, at in said])
+        return await planned_for(ctx, READER, BEFORE_THE_TRIP, WHERE, IN_CONTEXT)
+
+    (span,) = run(steps).spans
+    assert span.start <= TRIP - 14 * DAY <= span.end
+
+
+@pytest.mark.parametrize("said", ["We spoke of Rome", "It rained"])
+def test_a_memory_that_tells_too_little_of_it_is_not_what_it_counts_from(said: str) -> None:
+    found = planned(BEFORE_THE_TRIP, IN_CONTEXT, ("Ana", said))
+    assert (found.spans, found.anchored is not None) == ((), True)
+
+
+def test_what_the_filter_leaves_out_is_not_what_it_counts_from() -> None:
+    where = Filter(current_at=NOW, kinds=frozenset({"decision"}))
+    assert planned(BEFORE_THE_TRIP, IN_CONTEXT, ("Ana", "The trip to Rome begins"), where=where).spans == ()
+
+
+def test_a_ranking_that_looks_at_no_surroundings_looks_nothing_up() -> None:
+    assert planned(BEFORE_THE_TRIP, PLAIN, ("Ana", "The trip to Rome begins")).spans == ()
+
+
+def test_a_time_that_leaves_the_calendar_is_none() -> None:
+    async def steps(ctx: Context) -> Plan:
+        memory = a_memory("The trip to Rome begins", at=datetime(1000, 1, 2, tzinfo=UTC))
+        await ctx.store.insert(SCOPE, indexed(replace(memory, recorded_at=NOW)))
+        return await planned_for(ctx, READER, BEFORE_THE_TRIP, WHERE, IN_CONTEXT)
+
+    assert run(steps).spans == ()
+
+
+def test_another_time_in_the_question_stands_beside_the_one_that_was_looked_up() -> None:
+    found = planned(
+        "Two weeks before the trip to Rome, or yesterday?", IN_CONTEXT, ("Ana", "Today our trip to Rome begins")
+    )
+    assert [span.text for span in found.spans] == ["yesterday", "Two weeks before the trip to Rome"]
+
+
+# ── its vectors ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def embedded(embedder: Embedder | None, ranking: Ranking, question: str = "Which port?") -> Embedded:
+    return run(lambda ctx: embed(ctx, plan(question), ranking), embedder)
+
+
+@pytest.mark.parametrize(
+    ("embedder", "why"),
+    [
+        (None, "no embedder here"),
+        (NoLatin(), "hash-256 does not read the question's script: words only"),
+        (FailingEmbedder(), "embedder down: the model does not answer"),
+        (FailingWordEmbedder(), "embedder down: the model does not answer"),
+    ],
+)
+@pytest.mark.parametrize("ranking", [PLAIN, BY_WORDS], ids=["plain", "by words"])
+def test_a_question_without_a_vector_says_why(embedder: Embedder | None, why: str, ranking: Ranking) -> None:
+    assert embedded(embedder, ranking) == Embedded(None, None, {"dense": why})
+
+
+@pytest.mark.parametrize(("embedder", "ranking"), [(HashEmbedder(), BY_WORDS), (WordHashEmbedder(), PLAIN)])
+def test_words_have_vectors_only_where_they_are_compared_and_the_embedder_gives_them(
+    embedder: Embedder, ranking: Ranking
+) -> None:
+    found = embedded(embedder, ranking)
+    assert (found.vector is not None, found.question, found.degraded) == (True, None, {})
+
+
+def test_where_words_are_compared_one_answer_of_the_embedder_has_both() -> None:
+    found = embedded(WordHashEmbedder(), BY_WORDS)
+    assert found.question is not None
+    assert found.vector is found.question.vector
+    assert found.question.spelled == ("Which", "port")
+
+
+def test_the_words_of_a_question_weigh_by_their_idf_in_what_was_searched() -> None:
+    async def steps(ctx: Context) -> None:
+        for text in ("port one", "port two", "checkout"):
+            await ctx.store.insert(SCOPE, indexed(a_memory(text)))
+        asked = plan("checkout of the port")
+        found = await ctx.store.search(
+            READER, SearchRequest(where=WHERE, depth=9, lexical=asked.lexical, surroundings=True)
+        )
+        question = await embed(ctx, asked, BY_WORDS)
+        words = question.words(asked, found)
+        assert words is not None
+        assert found.surroundings is not None
+        assert question.question is not None
+        idf = dict(zip(asked.lexical.terms, found.surroundings.idf.tolist(), strict=True))
+        expected = weighted(question.question.words, question.question.spelled, idf)
+        assert expected is not None
+        assert words.weights.tolist() == expected.weights.tolist()
+        assert words.weights[0] > words.weights[1]
+
+    run(steps, WordHashEmbedder())
+
+
+def test_without_surroundings_or_vectors_of_words_there_are_no_words_to_compare() -> None:
+    async def steps(ctx: Context) -> list[object]:
+        await ctx.store.insert(SCOPE, indexed(a_memory("port")))
+        asked = plan("port")
+        bare = await ctx.store.search(READER, SearchRequest(where=WHERE, depth=9, lexical=asked.lexical))
+        around = await ctx.store.search(
+            READER, SearchRequest(where=WHERE, depth=9, lexical=asked.lexical, surroundings=True)
+        )
+        with_words, without = await embed(ctx, asked, BY_WORDS), await embed(ctx, asked, PLAIN)
+        return [with_words.words(asked, bare), without.words(asked, around)]
+
+    assert run(steps, WordHashEmbedder()) == [None, None]

@@ -1,0 +1,206 @@
+"""The best of what was found, compared with the question word by word."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import TypeVar
+
+import numpy as np
+import pytest
+
+from remembrancer.adapters.reference import ReferenceStore
+from remembrancer.domain.event import EventDraft
+from remembrancer.domain.query import Filter
+from remembrancer.domain.recall import Recall
+from remembrancer.engine import record
+from remembrancer.engine.context import Context
+from remembrancer.engine.index import index_batch
+from remembrancer.engine.recall import Question, recall
+from remembrancer.policies.encoding import Encoding
+from remembrancer.policies.late_interaction import QuestionWords, closeness, packed
+from remembrancer.policies.ranking import Ranking
+from remembrancer.policies.scoring import Signal, Weighted
+from remembrancer.ports.embedder import Embedder, Passage
+from remembrancer.presets.default import DEFAULT
+from remembrancer.testing.doubles import (
+    NOW,
+    READER,
+    SCOPE,
+    FixedClock,
+    HashEmbedder,
+    SequentialIds,
+    WordHashEmbedder,
+)
+
+T = TypeVar("T")
+CLOSE, NEW = Signal("late_interaction"), Signal("retention")
+WORDS = Encoding(words=True)
+OLDEST_FIRST = ("kestrel barn", "owl roof", "heron nest", "wall gate")
+"""A question about the first two words finds them last where the newest come first."""
+
+
+def ranking(*, reread: int = 100) -> Ranking:
+    """By words where they are compared, else the newest first."""
+    return Ranking(score=CLOSE, unread=NEW, words_alone=NEW, reread=reread)
+
+
+def run(steps: Callable[[Context], Awaitable[T]], embedder: Embedder | None, chosen: Ranking, encoding: Encoding) -> T:
+    ids = SequentialIds()
+    ctx = Context(
+        store=ReferenceStore(),
+        embedder=embedder,
+        without_embedder="" if embedder else "no embedder here",
+        preset=replace(DEFAULT, ranking=chosen, encoding=encoding),
+        clock=FixedClock(),
+        stopwatch=lambda: 0.0,
+        new_id=lambda _: ids(),
+    )
+
+    async def main() -> T:
+        return await steps(ctx)
+
+    return asyncio.run(main())
+
+
+async def told(ctx: Context, *texts: str, day: int = 9) -> None:
+    drafts = [EventDraft(text=text, occurred_at=NOW - timedelta(days=day - n)) for n, text in enumerate(texts)]
+    await record.observe(ctx, SCOPE, drafts)
+
+
+async def asked(ctx: Context, text: str) -> Recall:
+    return await recall(ctx, READER, Question(text=text, where=Filter(current_at=NOW), limit=20))
+
+
+def answered(
+    text: str = "kestrel barn",
+    *,
+    embedder: Embedder | None,
+    chosen: Ranking | None = None,
+    encoding: Encoding = WORDS,
+    indexed: bool = True,
+) -> Recall:
+    async def steps(ctx: Context) -> Recall:
+        await told(ctx, *OLDEST_FIRST)
+        if indexed:
+            await index_batch(ctx, SCOPE)
+        return await asked(ctx, text)
+
+    return run(steps, embedder, chosen or ranking(), encoding)
+
+
+def texts(answer: Recall) -> list[str]:
+    return [hit.memory.text for hit in answer]
+
+
+def close(answer: Recall) -> dict[str, float | None]:
+    return {hit.memory.text: hit.explanation.signals["late_interaction"] for hit in answer}
+
+
+NEWEST_FIRST = list(reversed(OLDEST_FIRST))
+
+
+def test_words_change_the_order() -> None:
+    assert texts(answered(embedder=WordHashEmbedder()))[0] == "kestrel barn"
+    assert texts(answered(embedder=HashEmbedder())) == NEWEST_FIRST
+
+
+def test_a_hit_says_how_close_its_words_come() -> None:
+    answer = answered("kestrel", embedder=WordHashEmbedder())
+
+    async def by_hand() -> float:
+        embedder = WordHashEmbedder()
+        (words,) = (await embedder.embed_passages([Passage("kestrel barn")])).words
+        question = QuestionWords((await embedder.embed_question("kestrel")).words, np.array([1.0], dtype=np.float32))
+        return float(closeness(question, [packed(words)])[0])
+
+    assert answer[0].explanation.signals["late_interaction"] == asyncio.run(by_hand())
+    assert answer[0].score == answer[0].explanation.signals["late_interaction"]
+
+
+def test_only_the_best_are_compared() -> None:
+    answer = answered(embedder=WordHashEmbedder(), chosen=ranking(reread=2))
+    # The two newest, by what scores before words are compared.
+    assert {text for text, value in close(answer).items() if value is not None} == set(OLDEST_FIRST[-2:])
+
+
+def test_by_default_the_best_are_told_by_the_score_itself() -> None:
+    chosen = Ranking(score=Weighted(((CLOSE, 0.5), (Signal("similarity"), 0.5))), reread=1)
+    compared = {text for text, value in close(answered(embedder=WordHashEmbedder(), chosen=chosen)).items() if value}
+    assert compared == {"kestrel barn"}
+
+
+@pytest.mark.parametrize("encoding", [Encoding(), Encoding(turns=3)])
+def test_a_store_without_vectors_of_words_answers_as_before_they_are_compared(encoding: Encoding) -> None:
+    answer = answered(embedder=WordHashEmbedder(), encoding=encoding)
+    assert texts(answer) == NEWEST_FIRST
+    assert set(close(answer).values()) == {None}
+
+
+def test_a_memory_without_vectors_of_its_words_is_not_compared() -> None:
+    async def steps(ctx: Context) -> Recall:
+        plain = replace(ctx, preset=replace(ctx.preset, encoding=Encoding()))
+        await told(ctx, "kestrel barn")
+        await index_batch(plain, SCOPE)
+        await told(ctx, "kestrel owl", day=3)
+        await index_batch(ctx, SCOPE)
+        return await asked(ctx, "kestrel")
+
+    answer = run(steps, WordHashEmbedder(), ranking(), WORDS)
+    assert texts(answer)[0] == "kestrel owl"
+    compared = close(answer)
+    assert compared["kestrel barn"] is None
+    assert compared["kestrel owl"] is not None
+
+
+def test_before_anything_has_a_vector_words_are_not_compared() -> None:
+    answer = answered("kestrel", embedder=WordHashEmbedder(), indexed=False)
+    assert close(answer) == {"kestrel barn": None}
+
+
+@pytest.mark.parametrize("embedder", [None, HashEmbedder()])
+def test_without_vectors_of_the_question_s_words_none_are_compared(embedder: Embedder | None) -> None:
+    answer = answered("kestrel", embedder=embedder)
+    assert set(close(answer).values()) == {None}
+
+
+@pytest.mark.parametrize("question", ["to be or not to be", "???", "of the"])
+def test_a_question_without_a_word_that_counts_compares_none(question: str) -> None:
+    answer = answered(question, embedder=WordHashEmbedder())
+    assert texts(answer) == NEWEST_FIRST
+    assert set(close(answer).values()) == {None}
+
+
+def test_words_that_ask_are_compared_too() -> None:
+    # "when" is no term: its vector alone is compared, where the other word weighs as well.
+    both = answered("when kestrel", embedder=WordHashEmbedder())
+    alone = answered("kestrel", embedder=WordHashEmbedder())
+    first, second = close(both)["kestrel barn"], close(alone)["kestrel barn"]
+    assert first is not None
+    assert second is not None
+    assert 0 < first < second
+
+
+def test_of_a_memory_of_several_turns_the_best_one_is_compared() -> None:
+    async def steps(ctx: Context) -> Recall:
+        events = await record.observe(ctx, SCOPE, [EventDraft(text="heron nest"), EventDraft(text="kestrel barn")])
+        assert events
+        await index_batch(ctx, SCOPE)
+        return await asked(ctx, "kestrel barn")
+
+    answer = run(steps, WordHashEmbedder(), ranking(), WORDS)
+    assert answer[0].cue.text == "kestrel barn"
+
+
+def test_what_is_told_of_an_answer_names_the_leg_of_what_stands_around() -> None:
+    answer = answered("kestrel", embedder=WordHashEmbedder())
+    assert answer.trace.legs["context"] == 2
+    assert {hit.memory.text: hit.explanation.ranks.get("context") for hit in answer if hit.explanation.ranks} == {
+        "kestrel barn": 1,
+        "owl roof": None,
+        "heron nest": None,
+        "wall gate": None,
+    } or math.nan

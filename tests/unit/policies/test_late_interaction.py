@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from remembrancer.policies.late_interaction import ASKING_IDF, QuestionWords, closeness, packed, weighted
+from remembrancer.policies.lexical import stem
+from remembrancer.testing.doubles import a_vector
+
+DIM = 384
+LEVELS = 5e-3
+"""How far a vector in 8 bits may be off."""
+
+
+def words(*rows: Sequence[float]) -> NDArray[np.float32]:
+    return np.array([a_vector(*row) for row in rows], dtype=np.float32)
+
+
+def asking(vectors: NDArray[np.float32], *weights: float) -> QuestionWords:
+    return QuestionWords(vectors, np.array(weights or [1.0], dtype=np.float32))
+
+
+def random_words(seed: int, count: int, dim: int = DIM) -> NDArray[np.float32]:
+    rows = np.random.default_rng(seed).normal(size=(count, dim))
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+# ── what each word of a question weighs ──────────────────────────────────────────────────────────────────────────────
+
+
+def weights_of(spelled: Sequence[str], idf: dict[str, float]) -> list[float] | None:
+    found = weighted(random_words(1, len(spelled)), spelled, idf)
+    return None if found is None else found.weights.tolist()
+
+
+def test_words_weigh_by_the_idf_of_their_terms() -> None:
+    idf = {stem("deploys"): 3.0, stem("checkout"): 1.0}
+    assert weights_of(["deploys", "Checkout"], idf) == pytest.approx([0.75, 0.25])
+
+
+def test_pieces_of_one_word_share_what_it_weighs() -> None:
+    idf = {stem("checkout"): 3.0, stem("barn"): 1.0}
+    assert weights_of(["checkout", "checkout", "barn"], idf) == pytest.approx([0.375, 0.375, 0.25])
+
+
+def test_a_word_that_asks_weighs_although_it_is_a_stop_word() -> None:
+    idf = {stem("barn"): ASKING_IDF}
+    assert weights_of(["When", "the", "barn"], idf) == pytest.approx([0.5, 0.5])
+
+
+def test_a_word_without_a_weight_is_left_out_with_its_vector() -> None:
+    vectors = random_words(2, 3)
+    found = weighted(vectors, ["the", "barn", ""], {stem("barn"): 2.0})
+    assert found is not None
+    np.testing.assert_array_equal(found.vectors, vectors[1:2])
+    assert found.weights.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("spelled", [[], ["the", "of"], ["walrus"], [""]])
+def test_where_no_word_counts_there_is_nothing_to_compare(spelled: list[str]) -> None:
+    assert weights_of(spelled, {stem("barn"): 2.0}) is None
+
+
+def test_a_word_of_several_terms_weighs_as_its_heaviest() -> None:
+    idf = {stem("payment"): 1.0, stem("worker"): 3.0, stem("barn"): 3.0}
+    assert weights_of(["payment-worker", "barn"], idf) == pytest.approx([0.5, 0.5])
+
+
+# ── signs ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_signs_are_packed_a_bit_a_component_the_first_one_highest() -> None:
+    signs = packed(np.array([[1, -1, 1, 1, -1, -1, -1, -1, 1], [0, 0, 0, 0, 0, 0, 0, 1, 0]], dtype=np.float32))
+    assert signs.tolist() == [[0b10110000, 0b10000000], [0b00000001, 0]]
+    assert signs.dtype == np.uint8
+
+
+def test_of_no_word_no_sign_is_packed() -> None:
+    assert packed(np.zeros((0, DIM), dtype=np.float32)).shape == (0, DIM // 8)
+
+
+# ── how close ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_cosine_is_estimated_from_the_signs() -> None:
+    # q = (3, 4) / 5 and signs (+, -): (0.6 - 0.8) / (sqrt 2 sqrt(2 / pi)), below 0; signs (-, +): its opposite.
+    question = asking(words([3, 4]))
+    estimated = 0.2 / (math.sqrt(2) * math.sqrt(2 / math.pi))
+    close = closeness(question, [packed(words([1, -1])), packed(words([-1, 1]))])
+    assert close.tolist() == pytest.approx([0.0, estimated], abs=LEVELS)
+
+
+def test_of_a_text_s_words_the_closest_counts() -> None:
+    question = asking(words([3, 4]))
+    alone = closeness(question, [packed(words([-1, 1]))])
+    assert closeness(question, [packed(words([1, -1], [-1, 1], [-1, -1]))]) == pytest.approx(alone)
+
+
+def test_each_word_of_the_question_counts_by_its_weight() -> None:
+    first, second = random_words(3, 2)
+    texts = [packed(first[None]), packed(second[None])]
+    one, other = (closeness(asking(row[None]), texts) for row in (first, second))
+    both = closeness(asking(np.array([first, second]), 0.25, 0.75), texts)
+    # Neither text is so far from either word that a part of the sum would be below 0, or what is is near it.
+    assert both == pytest.approx(0.25 * one + 0.75 * other, abs=0.05)
+
+
+@pytest.mark.parametrize("empty", [[0], [1], [0, 2]])
+def test_a_text_without_words_is_not_compared(empty: list[int]) -> None:
+    texts = [packed(random_words(seed, 0 if seed in empty else 2)) for seed in range(3)]
+    close = closeness(asking(random_words(9, 1)), texts)
+    assert np.flatnonzero(np.isnan(close)).tolist() == empty
+
+
+def test_of_texts_without_any_words_none_is_compared() -> None:
+    nothing = packed(random_words(1, 0))
+    assert np.isnan(closeness(asking(random_words(9, 1)), [nothing, nothing])).tolist() == [True, True]
+    assert closeness(asking(random_words(9, 1)), []).shape == (0,)
+
+
+@given(seed=st.integers(0, 2**32), cosine=st.floats(-1, 1))
+def test_the_estimate_is_near_the_cosine_of_normal_components(seed: int, cosine: float) -> None:
+    one, other = random_words(seed, 2)
+    across = other - (other @ one) * one
+    text = cosine * one + math.sqrt(1 - cosine**2) * across / np.linalg.norm(across)
+    (close,) = closeness(asking(one[None]), [packed(text[None].astype(np.float32))])
+    # Its standard deviation is at most sqrt(pi / 2 / 384) = 0.064.
+    assert close == pytest.approx(max(0.0, cosine), abs=0.064 * 6)
+
+
+@given(
+    seed=st.integers(0, 2**32),
+    asked=st.integers(1, 6),
+    sizes=st.lists(st.integers(0, 6), min_size=1, max_size=6),
+    dim=st.integers(1, 70),
+)
+def test_closeness_is_in_the_unit_interval_whatever_the_words(
+    seed: int, asked: int, sizes: list[int], dim: int
+) -> None:
+    weights = np.random.default_rng(seed).random(asked) + 0.01
+    question = asking(random_words(seed, asked, dim), *(weights / weights.sum()))
+    close = closeness(question, [packed(random_words(seed + 1 + n, size, dim)) for n, size in enumerate(sizes)])
+    assert np.isnan(close).tolist() == [size == 0 for size in sizes]
+    assert ((close >= 0) & (close <= 1))[~np.isnan(close)].all()
+
+
+@given(seed=st.integers(0, 2**32), order=st.permutations(range(6)))
+def test_a_text_is_as_close_wherever_it_stands(seed: int, order: list[int]) -> None:
+    texts = [packed(random_words(seed + n, n % 4)) for n in range(6)]
+    question = asking(random_words(seed + 9, 3), 0.5, 0.25, 0.25)
+    close = closeness(question, texts)
+    np.testing.assert_allclose(closeness(question, [texts[place] for place in order]), close[order], rtol=1e-6)
+
+
+def test_a_text_that_says_what_is_asked_is_closer_than_one_that_does_not() -> None:
+    asked = random_words(4, 3)
+    question = asking(asked, 0.5, 0.3, 0.2)
+    same, half, other = (
+        packed(asked),
+        packed(np.concatenate([asked[:1], random_words(5, 2)])),
+        packed(random_words(6, 3)),
+    )
+    close = closeness(question, [other, half, same])
+    assert close[0] < close[1] < close[2]
