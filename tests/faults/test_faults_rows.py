@@ -14,7 +14,7 @@ from remembrancer.adapters.sqlite.store import SqliteStore
 from remembrancer.errors import StoreUnavailable
 from remembrancer.policies.formation import analysed
 from remembrancer.testing.contract.base import EVERYTHING, MODEL, exported
-from remembrancer.testing.contract.world import DEPLOY, FORMER, OOM, populate
+from remembrancer.testing.contract.world import DEPLOY, FORMER, OLD, OOM, OTHER_MODEL, populate
 from remembrancer.testing.doubles import NOW, READER, SCOPE
 
 Read = Callable[[SqliteStore], Awaitable[object]]
@@ -49,6 +49,10 @@ RUINED: Final[dict[str, tuple[str, Read]]] = {
     "a vector": (
         "UPDATE embeddings SET vector = x'00'",
         lambda store: store.vectors(READER, MODEL, [DEPLOY]),
+    ),
+    "the signs of words": (
+        "UPDATE word_vectors SET signs = 'no bytes'",
+        lambda store: store.words(READER, OTHER_MODEL, {OLD: 0}),
     ),
     "the kind of an exposure": ("UPDATE exposures SET kind = 'seen' || at", exported),
     "the time of an exposure": (f"UPDATE exposures SET at = {NEVER}", exported),

@@ -11,6 +11,7 @@ from typing import Final, cast
 from uuid import UUID
 
 import apsw
+import numpy as np
 import pytest
 
 from remembrancer.adapters.reference import ReferenceStore
@@ -27,7 +28,7 @@ from remembrancer.policies.formation import Formation, analysed, memory_of_event
 from remembrancer.ports.exchange import RECORDS
 from remembrancer.ports.store import CueVector, Entry, ExportRow, Store
 from remembrancer.presets.default import DEFAULT
-from remembrancer.testing.contract.base import MODEL, give_vectors, request
+from remembrancer.testing.contract.base import MODEL, request
 from remembrancer.testing.contract.world import DEPLOY, OLD, OOM, TOPIC, TURNS, a_snapshot, populate
 from remembrancer.testing.doubles import (
     NOW,
@@ -98,9 +99,10 @@ async def _revise(store: Store) -> object:
 
 
 async def _put_vectors(store: Store) -> object:
-    pending = await store.pending(SCOPE, MODEL, limit=9, now=NOW)
+    pending = await store.pending(SCOPE, MODEL, limit=9, now=NOW, before=3)
+    words = np.array([[32], [64]], dtype=np.uint8)
     return await store.put_vectors(
-        SCOPE, MODEL, [CueVector(cue.ref, a_vector(1, 2, 3), False) for cue in pending], at=NOW
+        SCOPE, MODEL, [CueVector(cue.ref, a_vector(1, 2, 3), False, words) for cue in pending], at=NOW
     )
 
 
@@ -150,7 +152,9 @@ async def _import(store: Store) -> object:
     memory = a_memory("to be copied")
     await source.append(SCOPE, [Entry(an_event("said"), indexed(memory, event_ids=[an_event("said").id]))])
     await source.revise(SCOPE, indexed(replace(memory, text="copied")), expected_revision=1, at=NOW)
-    await give_vectors(source, {"copied": a_vector(1, 0)})
+    (cue,) = await source.pending(SCOPE, MODEL, limit=2, now=NOW)
+    words = np.array([[128]], dtype=np.uint8)
+    await source.put_vectors(SCOPE, MODEL, [CueVector(cue.ref, a_vector(1, 0), False, words)], at=NOW)
     await source.relate(READER, [Relation(memory.id, memory.id, RelationKind.SIMILAR, 1.0, NOW)])
     exposed = [Exposed(memory.id, Exposure.SHOWN, NOW, 0.5)]
     await source.adjust(READER, [memory.id], lambda was: Adjustment(was, "harmed"), at=NOW, exposed=exposed)
@@ -243,7 +247,7 @@ async def _faulted(
 async def _populated(path: Path) -> SqliteStore:
     store = SqliteStore(str(path), analyse=analysed)
     await populate(store, SCOPE)
-    await store.search(READER, request("deploy"))
+    await store.search(READER, request("deploy", surroundings=True))
     return store
 
 

@@ -21,6 +21,8 @@ _NAME: Final = re.compile(r"(?<=[a-z0-9,;:'\"(] )[\"'(]?(?!I\b)[A-Z]\w")
 _MANY: Final = re.compile(r"\bhow\s+(?:many|much|often|old|long|far|tall|big|large|fast|high)\b", re.IGNORECASE)
 _WHO: Final = re.compile(r"\b(?:who|whose|whom|where|names?|named|called)\b", re.IGNORECASE)
 _QUESTION_ENDS: Final = ("?", "？", "؟", "\u037e")  # Latin, Chinese and Japanese, Arabic, Greek
+BRIEF_CHARS: Final = 300
+"""A longer text tells something, whatever it ends with."""
 _CLOSING: Final = " \t\r\n\"'”’)]*_"
 
 
@@ -37,7 +39,7 @@ def marks_of(text: str) -> Mark:
         marks |= Mark.NUMBER
     if _NAME.search(text):
         marks |= Mark.NAME
-    if text.rstrip(_CLOSING).endswith(_QUESTION_ENDS):
+    if len(text) <= BRIEF_CHARS and text.rstrip(_CLOSING).endswith(_QUESTION_ENDS):
         marks |= Mark.QUESTION
     return marks
 

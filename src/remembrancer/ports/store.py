@@ -45,6 +45,8 @@ class Appended:
 
 CONTEXT_GAP: Final = timedelta(hours=1)
 """Turns of one stream that lie farther apart are not each other's context."""
+BRIEF_TERMS: Final = 40
+"""A turn of more terms is a text of its own: what it says is no context for the turns around it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +94,8 @@ class SearchRequest:
 
     `surroundings`: what stands around each turn counts too, and is a leg of its own. The turns around one are those
     before and after it in its stream (its scope, session and all), in the order of `seq`, each within `CONTEXT_GAP` of
-    the next; what the reader may not see, or the filter leaves out, adds nothing. `speakers`, `roles`: whose turns are
-    to be told apart, by name or by role.
+    the next. What the reader may not see, what the filter leaves out, and turns of more than `BRIEF_TERMS` terms add
+    nothing. `speakers`, `roles`: whose turns are to be told apart, by name or by role.
     """
 
     where: Filter

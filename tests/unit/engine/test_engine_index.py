@@ -5,18 +5,21 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import TypeVar
+from uuid import UUID
 
 import pytest
 
 from remembrancer.adapters.reference import ReferenceStore
-from remembrancer.domain.event import EventDraft
+from remembrancer.domain.event import EventDraft, Role
+from remembrancer.domain.identity import derived_id
 from remembrancer.domain.memory import Cue, MemoryWrite
 from remembrancer.engine import record
 from remembrancer.engine.context import Context
 from remembrancer.engine.index import PLAIN_TEXT, Swept, index_batch
 from remembrancer.errors import ModelUnavailable
 from remembrancer.policies.encoding import Encoding
-from remembrancer.ports.embedder import Embedded, Embedder
+from remembrancer.policies.late_interaction import packed
+from remembrancer.ports.embedder import Embedded, EmbeddedPassages, Embedder, Passage
 from remembrancer.presets.default import DEFAULT
 from remembrancer.testing.doubles import (
     READER,
@@ -25,6 +28,7 @@ from remembrancer.testing.doubles import (
     FixedClock,
     HashEmbedder,
     SequentialIds,
+    WordHashEmbedder,
     a_memory,
     an_indexed_cue,
 )
@@ -166,3 +170,128 @@ def test_who_and_when_are_embedded_with_a_text_where_the_preset_says_so(
 
     run(embedder, steps)
     assert embedder.given == [[expected]]
+
+
+# ── read in context ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Reading(WordHashEmbedder):
+    """Gives vectors of words; remembers what it was given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.passages: list[Passage] = []
+        self.texts: list[str] = []
+
+    async def embed_passages(self, passages: Sequence[Passage]) -> EmbeddedPassages:
+        self.passages += passages
+        return await super().embed_passages(passages)
+
+    async def embed_documents(self, texts: Sequence[str]) -> Embedded:
+        self.texts += texts
+        return await super().embed_documents(texts)
+
+
+async def swept(ctx: Context, encoding: Encoding, *said: EventDraft) -> list[UUID]:
+    """Observe these and embed them; their memories in their order."""
+    ctx = replace(ctx, preset=replace(ctx.preset, encoding=encoding))
+    events = await record.observe(ctx, SCOPE, said)
+    await index_batch(ctx, SCOPE)
+    return [derived_id(one.event.id, "memory") for one in events]
+
+
+TALK = (
+    EventDraft(text="Good morning", actor="Ana"),
+    EventDraft(text="backup finished", actor="cron", role=Role.TOOL),
+    EventDraft(text="said by nobody"),
+    EventDraft(text="Which port?", actor="Ben"),
+    EventDraft(text="It is 8080", actor="Ana", role=Role.ASSISTANT),
+)
+
+
+def test_a_turn_is_read_after_the_turns_before_it() -> None:
+    embedder = Reading()
+    run(embedder, lambda ctx, _: swept(ctx, Encoding(turns=3), *TALK))
+    assert {passage.text: passage.before for passage in embedder.passages} == {
+        "Good morning": "Ana: ",
+        "backup finished": "",
+        "said by nobody": "",
+        "Which port?": "Ana: Good morning Ben: ",
+        "It is 8080": "Ana: Good morning Ben: Which port? Ana: ",
+    }
+
+
+def test_a_turn_is_read_after_no_more_than_the_preset_says() -> None:
+    embedder = Reading()
+    run(embedder, lambda ctx, _: swept(ctx, Encoding(turns=1, chars=9), *TALK))
+    assert embedder.passages[-1] == Passage("It is 8080", "Ben: ich port? Ana: ")
+
+
+def test_where_only_words_are_kept_a_turn_is_read_after_nothing() -> None:
+    embedder = Reading()
+    run(embedder, lambda ctx, _: swept(ctx, Encoding(words=True), *TALK))
+    assert {passage.before for passage in embedder.passages} == {""}
+
+
+def test_what_was_said_before_moves_the_vector_that_is_stored() -> None:
+    async def steps(ctx: Context, _: FixedClock) -> list[float]:
+        (first, *_) = await swept(ctx, Encoding(turns=3), EventDraft(text="Good morning", actor="Ana"))
+        (stored,) = (await ctx.store.vectors(READER, "hash-256", [first])).values()
+        expected = await WordHashEmbedder().embed_passages([Passage("Good morning", "Ana: ")])
+        plain = await WordHashEmbedder().embed_query("Good morning")
+        assert (stored != plain).any()
+        return (stored - expected.vectors[0]).tolist()
+
+    assert run(Reading(), steps) == [0.0] * 256
+
+
+def test_the_heading_stands_before_a_text_that_is_read_in_context_too() -> None:
+    embedder = Reading()
+    run(embedder, lambda ctx, _: swept(ctx, Encoding(heading=True, words=True), EventDraft(text="one", actor="Ana")))
+    assert [passage.text for passage in embedder.passages] == ["Ana, Wednesday 4 March 2026: one"]
+
+
+def test_the_vectors_of_words_are_kept_by_their_signs_where_the_preset_says_so() -> None:
+    async def steps(ctx: Context, _: FixedClock) -> tuple[list[list[int]], list[list[int]]]:
+        (memory,) = await swept(ctx, Encoding(words=True), EventDraft(text="kestrel barn"))
+        (signs,) = (await ctx.store.words(READER, "hash-256", {memory: 0})).values()
+        (expected,) = (await WordHashEmbedder().embed_passages([Passage("kestrel barn")])).words
+        return signs.tolist(), packed(expected).tolist()
+
+    stored, expected = run(Reading(), steps)
+    assert (stored, len(stored)) == (expected, 2)
+
+
+@pytest.mark.parametrize("encoding", [Encoding(), Encoding(turns=3), Encoding(heading=True)])
+def test_no_vectors_of_words_are_kept_otherwise(encoding: Encoding) -> None:
+    async def steps(ctx: Context, _: FixedClock) -> int:
+        (memory,) = await swept(ctx, encoding, EventDraft(text="kestrel barn"))
+        assert await vectors(ctx) == 1
+        return len(await ctx.store.words(READER, "hash-256", {memory: 0}))
+
+    assert run(Reading(), steps) == 0
+
+
+def test_where_nothing_is_read_in_context_texts_are_embedded_as_by_any_embedder() -> None:
+    embedder = Reading()
+    run(embedder, lambda ctx, _: swept(ctx, Encoding(), EventDraft(text="kestrel barn", actor="Ana")))
+    assert (embedder.passages, embedder.texts) == ([], ["kestrel barn"])
+
+
+def test_an_embedder_that_gives_no_vectors_of_words_embeds_the_text_alone() -> None:
+    embedder = Picky()
+
+    async def steps(ctx: Context, _: FixedClock) -> int:
+        memories = await swept(ctx, Encoding(turns=3, words=True), *TALK)
+        return len(await ctx.store.words(READER, "hash-256", dict.fromkeys(memories, 0)))
+
+    assert run(embedder, steps) == 0
+    assert embedder.given == [[draft.text for draft in TALK]]
+
+
+def test_a_text_without_a_word_is_kept_without_words() -> None:
+    async def steps(ctx: Context, _: FixedClock) -> list[tuple[int, ...]]:
+        (memory,) = await swept(ctx, Encoding(words=True), EventDraft(text="…"))
+        return [signs.shape for signs in (await ctx.store.words(READER, "hash-256", {memory: 0})).values()]
+
+    assert run(Reading(), steps) == [(0, 32)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -34,6 +33,8 @@ from remembrancer.testing.doubles import (
     HashEmbedder,
     SequentialIds,
     WordHashEmbedder,
+    a_memory,
+    indexed,
 )
 
 T = TypeVar("T")
@@ -81,11 +82,11 @@ def answered(
     embedder: Embedder | None,
     chosen: Ranking | None = None,
     encoding: Encoding = WORDS,
-    indexed: bool = True,
+    swept: bool = True,
 ) -> Recall:
     async def steps(ctx: Context) -> Recall:
         await told(ctx, *OLDEST_FIRST)
-        if indexed:
+        if swept:
             await index_batch(ctx, SCOPE)
         return await asked(ctx, text)
 
@@ -157,7 +158,7 @@ def test_a_memory_without_vectors_of_its_words_is_not_compared() -> None:
 
 
 def test_before_anything_has_a_vector_words_are_not_compared() -> None:
-    answer = answered("kestrel", embedder=WordHashEmbedder(), indexed=False)
+    answer = answered("kestrel", embedder=WordHashEmbedder(), swept=False)
     assert close(answer) == {"kestrel barn": None}
 
 
@@ -184,23 +185,33 @@ def test_words_that_ask_are_compared_too() -> None:
     assert 0 < first < second
 
 
-def test_of_a_memory_of_several_turns_the_best_one_is_compared() -> None:
+def test_of_a_memory_of_several_texts_the_best_one_is_compared() -> None:
     async def steps(ctx: Context) -> Recall:
-        events = await record.observe(ctx, SCOPE, [EventDraft(text="heron nest"), EventDraft(text="kestrel barn")])
-        assert events
+        await ctx.store.insert(SCOPE, indexed(a_memory("the whole of it"), "heron nest", "kestrel barn", "owl roof"))
         await index_batch(ctx, SCOPE)
-        return await asked(ctx, "kestrel barn")
+        return await asked(ctx, "kestrel")
 
-    answer = run(steps, WordHashEmbedder(), ranking(), WORDS)
-    assert answer[0].cue.text == "kestrel barn"
+    (hit,) = run(steps, WordHashEmbedder(), ranking(), WORDS)
+    assert hit.cue.text == "kestrel barn"
+    alone = close(answered("kestrel", embedder=WordHashEmbedder()))
+    assert hit.explanation.signals["late_interaction"] == alone["kestrel barn"]
 
 
-def test_what_is_told_of_an_answer_names_the_leg_of_what_stands_around() -> None:
-    answer = answered("kestrel", embedder=WordHashEmbedder())
-    assert answer.trace.legs["context"] == 2
-    assert {hit.memory.text: hit.explanation.ranks.get("context") for hit in answer if hit.explanation.ranks} == {
-        "kestrel barn": 1,
-        "owl roof": None,
-        "heron nest": None,
-        "wall gate": None,
-    } or math.nan
+def test_an_answer_names_the_leg_of_what_stands_around_a_turn() -> None:
+    async def steps(ctx: Context) -> Recall:
+        said = [
+            EventDraft(text=text, occurred_at=NOW, session="monday") for text in ("kestrel", "owl", "barn", "heron")
+        ]
+        await record.observe(ctx, SCOPE, said)
+        return await asked(ctx, "kestrel")
+
+    answer = run(steps, None, Ranking(score=Weighted(((NEW, 0.5), (Signal("nearby"), 0.5)))), WORDS)
+    assert answer.trace.legs == {"dense": 0, "lexical": 1, "context": 3}
+    ranks = {hit.memory.text: hit.explanation.ranks for hit in answer}
+    assert set(ranks) == {"kestrel", "owl", "barn"}
+    assert (set(ranks["kestrel"]), ranks["barn"]) == ({"lexical", "context"}, {"context": 3})
+
+
+def test_a_ranking_that_reads_no_surroundings_has_no_such_leg() -> None:
+    answer = answered("kestrel", embedder=None, chosen=Ranking(score=NEW))
+    assert answer.trace.legs == {"dense": 0, "lexical": 1}

@@ -12,7 +12,7 @@ from remembrancer.adapters.reference.rows import Rows
 from remembrancer.domain.candidates import Surroundings
 from remembrancer.domain.event import Event, Role
 from remembrancer.domain.memory import IndexedCue
-from remembrancer.ports.store import CONTEXT_GAP, SearchRequest
+from remembrancer.ports.store import BRIEF_TERMS, CONTEXT_GAP, SearchRequest
 
 SPEAKERS = (Role.USER, Role.ASSISTANT)
 NEXT_BUT_ONE = 0.75
@@ -26,14 +26,18 @@ class Around:
         self._rows = rows
         self._idf = idf
         self._terms: dict[UUID, set[str]] = {}
+        self._briefly: dict[UUID, set[str]] = {}
+        """Those of the cues that are brief."""
         self._beside: dict[UUID, list[UUID]] = {}
         turns: set[UUID] = set()
         for ref, indexed in rows.cues.items():
             event_id = indexed.cue.event_id
             if event_id is not None:
                 turns.add(event_id)
-                held = self._terms.setdefault(event_id, set())
-                held.update(idf.keys() & set(indexed.terms) if ref in visible else ())
+                told = idf.keys() & set(indexed.terms) if ref in visible else set[str]()
+                self._terms.setdefault(event_id, set()).update(told)
+                brief = len(indexed.terms) <= BRIEF_TERMS
+                self._briefly.setdefault(event_id, set()).update(told if brief else ())
         in_order = sorted((rows.events[turn] for turn in turns), key=lambda event: event.seq)
         for scope in {event.scope for event in in_order}:
             for one, other in pairwise(event for event in in_order if event.scope == scope):
@@ -48,8 +52,8 @@ class Around:
             return 0.0
         beside = self._beside.get(turn, [])
         farther = {two for one in beside for two in self._beside[one]}
-        near = {term for one in beside for term in self._terms[one]} - self._terms[turn]
-        far = {term for two in farther for term in self._terms[two]} - self._terms[turn] - near
+        near = {term for one in beside for term in self._briefly[one]} - self._terms[turn]
+        far = {term for two in farther for term in self._briefly[two]} - self._terms[turn] - near
         worth = sum(self._idf[term] for term in near) + NEXT_BUT_ONE * sum(self._idf[term] for term in far)
         return worth / sum(self._idf.values())
 

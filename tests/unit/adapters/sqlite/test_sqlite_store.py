@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 from uuid import UUID
 
+import numpy as np
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -39,6 +40,7 @@ from remembrancer.testing.contract.base import (
     give_vectors,
     request,
 )
+from remembrancer.testing.contract.neighbours import ask
 from remembrancer.testing.contract.states import LIVED
 from remembrancer.testing.contract.world import populate
 from remembrancer.testing.doubles import NOW, READER, SCOPE, HashEmbedder, a_memory, a_vector, an_event, indexed
@@ -109,6 +111,48 @@ def test_a_vector_of_another_process_counts(path: str) -> None:
 
     waiting, similarity = with_two(path, work)
     assert (waiting, similarity) == (1, pytest.approx(1.0, abs=2e-3))
+
+
+def test_a_turn_of_another_process_is_around_ours(path: str) -> None:
+    async def work(one: SqliteStore, other: SqliteStore) -> list[dict[str, float]]:
+        said = [an_event(text) for text in ("kestrel", "owl", "barn")]
+        seen: list[dict[str, float]] = []
+        for store, event in zip((one, other, one), said, strict=True):
+            await store.append(SCOPE, [Entry(event, memory_of_event(event, Formation()))])
+            seen.append(await ask(one, "nearby", request("kestrel", surroundings=True)))
+        return seen
+
+    assert with_two(path, work) == [
+        {"kestrel": 0},
+        {"kestrel": 0, "owl": 1},
+        {"kestrel": 0, "owl": 1, "barn": 0.75},
+    ]
+
+
+def test_a_turn_that_another_process_takes_from_its_memory_is_around_ours_no_more(path: str) -> None:
+    async def work(one: SqliteStore, other: SqliteStore) -> tuple[dict[str, float], dict[str, float]]:
+        said = [an_event(text) for text in ("kestrel", "owl", "barn")]
+        writes = [memory_of_event(event, Formation()) for event in said]
+        await one.append(SCOPE, [Entry(event, write) for event, write in zip(said, writes, strict=True)])
+        asked = request("kestrel", surroundings=True)
+        before = await ask(one, "nearby", asked)
+        revised = replace(writes[1].memory, text="summary")
+        await other.revise(SCOPE, indexed(revised), expected_revision=1, at=LATER)
+        return before, await ask(one, "nearby", asked)
+
+    before, after = with_two(path, work)
+    assert (before["barn"], after) == (0.75, {"kestrel": 0, "barn": 1})
+
+
+def test_the_words_that_another_process_made_are_read(path: str) -> None:
+    async def work(one: SqliteStore, other: SqliteStore) -> list[list[int]]:
+        await one.insert(SCOPE, indexed(a_memory("a kestrel")))
+        (cue,) = await one.pending(SCOPE, MODEL, limit=9, now=NOW)
+        words = np.array([[64], [128]], dtype=np.uint8)
+        await other.put_vectors(SCOPE, MODEL, [CueVector(cue.ref, a_vector(3, 4), False, words)], at=NOW)
+        return (await one.words(READER, MODEL, {cue.memory_id: 0}))[cue.memory_id].tolist()
+
+    assert with_two(path, work) == [[64], [128]]
 
 
 def test_what_another_process_learned_of_a_memory_counts(path: str) -> None:
@@ -197,6 +241,21 @@ class TwoProcesses(RuleBasedStateMachine):
         self.runner.run(self.stores[by].insert(SCOPE, indexed(memory, *words)))
         self.known[memory.id] = 1
 
+    @rule(
+        by=st.sampled_from([0, 1]),
+        said=st.lists(st.sampled_from(["kestrel", "owl", "barn"]), min_size=1, max_size=3),
+        session=st.sampled_from(["one", "two"]),
+    )
+    def say(self, by: int, said: list[str], session: str) -> None:
+        scope = replace(SCOPE, session=session)
+        entries: list[Entry] = []
+        for text in said:
+            event = an_event(text, event_id=UUID(int=1_000 + len(self.known)), scope=scope)
+            write = memory_of_event(event, Formation())
+            self.known[write.memory.id] = 1
+            entries.append(Entry(event, write))
+        self.runner.run(self.stores[by].append(scope, entries))
+
     @rule(by=st.sampled_from([0, 1]), pick=st.integers(0, 99), text=st.sampled_from(["kestrel", "owl", "barn"]))
     def revise(self, by: int, pick: int, text: str) -> None:
         if self.known:
@@ -242,17 +301,18 @@ class TwoProcesses(RuleBasedStateMachine):
 
     @rule(by=st.sampled_from([0, 1]))
     def recall(self, by: int) -> None:
-        self.runner.run(self.stores[by].search(READER, request("kestrel", vector=a_vector(1, 2))))
+        self.runner.run(self.stores[by].search(READER, request("kestrel", vector=a_vector(1, 2), surroundings=True)))
 
     @invariant()
     def both_answer_as_one_that_has_just_read_the_file(self) -> None:
         async def compare() -> None:
             fresh = self._opened()
-            asked = request("kestrel", "owl", vector=a_vector(3, 5))
-            expected = await fresh.search(READER, asked)
+            both = request("kestrel", "owl", vector=a_vector(3, 5), surroundings=True)
+            for asked in (both, request("barn", surroundings=True)):
+                expected = await fresh.search(READER, asked)
+                for store in self.stores:
+                    assert_same_answer(await store.search(READER, asked), expected)
             await fresh.close()
-            for store in self.stores:
-                assert_same_answer(await store.search(READER, asked), expected)
 
         self.runner.run(compare())
 

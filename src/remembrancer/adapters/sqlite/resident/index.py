@@ -22,7 +22,7 @@ from remembrancer.domain.candidates import Candidates, Surroundings
 from remembrancer.domain.event import Role
 from remembrancer.domain.query import Filter, LexicalQuery
 from remembrancer.domain.scope import Reader
-from remembrancer.ports.store import SearchRequest
+from remembrancer.ports.store import BRIEF_TERMS, SearchRequest
 
 LOAD_BATCH: Final = 8192
 SPEAKERS: Final = (Role.USER, Role.ASSISTANT)
@@ -240,7 +240,8 @@ class WorkspaceIndex:
         if not request.surroundings or lexical is None or not lexical.idf:
             return None
         self._turns.link()
-        return self._turns.nearby(lexical.holding, lexical.idf) / np.float32(sum(lexical.idf))
+        brief = self._postings.lengths <= BRIEF_TERMS
+        return self._turns.nearby(lexical.holding, lexical.idf, brief) / np.float32(sum(lexical.idf))
 
     def _spoken(self, request: SearchRequest, cues: NDArray[np.int64]) -> NDArray[np.float32]:
         """1 for a cue that one of those asked about says."""

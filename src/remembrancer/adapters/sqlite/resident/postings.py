@@ -100,6 +100,11 @@ class Postings:
             later = self._segments.pop()
             self._segments.append(self._segments.pop().merged(later))
 
+    @property
+    def lengths(self) -> NDArray[np.int32]:
+        """How many terms each cue has, shape (cues,)."""
+        return self._lengths.values
+
     def score(self, terms: Sequence[int], visible: NDArray[np.bool_] | None) -> LexicalScores:
         """BM25 of each cue for the distinct term hashes `terms`.
 

@@ -89,10 +89,12 @@ class Turns:
                 self._last[stream] = int(turns[-1])
         self._unlinked.clear()
 
-    def nearby(self, holding: Sequence[NDArray[np.int32]], idf: Sequence[float]) -> NDArray[np.float32]:
+    def nearby(
+        self, holding: Sequence[NDArray[np.int32]], idf: Sequence[float], brief: NDArray[np.bool_]
+    ) -> NDArray[np.float32]:
         """For each cue, the idf of the terms that stand around its turn and not in it, shape (cues,).
 
-        `holding`: for each term the cues that hold it.
+        `holding`: for each term the cues that hold it. `brief`: which cues are context for others.
         """
         # One place more than there are turns, for what -1 stands for: no turn.
         total = np.zeros(len(self._seq) + 1, dtype=np.float32)
@@ -101,7 +103,7 @@ class Turns:
         for cues, weight in zip(holding, idf, strict=True):
             turns = of_cue[cues]
             turns = turns[turns != _NO_TURN]
-            touched = around[turns]
+            touched = around[turns[brief[cues]]]
             worth[touched[:, 2:]] = NEXT_BUT_ONE
             worth[touched[:, :2]] = 1.0
             worth[turns] = 0.0
