@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from remembrancer.adapters.sqlite.store import SqliteOptions, SqliteStore
-from remembrancer.config import Settings, read_toml, user_cache
+from remembrancer.config import CROSS_ENCODER, Settings, read_toml, user_cache
 from remembrancer.domain.identity import uuid7
 from remembrancer.engine.context import Clock, Context
 from remembrancer.errors import InvalidInput, ModelUnavailable
 from remembrancer.policies.formation import analysed
 from remembrancer.ports.embedder import Embedder
+from remembrancer.ports.reranker import Reranker
 from remembrancer.ports.store import Store
 from remembrancer.presets.catalogue import PRESETS, preset_named
 from remembrancer.presets.spec import Preset
@@ -27,13 +28,16 @@ from remembrancer.presets.text import own_preset
 
 if TYPE_CHECKING:
     from remembrancer.adapters.embedders.ollama_models import OllamaModel
+    from remembrancer.adapters.rerankers.services import RerankService
 
 LOCAL_PACKAGES: Final = ("onnx", "onnxruntime", "tokenizers")
+CROSS_ENCODER_PACKAGES: Final = ("onnxruntime", "tokenizers")
 OLLAMA: Final = "ollama:"
 OLLAMA_URL: Final = "http://localhost:11434"
 """Where Ollama listens unless told otherwise."""
 OLLAMA_MODEL: Final = "nomic-embed-text"
 _NEEDS_HTTPX: Final = "the Ollama embedder needs httpx: pip install 'remembrancer[ollama]'"
+_RERANKER_NEEDS_HTTPX: Final = "a reranker at an address needs httpx: pip install 'remembrancer[rerank]'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +53,19 @@ def context(
     *,
     preset: Preset | None = None,
     embedder: Embedder | None = None,
+    reranker: Reranker | None = None,
     clock: Clock | None = None,
     create: bool = True,
 ) -> Context:
-    """Open the store that the settings name. A `preset` or an `embedder` given here takes the place of the one named.
+    """Open the store that the settings name. A `preset`, an `embedder` or a `reranker` given here takes the place of
+    the one named.
 
     Raises InvalidInput, StoreUnavailable, Unsupported, ModelUnavailable.
     """
     preset = preset or choose_preset(settings.preset)
     preset.sight.reach_of(settings.role)  # before anything is opened for a caller whose sight nobody can say
     choice = Choice(embedder) if embedder is not None else choose_embedder(settings)
+    reranker = choose_reranker(settings) if reranker is None else reranker
     return Context(
         store=_store(settings, create=create),
         embedder=choice.embedder,
@@ -67,6 +74,7 @@ def context(
         clock=clock or _now,
         stopwatch=time.perf_counter,
         new_id=_new_id,
+        reranker=reranker,
     )
 
 
@@ -119,6 +127,19 @@ def choose_embedder(settings: Settings) -> Choice:
             raise InvalidInput("embedder", other, "auto, none, local or ollama:MODEL")
 
 
+def choose_reranker(settings: Settings) -> Reranker | None:
+    """The reranker that the settings name; None where they name none. Nothing is loaded and nobody is called yet.
+
+    Raises InvalidInput for an endpoint without a `reranker_model`, ModelUnavailable where a package, or a file of a
+    cross-encoder's folder, is missing.
+    """
+    if settings.reranker == "none":
+        return None
+    if settings.reranker.startswith(CROSS_ENCODER):
+        return _cross_encoder(settings, Path(settings.reranker.removeprefix(CROSS_ENCODER)))
+    return _rerank_endpoint(settings)
+
+
 def _local(settings: Settings) -> Embedder:
     missing = [package for package in LOCAL_PACKAGES if find_spec(package) is None]
     if missing:
@@ -154,6 +175,47 @@ def _call_ollama(url: str, model: OllamaModel, timeout: float) -> Embedder:
     except ImportError as error:
         raise ModelUnavailable(f"{_NEEDS_HTTPX} ({error})") from error
     return OllamaEmbedder.open(url, model, timeout=timeout)
+
+
+def _cross_encoder(settings: Settings, folder: Path) -> Reranker:
+    missing = [package for package in CROSS_ENCODER_PACKAGES if find_spec(package) is None]
+    if missing:
+        raise ModelUnavailable(f"a cross-encoder needs {', '.join(missing)}: pip install 'remembrancer[local]'")
+    from remembrancer.adapters.rerankers.classifier import located
+    from remembrancer.adapters.rerankers.cross_encoder import CrossEncoder, cross_encoder_id
+    from remembrancer.adapters.rerankers.deferred import DeferredReranker
+
+    located(folder)
+    load = partial(CrossEncoder.open, folder, timeout=settings.reranker_timeout)
+    return DeferredReranker(model_id=cross_encoder_id(folder.resolve().name), load=load)
+
+
+def _rerank_endpoint(settings: Settings) -> Reranker:
+    from remembrancer.adapters.rerankers.deferred import DeferredReranker
+    from remembrancer.adapters.rerankers.services import RerankService
+
+    if settings.reranker_model is None:
+        raise InvalidInput("reranker_model", None, "the name of a model, where reranker is an address")
+    if find_spec("httpx") is None:
+        raise ModelUnavailable(_RERANKER_NEEDS_HTTPX)
+    service = RerankService(
+        model=settings.reranker_model, dialect=settings.reranker_dialect, scale=settings.reranker_scale
+    )
+    return DeferredReranker(model_id=service.model_id, load=partial(_call_endpoint, settings, service))
+
+
+def _call_endpoint(settings: Settings, service: RerankService) -> Reranker:
+    try:
+        from remembrancer.adapters.rerankers.http import HttpReranker
+    except ImportError as error:
+        raise ModelUnavailable(f"{_RERANKER_NEEDS_HTTPX} ({error})") from error
+    key = settings.reranker_key
+    return HttpReranker.open(
+        settings.reranker,
+        service,
+        timeout=settings.reranker_timeout,
+        api_key=None if key is None else key.get_secret_value(),
+    )
 
 
 def _store(settings: Settings, *, create: bool) -> Store:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 from pydantic_core import PydanticCustomError
 
 from remembrancer.errors import InvalidInput
@@ -19,6 +19,9 @@ PREFIX: Final = "REMEMBRANCER_"
 
 ALIASES: Final = {"KEEPER_OLLAMA_URL": "ollama_url", "ENGRAM_NAMESPACE": "workspace"}
 """Variables of other systems, and the settings they give where our own variable does not."""
+
+CROSS_ENCODER: Final = "cross-encoder:"
+"""What stands before the folder of one, as a reranker."""
 
 
 class Settings(BaseModel):
@@ -40,6 +43,21 @@ class Settings(BaseModel):
     embedder_timeout: float = Field(
         default=15.0, gt=0, le=600, description="seconds for one answer of an embedder that is called over HTTP"
     )
+    # Its address may carry a password too.
+    reranker: str = Field(
+        default="none", repr=False, description="none, cross-encoder:FOLDER, or the address of a rerank endpoint"
+    )
+    reranker_model: str | None = Field(default=None, description="the model that the rerank endpoint is to use")
+    reranker_dialect: Literal["cohere", "tei"] = Field(
+        default="cohere", description="how the rerank endpoint is spoken to"
+    )
+    reranker_scale: Literal["probability", "logit", "cosine"] = Field(
+        default="probability", description="what the rerank endpoint's scores are"
+    )
+    reranker_key: SecretStr | None = Field(default=None, description="the rerank endpoint's API key")
+    reranker_timeout: float = Field(
+        default=15.0, gt=0, le=600, description="seconds for the reranker's scores of one question"
+    )
     weights: str | None = Field(default=None, description="a folder with the local model, or hub")
     cache_dir: str | None = Field(default=None, description="where prepared models are kept")
     precision: Literal["fp32", "int8"] | None = Field(default=None, description="arithmetic of the local embedder")
@@ -53,6 +71,34 @@ class Settings(BaseModel):
         if url is not None and not _is_http(url):
             raise PydanticCustomError("address", "an http:// or https:// address, such as http://localhost:11434")
         return url
+
+    @field_validator("reranker")
+    @classmethod
+    def _is_reranker(cls, named: str) -> str:
+        has_folder = named.startswith(CROSS_ENCODER) and named != CROSS_ENCODER
+        if named == "none" or has_folder or _is_http(named):
+            return named
+        raise PydanticCustomError(
+            "reranker",
+            "none, cross-encoder:FOLDER, or the http:// or https:// address of an endpoint, such as "
+            "http://localhost:8080/rerank",
+        )
+
+    @field_validator("reranker_model")
+    @classmethod
+    def _is_model(cls, model: str | None) -> str | None:
+        if model is not None and (not model.strip() or not model.isprintable()):
+            raise PydanticCustomError("model", "the name of a model")
+        return model
+
+    @field_validator("reranker_key")
+    @classmethod
+    def _is_key(cls, key: SecretStr | None) -> SecretStr | None:
+        """A header must be able to carry it; a file's last line break is no part of it."""
+        told = "" if key is None else key.get_secret_value().strip()
+        if key is not None and not (told and told.isascii() and told.isprintable() and " " not in told):
+            raise PydanticCustomError("key", "printable ASCII characters without a blank")
+        return key
 
 
 class _Given(NamedTuple):
@@ -121,8 +167,11 @@ def _is_http(url: str) -> bool:
 def _named(error: ValidationError, given: Mapping[str, _Given]) -> InvalidInput:
     """The first fault, with the setting as its source spells it."""
     first = error.errors()[0]
-    value, source = given[str(first["loc"][0])]
-    if isinstance(value, str):
+    name = str(first["loc"][0])
+    value, source = given[name]
+    if "key" in name.lower():  # a secret, also where its name is misspelt
+        value = "***"
+    elif isinstance(value, str):
         value = re.sub(r"//[^/\s]*@", "//***@", value)  # a URL's user and password are nobody's to read
     if first["type"] == "extra_forbidden":
         return InvalidInput(source, value, "one of the settings " + ", ".join(sorted(Settings.model_fields)))

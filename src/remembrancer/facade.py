@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -48,6 +49,7 @@ from remembrancer.jobs import maintenance
 from remembrancer.jobs.indexer import Indexer, IndexReport, OnIndexed
 from remembrancer.jobs.maintenance import Job, Report
 from remembrancer.ports.embedder import Embedder
+from remembrancer.ports.reranker import Reranker
 from remembrancer.ports.store import EventFilter, Finding, Stats
 from remembrancer.presets.spec import MAX_LIMIT, Preset
 
@@ -66,6 +68,8 @@ class _Open:
     indexer: Indexer
     lent_embedder: bool
     """The caller's own: not ours to close."""
+    lent_reranker: bool
+    """Likewise."""
 
 
 class AsyncRemembrancer:
@@ -89,6 +93,7 @@ class AsyncRemembrancer:
         session: str | None = None,
         role: str | None = None,
         embedder: str | Embedder | None = None,
+        reranker: str | Reranker | None = None,
         settings: Settings | Mapping[str, Any] | None = None,
         clock: Clock | None = None,
         create: bool = True,
@@ -97,9 +102,9 @@ class AsyncRemembrancer:
 
         What is not given comes from `settings`, else from REMEMBRANCER_* variables and the file that
         REMEMBRANCER_CONFIG names, else: `remembrancer.db`, preset and workspace `default`, role AGENT, and Ollama
-        where `ollama_url` is set, or the local embedder where it is installed. An embedder given as an object stays
-        open when this is closed. Without one a warning goes to the logger "remembrancer": recall is lexical. `preset`
-        may be the path of a TOML file, or a Preset.
+        where `ollama_url` is set, or the local embedder where it is installed, and no reranker. An embedder or reranker
+        given as an object stays open when this is closed. Without an embedder a warning goes to the logger
+        "remembrancer": recall is lexical. `preset` may be the path of a TOML file, or a Preset.
 
         Raises InvalidInput, StoreUnavailable, Unsupported, ModelUnavailable.
         """
@@ -113,14 +118,22 @@ class AsyncRemembrancer:
             "session": session,
             "role": role,
             "embedder": embedder if isinstance(embedder, str) else None,
+            "reranker": reranker if isinstance(reranker, str) else None,
         }
         chosen = _settings(settings, given)
         from remembrancer import compose
 
-        instance = None if isinstance(embedder, str) else embedder
-        if instance is not None and not callable(getattr(instance, "embed_query", None)):
+        own_embedder = None if isinstance(embedder, str) else embedder
+        if own_embedder is not None and not callable(getattr(own_embedder, "embed_query", None)):
             raise InvalidInput(
                 "embedder", embedder, "auto, none, local, ollama:MODEL, or an object with an Embedder's methods"
+            )
+        own_reranker = None if isinstance(reranker, str) else reranker
+        if own_reranker is not None and not callable(getattr(own_reranker, "scores", None)):
+            raise InvalidInput(
+                "reranker",
+                reranker,
+                "none, cross-encoder:FOLDER, an http(s) address, or an object with a Reranker's methods",
             )
         scope = Scope(
             workspace=chosen.workspace,
@@ -134,13 +147,19 @@ class AsyncRemembrancer:
             compose.context,
             chosen,
             preset=preset if isinstance(preset, Preset) else None,
-            embedder=instance,
+            embedder=own_embedder,
+            reranker=own_reranker,
             clock=clock,
             create=create,
         )
         if ctx.embedder is None:
             _log.warning("%s: %s", SearchMode.SPARSE_ONLY, ctx.without_embedder)
-        opened = _Open(ctx, Indexer(ctx, scope), lent_embedder=instance is not None)
+        opened = _Open(
+            ctx,
+            Indexer(ctx, scope),
+            lent_embedder=own_embedder is not None,
+            lent_reranker=own_reranker is not None,
+        )
         if chosen.background_index:
             opened.indexer.start()
         return cls(opened, caller)
@@ -148,11 +167,12 @@ class AsyncRemembrancer:
     async def close(self) -> None:
         """Let go of the store. What still awaits its vector is found again by the next sweep."""
         await self._opened.indexer.stop()
-        try:
-            await self._ctx.store.close()
-        finally:
+        async with AsyncExitStack() as closing:  # each of them, whatever becomes of the others
+            if self._ctx.reranker is not None and not self._opened.lent_reranker:
+                closing.push_async_callback(self._ctx.reranker.close)
             if self._ctx.embedder is not None and not self._opened.lent_embedder:
-                await self._ctx.embedder.close()
+                closing.push_async_callback(self._ctx.embedder.close)
+            closing.push_async_callback(self._ctx.store.close)
 
     async def __aenter__(self) -> Self:
         return self

@@ -35,6 +35,7 @@ from remembrancer.facade import AsyncRemembrancer, Identifier
 from remembrancer.jobs.indexer import IndexReport, OnIndexed
 from remembrancer.jobs.maintenance import Job, Report
 from remembrancer.ports.embedder import Embedder
+from remembrancer.ports.reranker import Reranker
 from remembrancer.ports.store import Finding, Stats
 from remembrancer.presets.spec import Preset
 
@@ -125,6 +126,7 @@ class Remembrancer:
         session: str | None = None,
         role: str | None = None,
         embedder: str | Embedder | None = None,
+        reranker: str | Reranker | None = None,
         settings: Settings | Mapping[str, Any] | None = None,
         clock: Clock | None = None,
         create: bool = True,
@@ -133,7 +135,8 @@ class Remembrancer:
 
         What is not given comes from `settings`, else from REMEMBRANCER_* variables and the file that
         REMEMBRANCER_CONFIG names, else: `remembrancer.db`, preset and workspace `default`, role AGENT, and Ollama
-        where `ollama_url` is set, or the local embedder where it is installed. Without one a warning goes to the logger
+        where `ollama_url` is set, or the local embedder where it is installed, and no reranker. An embedder or reranker
+        given as an object stays open when this is closed. Without an embedder a warning goes to the logger
         "remembrancer": recall is lexical. `preset` may be the path of a TOML file, or a Preset. Raises InvalidInput,
         StoreUnavailable, Unsupported, ModelUnavailable.
         """
@@ -150,6 +153,7 @@ class Remembrancer:
                     session=session,
                     role=role,
                     embedder=embedder,
+                    reranker=reranker,
                     settings=settings,
                     clock=clock,
                     create=create,

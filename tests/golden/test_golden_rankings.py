@@ -4,33 +4,70 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from enum import StrEnum
 from functools import cache
 from itertools import groupby
+from typing import TYPE_CHECKING
 from uuid import UUID
 
+import numpy as np
 import pytest
-from found import Match, ask, found
+from found import Around, Match, ask, found
 from golden_tables import number, table
 
 from remembrancer.domain.candidates import Candidates
-from remembrancer.domain.memory import Memory
+from remembrancer.domain.memory import Mark, Memory
 from remembrancer.domain.recall import Recall, Stage
 from remembrancer.domain.scope import Scope
 from remembrancer.domain.strength import Strength, Usage
+from remembrancer.policies.late_interaction import packed
+from remembrancer.policies.lexical import lexical_query
+from remembrancer.ports.embedder import EmbeddedQuestion
 from remembrancer.presets.catalogue import PRESETS
-from remembrancer.testing.doubles import NOW, a_memory
+from remembrancer.testing.doubles import NOW, HashEmbedder, WordHashEmbedder, a_memory
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Row = dict[str, str]
+QUESTION = "How many deploys of checkout did I see in January?"
 BOUND = 8.0
+SIGNS = 64
+"""Components of the vector of a word."""
 ABSOLUTE = 5e-7
 """States are kept as float32."""
 PARTS = ("project", "crew", "agent", "session")
+
+
+class By(StrEnum):
+    """What the question is compared by."""
+
+    WORDS_AND_VECTORS_OF_WORDS = "words, vectors and vectors of words"
+    WORDS_AND_VECTORS = "words and vectors"
+    WORDS = "words alone"
+
+
+class OneWord(WordHashEmbedder):
+    """Of a question it gives the vector of one word, whose components are all the same."""
+
+    async def embed_question(self, text: str) -> EmbeddedQuestion:
+        word = np.full((1, SIGNS), SIGNS**-0.5, dtype=np.float32)
+        return EmbeddedQuestion(await self.embed_query(text), word, ("checkout",))
+
+
+def cases_of(name: str, file: str, with_vectors: By) -> list[pytest.ParameterSet]:
+    """A table's rows, parted by ranking and by whether there are vectors."""
+    parts = groupby(table(file), key=lambda row: (row["ranking"], row["words_alone"]))
+    by = {"no": with_vectors, "yes": By.WORDS}
+    return [
+        pytest.param(name, ranking, by[words_alone], list(rows), id=f"{name} {ranking} by {by[words_alone]}")
+        for (ranking, words_alone), rows in parts
+    ]
+
+
 CASES = [
-    pytest.param(name, ranking, words_alone == "yes", list(rows), id=f"{name} {ranking} words alone: {words_alone}")
-    for name in PRESETS
-    for (ranking, words_alone), rows in groupby(
-        table(f"ranking_{name}"), key=lambda row: (row["ranking"], row["words_alone"])
-    )
+    *(case for name in PRESETS for case in cases_of(name, f"ranking_{name}", By.WORDS_AND_VECTORS_OF_WORDS)),
+    *cases_of("default", "ranking_default_unread", By.WORDS_AND_VECTORS),
 ]
 
 
@@ -78,66 +115,88 @@ def _match(row: Row) -> Match:
     )
 
 
-def searched(*, words_alone: bool) -> Candidates:
-    memories, matches = candidates()
-    if not words_alone:
-        return found(memories, matches, bound=BOUND)
-    worded = [
-        (memory, replace(match, similarity=float("nan"), dense=False))
-        for memory, match in zip(memories, matches, strict=True)
-        if match.lexical
-    ]
-    return found([memory for memory, _ in worded], [match for _, match in worded], bound=BOUND)
+@cache
+def around() -> tuple[Around, ...]:
+    return tuple(
+        Around(
+            nearby=number(row["nearby"]),
+            session=number(row["session"]),
+            spoken=row["spoken"] == "1",
+            marks=Mark(sum(Mark[mark.upper()] for mark in row["marks"].split())),
+        )
+        for row in table("candidates")
+    )
 
 
-def answer(name: str, ranking: str, *, words_alone: bool, limit: int = 50) -> Recall:
+@cache
+def words() -> dict[UUID, NDArray[np.uint8]]:
+    """Of each candidate that has any the signs of one word, of which so many are as the question's."""
+    return {
+        UUID(int=int(row["id"])): packed(np.where(np.arange(SIGNS) < int(row["signs"]), 1, -1)[np.newaxis])
+        for row in table("candidates")
+        if row["signs"]
+    }
+
+
+def searched(by: By) -> Candidates:
+    kept = list(zip(*candidates(), around(), strict=True))
+    if by is By.WORDS:
+        kept = [
+            (memory, replace(match, similarity=float("nan"), dense=False), one)
+            for memory, match, one in kept
+            if match.lexical
+        ]
+    memories, matches, beside = zip(*kept, strict=True)
+    return found(memories, matches, bound=BOUND, around=beside, idf=[1.0] * len(lexical_query(QUESTION).terms))
+
+
+def answer(name: str, ranking: str, by: By, *, limit: int = 50) -> Recall:
     return ask(
         PRESETS[name],
         candidates()[0],
-        searched(words_alone=words_alone),
+        searched(by),
+        text=QUESTION,
         ranking=ranking or None,
-        with_vector=not words_alone,
+        embedder=OneWord() if by is By.WORDS_AND_VECTORS_OF_WORDS else HashEmbedder(),
+        words=words(),
+        with_vector=by is not By.WORDS,
         limit=limit,
     )
 
 
-@pytest.mark.parametrize(("name", "ranking", "words_alone", "rows"), CASES)
-def test_the_order_and_the_scores_are_as_worked_out(
-    name: str, ranking: str, words_alone: bool, rows: list[Row]
-) -> None:
-    hits = answer(name, ranking, words_alone=words_alone)
+@pytest.mark.parametrize(("name", "ranking", "by", "rows"), CASES)
+def test_the_order_and_the_scores_are_as_worked_out(name: str, ranking: str, by: By, rows: list[Row]) -> None:
+    hits = answer(name, ranking, by)
     assert [hit.memory.title for hit in hits] == [row["name"] for row in rows]
     assert [hit.score for hit in hits] == pytest.approx([number(row["score"]) for row in rows], abs=ABSOLUTE)
 
 
-@pytest.mark.parametrize(("name", "ranking", "words_alone", "rows"), CASES)
-def test_a_smaller_limit_gives_the_beginning(name: str, ranking: str, words_alone: bool, rows: list[Row]) -> None:
+@pytest.mark.parametrize(("name", "ranking", "by", "rows"), CASES)
+def test_a_smaller_limit_gives_the_beginning(name: str, ranking: str, by: By, rows: list[Row]) -> None:
     for limit in (1, 5, 12):
-        hits = answer(name, ranking, words_alone=words_alone, limit=limit)
+        hits = answer(name, ranking, by, limit=limit)
         assert [hit.memory.title for hit in hits] == [row["name"] for row in rows[:limit]]
 
 
-@pytest.mark.parametrize(("name", "ranking", "words_alone", "rows"), CASES)
-def test_what_is_not_in_the_order_fell_below_the_floor(
-    name: str, ranking: str, words_alone: bool, rows: list[Row]
-) -> None:
-    hits = answer(name, ranking, words_alone=words_alone)
+@pytest.mark.parametrize(("name", "ranking", "by", "rows"), CASES)
+def test_what_is_not_in_the_order_fell_below_the_floor(name: str, ranking: str, by: By, rows: list[Row]) -> None:
+    hits = answer(name, ranking, by)
     fates = hits.trace.fates
     assert {fate.stage for key, fate in fates.items() if key not in {hit.id for hit in hits}} <= {Stage.FLOOR}
-    assert len(fates) == len(searched(words_alone=words_alone).ids)
+    assert len(fates) == len(searched(by).ids)
 
 
-@pytest.mark.parametrize(("name", "ranking", "words_alone", "rows"), CASES)
-def test_a_degraded_answer_says_so(name: str, ranking: str, words_alone: bool, rows: list[Row]) -> None:
-    hits = answer(name, ranking, words_alone=words_alone)
-    assert hits.degraded == ({"dense": "none here"} if words_alone else {})
+@pytest.mark.parametrize(("name", "ranking", "by", "rows"), CASES)
+def test_a_degraded_answer_says_so(name: str, ranking: str, by: By, rows: list[Row]) -> None:
+    assert answer(name, ranking, by).degraded == ({"dense": "none here"} if by is By.WORDS else {})
 
 
-def test_every_ranking_of_every_preset_has_its_table() -> None:
+def test_every_ranking_of_every_preset_has_its_tables() -> None:
     known = {
-        (name, ranking, words_alone)
+        (name, ranking, by)
         for name, preset in PRESETS.items()
         for ranking in ("", *preset.rankings)
-        for words_alone in (False, True)
+        for by in By
+        if by is not By.WORDS_AND_VECTORS or preset.ranking_named(ranking or None).unread is not None
     }
     assert {case.values[:3] for case in CASES} == known

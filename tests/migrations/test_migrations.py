@@ -261,6 +261,14 @@ class TestAFileOfTheThirdVersion:
         rows = with_store(third_file, lambda store: exported(store, KESTREL.scope))
         assert [row["indexed_at"] for row in rows if row["record"] == "vector"] == [None, None]
 
+    def test_has_neither_marks_nor_words_of_its_texts(self, third_file: Path) -> None:
+        async def read(store: SqliteStore) -> tuple[list[int], int]:
+            found = await store.search(ANA, request("owl", surroundings=True))
+            assert found.surroundings is not None
+            return found.surroundings.marks.tolist(), len(await store.words(ANA, "m", {OWL.id: 0}))
+
+        assert with_store(third_file, read) == ([0], 0)
+
     def test_keeps_its_edges(self, third_file: Path) -> None:
         (edge,) = with_store(third_file, lambda store: store.relations(ANA, [OWL.id]))
         assert (edge.source, edge.target, edge.kind) == (OWL.id, KESTREL.id, RelationKind.SUPERSEDES)

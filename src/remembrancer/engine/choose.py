@@ -3,37 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
-from remembrancer.domain.candidates import Candidates
 from remembrancer.domain.memory import Cue, Memory
 from remembrancer.domain.scope import Reader
 from remembrancer.engine.context import Context
+from remembrancer.engine.rank import Ranked
 from remembrancer.policies.diversity import Mmr, same_words, words_of
-from remembrancer.policies.scoring import Scored
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from remembrancer.policies.scoring import Column
-
-
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """Candidates scored: `order` their indexes, best first; `relevant` which are above the floor; `passed` which are
-    also above the least score asked for.
-    """
-
-    found: Candidates
-    table: Mapping[str, Column]
-    scored: Scored
-    scores: Column
-    order: NDArray[np.int64]
-    relevant: NDArray[np.bool_]
-    passed: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +69,7 @@ async def _read(
         if memory is None or several is None:
             choice.missing.add(index)
             continue
-        # Revised since the search, it may have fewer cues than it had.
-        cue = several[min(int(ranking.found.cue[index]), len(several) - 1)]
+        cue = ranking.best_cue(index, several)
         first = said.setdefault(same_words(cue.heading, memory.title, memory.text), index)
         if first == index:
             yield Chosen(index, memory, several, cue, float(ranking.scores[index]))

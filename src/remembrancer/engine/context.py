@@ -10,6 +10,7 @@ from uuid import UUID
 
 from remembrancer.domain.scope import Reach, Reader, Scope
 from remembrancer.ports.embedder import Embedder
+from remembrancer.ports.reranker import Reranker
 from remembrancer.ports.store import Store
 from remembrancer.presets.spec import Preset
 
@@ -34,6 +35,7 @@ class Context:
     clock: Clock
     stopwatch: Callable[[], float]
     new_id: Callable[[datetime], UUID]
+    reranker: Reranker | None = None
 
     @property
     def model(self) -> str | None:

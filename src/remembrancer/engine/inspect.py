@@ -15,8 +15,10 @@ from remembrancer.domain.relation import Relation
 from remembrancer.domain.scope import Reach, Reader
 from remembrancer.engine.context import Context
 from remembrancer.engine.recall import Question, recall, searched, standing
+from remembrancer.engine.rerank import judged
 from remembrancer.errors import ModelUnavailable, NotFound
 from remembrancer.policies.selection import excluded_by
+from remembrancer.ports.reranker import Reranker
 from remembrancer.ports.store import Audited, EventFilter, Finding, Stats
 
 
@@ -98,9 +100,11 @@ async def stats(ctx: Context, reader: Reader) -> Stats:
 
 
 async def doctor(ctx: Context, reader: Reader) -> tuple[Finding, ...]:
-    """The store's own checks, and whether there is an embedder and it answers."""
-    embedder = await _embedder_finding(ctx)
-    return (*await ctx.store.check(reader.scope, ctx.model), embedder)
+    """The store's own checks, whether there is an embedder and it answers, and where there is a reranker the same."""
+    models = [await _embedder_finding(ctx)]
+    if ctx.reranker is not None:
+        models.append(await _reranker_finding(ctx.reranker))
+    return (*await ctx.store.check(reader.scope, ctx.model), *models)
 
 
 async def search_mode(ctx: Context) -> SearchMode:
@@ -185,6 +189,16 @@ async def _embedder_finding(ctx: Context) -> Finding:
     ok = mode is not SearchMode.VECTOR_DEGRADED
     repair = "" if ok else "see the message; recall is lexical until then"
     return Finding("embedder", ok=ok, detail=f"{mode}: {said}", repair=repair)
+
+
+async def _reranker_finding(reranker: Reranker) -> Finding:
+    try:
+        await judged(reranker, "Does the reranker answer?", ["It does."])
+    except ModelUnavailable as error:
+        return Finding(
+            "reranker", ok=False, detail=str(error), repair="see the message; answers keep their order until then"
+        )
+    return Finding("reranker", ok=True, detail=reranker.model_id)
 
 
 async def _asked_embedder(ctx: Context) -> tuple[SearchMode, str]:

@@ -17,6 +17,7 @@ from remembrancer.evaluation.dataset import MAX_AT_ONCE, Transcript, Turn
 from remembrancer.evaluation.system import Block, Fate, Ranker
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.ports.embedder import Embedder
+from remembrancer.ports.reranker import Reranker
 
 BATCH: Final = 10_000
 """Turns that are observed at once: the most there may be."""
@@ -44,10 +45,11 @@ class MemorySystem:
 
     scores_are_fractions = True
 
-    def __init__(self, settings: Settings, embedder: Embedder | None) -> None:
-        """`embedder` takes the place of the one that the settings name; it stays open."""
+    def __init__(self, settings: Settings, embedder: Embedder | None, reranker: Reranker | None = None) -> None:
+        """`embedder` and `reranker` take the place of those that the settings name; they stay open."""
         self._settings = settings
         self._embedder = embedder
+        self._reranker = reranker
         self._preset = choose_preset(settings.preset)
         # A strict preset answers nobody who does not say who they are.
         self._agent = AGENT if self._preset.sight.strict else None
@@ -69,6 +71,7 @@ class MemorySystem:
         memory = await AsyncRemembrancer.open(
             settings=self._settings.model_copy(update={"workspace": transcript.id, "agent": self._agent}),
             embedder=self._embedder,
+            reranker=self._reranker,
             clock=clock,
         )
         async with memory:

@@ -12,9 +12,8 @@ from remembrancer.domain.event import Role
 from remembrancer.domain.memory import Mark
 from remembrancer.domain.query import LexicalQuery
 from remembrancer.policies.answers import asked_for
-from remembrancer.policies.formation import MONTHS
-from remembrancer.policies.lexical import analyse, lexical_query
-from remembrancer.policies.stop_words import STOP_WORDS
+from remembrancer.policies.lexical import lexical_query
+from remembrancer.policies.people import people
 from remembrancer.policies.times.anchors import Anchored, anchored
 from remembrancer.policies.times.spans import TimeSpan, spans
 
@@ -52,36 +51,29 @@ class Plan:
 def plan(question: str, participants: Collection[str] = ()) -> Plan:
     """What to search for. `participants`: the names of those who speak in what is searched."""
     searched = salient_part(question)
-    return Plan(searched, without_names(searched, participants), lexical_query(searched))
+    return Plan(searched, people(frozenset(participants)).left_out(searched), lexical_query(searched))
 
 
 def plan_in_context(question: str, participants: Collection[str], at: datetime) -> Plan:
     """What to search for where it also counts who speaks, when, and what is asked for. `at`: the moment of asking.
 
-    Who speaks is compared by itself then, and not as words of the text either.
+    People seldom say their own names, so a name in the question pulls its vector towards turns that *mention* the
+    person; the same goes for its words here, where who speaks is compared by itself.
     """
     searched = salient_part(question)
-    embedded = without_names(searched, participants)
-    speakers = named(searched, participants)
+    everyone = frozenset(participants)
+    speaking = people(everyone)
+    speakers = speaking.named_in(searched)
     return Plan(
         searched=searched,
-        embedded=embedded,
-        lexical=lexical_query(embedded),
+        embedded=speaking.left_out(searched),
+        lexical=lexical_query(speaking.left_out(searched, proper=True)),
         # Where all are named, or nobody is, speaking tells no turn from another.
-        speakers=speakers if speakers != frozenset(participants) else frozenset(),
+        speakers=speakers if speakers != everyone else frozenset(),
         roles=frozenset() if speakers else role_of(searched),
         spans=spans(searched, at),
         anchored=anchored(searched),
         kind=asked_for(searched),
-    )
-
-
-def named(question: str, participants: Collection[str]) -> frozenset[str]:
-    """Those of the participants whom the question names, by the whole name or a part of it."""
-    return frozenset(
-        name
-        for name in participants
-        if any(re.search(rf"(?<!\w){re.escape(part)}(?!\w)", question) for part in _parts(name))
     )
 
 
@@ -92,31 +84,6 @@ def role_of(question: str) -> frozenset[Role]:
     ([<Role.USER: 'user'>], [])
     """
     return frozenset({Role.USER}) if _MINE.search(question) and not _YOURS.search(question) else frozenset()
-
-
-def without_names(question: str, participants: Collection[str]) -> str:
-    """The question without the names of those who speak.
-
-    People seldom say their own names, so a name in the question pulls its vector towards turns that *mention* the
-    person. Who spoke is in the cues' headings, where the words of the question meet it. A name is left out as it is
-    spelled, with its possessive; a question that is nothing but names and stop words stays as it is.
-    """
-    parts = {part for name in participants for part in _parts(name)}
-    if not parts:
-        return question
-    longest_first = "|".join(re.escape(part) for part in sorted(parts, key=lambda part: (-len(part), part)))
-    left = " ".join(re.sub(rf"(?<!\w)(?:{longest_first})(?:['’]s)?(?!\w)", " ", question).split())
-    return left if analyse(left).terms else question
-
-
-def _parts(name: str) -> list[str]:
-    """What of a name stands for the person."""
-    return [part for part in (name, *name.split()) if len(part) > 1 and not _is_a_word(part)]
-
-
-def _is_a_word(name: str) -> bool:
-    """Will, May, April: names that more often are not."""
-    return name.casefold() in STOP_WORDS or name in MONTHS
 
 
 def salient_part(question: str) -> str:

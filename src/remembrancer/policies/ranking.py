@@ -10,11 +10,13 @@ from remembrancer.errors import InvalidInput
 from remembrancer.policies import signals
 from remembrancer.policies.diversity import Mmr
 from remembrancer.policies.relevance import Floor
-from remembrancer.policies.scoring import Expression, signal_names
+from remembrancer.policies.scoring import Expression, Signal, Weighted, signal_names
 
 MAX_DEPTH = 10_000
 MAX_REREAD = 1_000
+MAX_RERANK = 200
 LATE_INTERACTION: Final = "late_interaction"
+RERANK: Final = "rerank"
 SURROUNDINGS: Final = frozenset({"nearby", "session", "speaker", "answer_kind", "statement"})
 """The signals that are made of what stands around a turn, or tell one turn from another."""
 
@@ -42,35 +44,53 @@ class Ranking:
 
     `reread`: how many of the best are compared word by word before they are scored. `unread` tells which these are, and
     scores where the embedder gives no vectors of words; None: `score` does.
+
+    `rerank`: how many of the best that may be returned are judged by a reranker, where there is one, 0 to 200; 0: it is
+    not asked. Once it has been, a score is (1 - `rerank_weight`) of what it was and `rerank_weight` of its judgement,
+    which is 0 for what it was not asked about. `rerank_weight` in [0, 1].
     """
 
     score: Expression
     words_alone: Expression | None = None
     unread: Expression | None = None
     reread: int = 0
+    rerank: int = 0
+    rerank_weight: float = 0.5
     depth: Depth = field(default_factory=Depth)
     floor: Floor | None = None
     diversity: Mmr | None = None
 
     def __post_init__(self) -> None:
-        signals.check("score", self.score)
-        for name, expression in (("words_alone", self.words_alone), ("unread", self.unread)):
+        for name, expression in (("score", self.score), ("words_alone", self.words_alone), ("unread", self.unread)):
             if expression is None:
                 continue
             signals.check(name, expression)
-            if LATE_INTERACTION in signal_names(expression):
+            if RERANK in signal_names(expression):
+                raise InvalidInput(name, RERANK, "signals that are there before it: rerank_weight is what it counts")
+            if name != "score" and LATE_INTERACTION in signal_names(expression):
                 raise InvalidInput(name, LATE_INTERACTION, "signals that are there before words are compared")
         validation.whole("reread", self.reread, 0, MAX_REREAD)
         if self.reread and LATE_INTERACTION not in signal_names(self.score):
             raise InvalidInput("reread", self.reread, f"0, where score does not read {LATE_INTERACTION}")
         if not self.reread and LATE_INTERACTION in signal_names(self.score):
             raise InvalidInput("reread", self.reread, f"1 or more, where score reads {LATE_INTERACTION}")
+        validation.whole("rerank", self.rerank, 0, MAX_RERANK)
+        validation.fraction("rerank_weight", self.rerank_weight)
 
     def expression(self, *, with_vector: bool, reread: bool = True) -> Expression:
         """What scores. `reread`: whether the best have been compared word by word."""
         if not with_vector and self.words_alone is not None:
             return self.words_alone
         return self.score if reread or self.unread is None else self.unread
+
+    def reranked(self, expression: Expression) -> Expression:
+        """What scores once the reranker has judged the best of what `expression` scored.
+
+        The terms of a weighted sum stand beside the judgement, so that an explanation has them side by side.
+        """
+        kept = 1 - self.rerank_weight
+        terms = expression.terms if isinstance(expression, Weighted) else ((expression, 1.0),)
+        return Weighted((*((term, weight * kept) for term, weight in terms), (Signal(RERANK), self.rerank_weight)))
 
     @property
     def reads_surroundings(self) -> bool:

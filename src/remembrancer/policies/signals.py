@@ -131,6 +131,11 @@ def _late_interaction(found: Candidates, _: Asked) -> Column:
     return np.full(len(found.ids), np.nan)
 
 
+def _rerank(found: Candidates, _: Asked) -> Column:
+    """Absent until a reranker has read the best together with the question."""
+    return np.full(len(found.ids), np.nan)
+
+
 def _dense_leg(found: Candidates, _: Asked) -> Column:
     return np.where(found.dense_rank > 0, found.similarity.astype(np.float64), np.nan)
 
@@ -184,6 +189,7 @@ MATCH_SIGNALS: Final[Mapping[str, MatchSignal]] = {
     "answer_kind": MatchSignal("1 where it holds a time, number or name, as asked for", Scale.UNIT, _answer_kind),
     "statement": MatchSignal("0 where it is a question itself, else 1", Scale.UNIT, _statement),
     "late_interaction": MatchSignal("cosine of the question's words with its words", Scale.UNIT, _late_interaction),
+    "rerank": MatchSignal("how well it answers, as the reranker says", Scale.UNIT, _rerank),
 }
 
 STATE_SIGNALS: Final[Mapping[str, StateSignal]] = {

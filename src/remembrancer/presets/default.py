@@ -46,7 +46,7 @@ DEFAULT: Final = Preset(
                 (Signal("late_interaction"), 0.27),
                 (Signal("similarity"), 0.13),
                 # The words themselves: little beside their vectors, all there is for a name or number without meaning.
-                (Signal("coverage"), 0.04),
+                (Signal("coverage"), 0.05),
                 (Signal("nearby"), 0.085),
                 (Signal("session"), 0.13),
                 (Signal("speaker"), 0.07),
@@ -83,7 +83,10 @@ DEFAULT: Final = Preset(
         ),
         depth=Depth(least=100),
         reread=128,
-        floor=Floor(similarity=0.3, coverage=0.35, then=0.4),
+        # An even say for a reranker, where somebody has one. Not measured: models differ, and none comes with this.
+        rerank=32,
+        rerank_weight=0.5,
+        floor=Floor(similarity=0.3, coverage=0.35, then=0.25),
     ),
     # Being shown proves nothing: only what was used starts its forgetting anew.
     dynamics=Dynamics(

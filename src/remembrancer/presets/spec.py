@@ -134,4 +134,5 @@ class Preset:
         """Everything that is worked out of signals: its scores, and the strength that fades."""
         rankings = (self.ranking, *self.rankings.values())
         scores = [ranking.expression(with_vector=each) for ranking in rankings for each in (True, False)]
-        return (*scores, self.fading.strength)
+        judged = [ranking.reranked(ranking.score) for ranking in rankings if ranking.rerank]
+        return (*scores, *judged, self.fading.strength)

@@ -3,6 +3,11 @@
 Times are days before the question, empty where it never happened; `level` is how narrow the row's scope is, 0 to 4;
 `similarity` is empty where there is no vector. A rank in a leg follows from the numbers: by falling value, equal ones
 sharing the best. `leg` says which legs brought the row: a row may have a cosine that the dense leg had no room for.
+
+Around a row: `nearby`, the share of the question's idf that only the turns beside it hold; `session`, the greatest BM25
+of its session; `spoken`, 1 where one of those asked about speaks; `marks`, what it holds of what questions ask for.
+`signs`: how many of the 64 signs of its one word are those of the question's one word; empty where no vectors of words
+are kept.
 """
 
 from __future__ import annotations
@@ -16,6 +21,8 @@ from plain import exact, table
 
 BOUND = Decimal(8)
 """What BM25 could reach at most for this question."""
+SIGNS = 64
+"""Components of the vector of a word."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +48,11 @@ class Candidate:
     shown_days: str = ""
     used: str = "0"
     used_days: str = ""
+    nearby: str = "0"
+    session: str = "0"
+    spoken: str = "0"
+    marks: str = ""
+    signs: str = ""
 
     @property
     def dense(self) -> bool:
@@ -57,7 +69,19 @@ class Candidate:
 
 CANDIDATES = (
     Candidate(
-        "both", 31, "deploy of checkout failed with too little memory", "0.8125", "5", "0.75", days="3", level="2"
+        "both",
+        31,
+        "deploy of checkout failed with too little memory",
+        "0.8125",
+        "5",
+        "0.75",
+        days="3",
+        level="2",
+        nearby="0.125",
+        session="6.5",
+        spoken="1",
+        marks="number",
+        signs="56",
     ),
     Candidate(
         "meaning alone",
@@ -70,9 +94,38 @@ CANDIDATES = (
         days="10",
         importance="0.625",
         level="1",
+        nearby="0.75",
+        session="6.5",
+        signs="60",
     ),
-    Candidate("words alone", 13, "memory of the checkout deploy", "0.125", "6.5", "0.9375", "lexical", days="20"),
-    Candidate("no vector yet", 4, "checkout deploy just now", "", "5.5", "0.8125", "lexical", days="0.25", level="0"),
+    Candidate(
+        "words alone",
+        13,
+        "memory of the checkout deploy",
+        "0.125",
+        "6.5",
+        "0.9375",
+        "lexical",
+        days="20",
+        session="6.5",
+        marks="question",
+        signs="40",
+    ),
+    Candidate(
+        "no vector yet",
+        4,
+        "checkout deploy just now",
+        "",
+        "5.5",
+        "0.8125",
+        "lexical",
+        days="0.25",
+        level="0",
+        nearby="0.0625",
+        session="5.5",
+        spoken="1",
+        marks="time number name",
+    ),
     Candidate(
         "permanent",
         35,
@@ -86,6 +139,10 @@ CANDIDATES = (
         confidence="0.75",
         priority="10",
         level="2",
+        nearby="0.25",
+        session="2",
+        marks="time",
+        signs="44",
     ),
     Candidate(
         "popular",
@@ -102,6 +159,10 @@ CANDIDATES = (
         shown_days="1",
         used="1000000",
         used_days="1",
+        session="1",
+        spoken="1",
+        marks="question",
+        signs="36",
     ),
     Candidate(
         "ancient",
@@ -113,14 +174,95 @@ CANDIDATES = (
         days="36525",
         importance="1",
         stability="36500",
+        nearby="0.125",
+        session="4",
+        spoken="1",
+        marks="number name",
+        signs="52",
     ),
-    Candidate("tied, higher id", 9, "memory limit of checkout raised to four", "0.71875", "3", "0.5"),
-    Candidate("tied, lower id", 8, "memory limit of checkout raised to two", "0.71875", "3", "0.5"),
-    Candidate("settled, newer", 30, "old note on checkout workers", "0.609375", "2.75", "0.4375", days="300"),
-    Candidate("settled, older", 1, "old note on checkout queues", "0.609375", "2.75", "0.4375", days="500"),
-    Candidate("foreseen, nearer", 2, "deploy freeze begins", "0.4375", "1.5", "0.25", days="-1"),
-    Candidate("foreseen, farther", 33, "deploy freeze ends", "0.4375", "1.5", "0.25", days="-2"),
-    Candidate("opposite", 14, "checkout is a kind of shop", "-0.5", "0.5", "0.0625", days="5"),
+    Candidate(
+        "tied, higher id",
+        9,
+        "memory limit of checkout raised to four",
+        "0.71875",
+        "3",
+        "0.5",
+        nearby="0.25",
+        session="3",
+        marks="number",
+        signs="48",
+    ),
+    Candidate(
+        "tied, lower id",
+        8,
+        "memory limit of checkout raised to two",
+        "0.71875",
+        "3",
+        "0.5",
+        nearby="0.25",
+        session="3",
+        marks="number",
+        signs="48",
+    ),
+    Candidate(
+        "settled, newer",
+        30,
+        "old note on checkout workers",
+        "0.609375",
+        "2.75",
+        "0.4375",
+        days="300",
+        session="2.75",
+        signs="45",
+    ),
+    Candidate(
+        "settled, older",
+        1,
+        "old note on checkout queues",
+        "0.609375",
+        "2.75",
+        "0.4375",
+        days="500",
+        session="2.75",
+        signs="45",
+    ),
+    Candidate(
+        "foreseen, nearer",
+        2,
+        "deploy freeze begins",
+        "0.4375",
+        "1.5",
+        "0.25",
+        days="-1",
+        session="1.5",
+        spoken="1",
+        marks="time",
+        signs="34",
+    ),
+    Candidate(
+        "foreseen, farther",
+        33,
+        "deploy freeze ends",
+        "0.4375",
+        "1.5",
+        "0.25",
+        days="-2",
+        session="1.5",
+        spoken="1",
+        marks="time",
+        signs="34",
+    ),
+    Candidate(
+        "opposite",
+        14,
+        "checkout is a kind of shop",
+        "-0.5",
+        "0.5",
+        "0.0625",
+        days="5",
+        session="0.5",
+        signs="16",
+    ),
     Candidate(
         "fragile",
         25,
@@ -131,6 +273,11 @@ CANDIDATES = (
         days="5",
         stability="0.001",
         reviewed="1",
+        nearby="0.5",
+        session="2.5",
+        spoken="1",
+        marks="number",
+        signs="47",
     ),
     Candidate(
         "worthless",
@@ -143,6 +290,9 @@ CANDIDATES = (
         importance="0",
         confidence="0",
         priority="1",
+        session="3.5",
+        marks="question",
+        signs="50",
     ),
     Candidate(
         "reviewed",
@@ -163,6 +313,10 @@ CANDIDATES = (
         used="1",
         used_days="20",
         level="4",
+        nearby="0.125",
+        session="3.25",
+        marks="number",
+        signs="49",
     ),
 )
 

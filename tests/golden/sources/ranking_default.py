@@ -1,46 +1,103 @@
-"""The default's order.
+"""The default's order, asked "How many deploys of checkout did I see in January?" on 4 March 2026 at 9:00.
 
-0.4 similarity + 0.5 BM25's share of its bound + 0.04 importance + 0.04 confidence + 0.01 x 0.5^(age / 30), the age from
-birth or, if that came later, the last use. Below similarity / 0.3 + coverage / 0.35 = 1 nothing is returned; a missing
-vector counts as half of its mark there.
+A sum of what is known of a candidate, each times its weight. The weights have three columns: for questions whose words
+are compared too, for those that have one vector, and for those that are words alone.
+
+- late_interaction: of two vectors of 64 components, the one with equal components of length 1, the other known by its
+  signs: the sum of the products of signs over 64, divided by the square root of 2 / pi, within [0, 1]
+- time: 2^(-d / h) at a distance of d days from January, h = sqrt(31), three times that after it
+- retention: 0.5^(age / 30), the age from birth or, if that came later, the last use
+
+Below similarity / 0.3 + coverage / 0.35 = 1 nothing is returned; if one candidate is not below it, those that reach 0.4
+are returned too. A missing vector counts as half of its mark there.
 """
 
 from __future__ import annotations
 
 from decimal import Decimal
 
-from candidates import BOUND, COLUMNS, Candidate, ranked
-from plain import exact, table
+from candidates import BOUND, CANDIDATES, COLUMNS, SIGNS, Candidate, ranked
+from plain import exact, power, table
+
+READ, UNREAD, WORDS_ALONE = range(3)
+WEIGHTS = {
+    "late_interaction": ("0.27", "0", "0"),
+    "similarity": ("0.13", "0.25", "0"),
+    "coverage": ("0.04", "0.17", "0.27"),
+    "nearby": ("0.085", "0.125", "0.18"),
+    "session": ("0.13", "0.1", "0.17"),
+    "speaker": ("0.07", "0.075", "0.085"),
+    "time": ("0.085", "0.08", "0.08"),
+    "answer_kind": ("0.05", "0.06", "0.07"),
+    "statement": ("0.025", "0.025", "0.03"),
+    "importance": ("0.04", "0.04", "0.04"),
+    "confidence": ("0.04", "0.04", "0.04"),
+    "retention": ("0.01", "0.01", "0.01"),
+}
+PI = Decimal("3.14159265358979323846264338327950288419716939937511")
+JANUARY = Decimal("62.375"), Decimal("31.375")
+"""When it began and ended, in days before the question."""
+THEN = Decimal("0.4")
 
 
-def relevant(one: Candidate, *, words_alone: bool) -> bool:
-    known = one.similarity and not words_alone
-    near = max(Decimal(0), exact(one.similarity)) / Decimal("0.3") if known else Decimal("0.5")
-    return near + exact(one.coverage) / Decimal("0.35") >= 1
+def within_one(value: Decimal) -> Decimal:
+    return max(Decimal(0), min(Decimal(1), value))
 
 
-def score(one: Candidate, *, words_alone: bool) -> Decimal:
-    near = Decimal(0) if words_alone or not one.similarity else max(Decimal(0), exact(one.similarity))
-    kept = (-Decimal(2).ln() * one.since(one.used_days) / 30).exp()
-    return (
-        Decimal("0.4") * near
-        + Decimal("0.5") * exact(one.bm25) / BOUND
-        + Decimal("0.04") * (exact(one.importance) + exact(one.confidence))
-        + Decimal("0.01") * kept
+def closeness(one: Candidate) -> Decimal:
+    """0 where no vectors of its words are kept: what is absent adds nothing."""
+    if not one.signs:
+        return Decimal(0)
+    return within_one((2 * exact(one.signs) / SIGNS - 1) / (2 / PI).sqrt())
+
+
+def nearness(one: Candidate) -> Decimal:
+    began, ended = JANUARY
+    half = (began - ended).sqrt()
+    before, after = max(Decimal(0), exact(one.days) - began), max(Decimal(0), ended - exact(one.days))
+    return power(2, -(before / half + after / (3 * half)))
+
+
+def known(one: Candidate) -> dict[str, Decimal]:
+    """What each weight is for: all in [0, 1]."""
+    marks = one.marks.split()
+    return {
+        "late_interaction": closeness(one),
+        "similarity": within_one(exact(one.similarity or 0)),
+        "coverage": exact(one.coverage),
+        "nearby": exact(one.nearby),
+        "session": within_one(exact(one.session) / BOUND),
+        "speaker": exact(one.spoken),
+        "time": nearness(one),
+        "answer_kind": Decimal("number" in marks),
+        "statement": Decimal("question" not in marks),
+        "importance": exact(one.importance),
+        "confidence": exact(one.confidence),
+        "retention": power(2, -one.since(one.used_days) / 30),
+    }
+
+
+def score(one: Candidate, column: int) -> Decimal:
+    return sum((exact(WEIGHTS[name][column]) * value for name, value in known(one).items()), Decimal(0))
+
+
+def evidence(one: Candidate, *, words_alone: bool) -> Decimal:
+    compared = one.similarity and not words_alone
+    near = within_one(exact(one.similarity)) / Decimal("0.3") if compared else Decimal("0.5")
+    return near + exact(one.coverage) / Decimal("0.35")
+
+
+def rows(column: int) -> list[dict[str, str]]:
+    words_alone = column == WORDS_ALONE
+    reached = {one.name: evidence(one, words_alone=words_alone) for one in CANDIDATES if one.lexical or not words_alone}
+    mark = THEN if max(reached.values()) >= 1 else Decimal(1)
+    return ranked(
+        "",
+        lambda one: score(one, column),
+        words_alone=words_alone,
+        keep=lambda one: reached[one.name] >= mark,
     )
 
 
 if __name__ == "__main__":
-    table(
-        COLUMNS,
-        [
-            row
-            for words_alone in (False, True)
-            for row in ranked(
-                "",
-                lambda one, words_alone=words_alone: score(one, words_alone=words_alone),
-                words_alone=words_alone,
-                keep=lambda one, words_alone=words_alone: relevant(one, words_alone=words_alone),
-            )
-        ],
-    )
+    table(COLUMNS, [row for column in (READ, WORDS_ALONE) for row in rows(column)])

@@ -235,7 +235,7 @@ def test_where_only_words_are_kept_a_turn_is_read_after_nothing() -> None:
 
 def test_what_was_said_before_moves_the_vector_that_is_stored() -> None:
     async def steps(ctx: Context, _: FixedClock) -> list[float]:
-        (first, *_) = await swept(ctx, Encoding(turns=3), EventDraft(text="Good morning", actor="Ana"))
+        (first,) = await swept(ctx, Encoding(turns=3), EventDraft(text="Good morning", actor="Ana"))
         (stored,) = (await ctx.store.vectors(READER, "hash-256", [first])).values()
         expected = await WordHashEmbedder().embed_passages([Passage("Good morning", "Ana: ")])
         plain = await WordHashEmbedder().embed_query("Good morning")

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from remembrancer.domain.memory import Mark
-from remembrancer.policies.answers import asked_for, marks_of
+from remembrancer.policies.answers import BRIEF_CHARS, asked_for, marks_of
 
 TIME, NUMBER, NAME, QUESTION, NOTHING = Mark.TIME, Mark.NUMBER, Mark.NAME, Mark.QUESTION, Mark.NOTHING
 
@@ -39,6 +39,11 @@ TIME, NUMBER, NAME, QUESTION, NOTHING = Mark.TIME, Mark.NUMBER, Mark.NAME, Mark.
 )
 def test_a_text_is_marked_by_what_it_holds(text: str, expected: Mark) -> None:
     assert marks_of(text) == expected
+
+
+@pytest.mark.parametrize(("length", "expected"), [(BRIEF_CHARS, QUESTION), (BRIEF_CHARS + 1, NOTHING)])
+def test_a_long_text_tells_something_whatever_it_ends_with(length: int, expected: Mark) -> None:
+    assert marks_of(f"{'x' * (length - 1)}?") == expected
 
 
 @pytest.mark.parametrize(

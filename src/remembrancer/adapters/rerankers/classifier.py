@@ -98,7 +98,7 @@ class Classifier:
     @classmethod
     def open(cls, folder: Path, *, max_pieces: int, threads: int) -> Self:
         """Raises ModelUnavailable naming the file that is missing or what in it is not as expected."""
-        model, definition, config = (_found(folder, name) for name in (MODEL, TOKENIZER, CONFIG))
+        model, definition, config = located(folder)
         limit = min(max_pieces, _positions(config))
         tokenizer = _tokenizer(definition, limit)
         # By its path: a graph beyond 2 GB keeps its weights in a second file beside it.
@@ -125,6 +125,11 @@ class Classifier:
         if not np.all(np.isfinite(found)):
             raise ModelUnavailable(f"the model gave {self.output} that are infinite or not a number")
         return found
+
+
+def located(folder: Path) -> tuple[Path, Path, Path]:
+    """The model, its tokenizer and its configuration. Raises ModelUnavailable naming the one that is missing."""
+    return _found(folder, MODEL), _found(folder, TOKENIZER), _found(folder, CONFIG)
 
 
 def _found(folder: Path, name: str) -> Path:

@@ -72,6 +72,10 @@ class Invocation:
         str | None, _option("--preset", "The preset to remember by, or the TOML file of one; default if not given.")
     ] = None
     embedder: Annotated[str | None, _option("--embedder", "auto (if not given), none, local or ollama:MODEL.")] = None
+    reranker: Annotated[
+        str | None,
+        _option("--reranker", "none (if not given), cross-encoder:FOLDER, or the address of a rerank endpoint."),
+    ] = None
     config: Annotated[Path | None, _option("--config", "A TOML file of settings.", "FILE")] = None
     as_json: Annotated[bool, _option("--json", "One JSON document on stdout, and nothing else.")] = False
 
@@ -90,6 +94,7 @@ class Invocation:
             "role": self.role,
             "preset": self.preset,
             "embedder": self.embedder,
+            "reranker": self.reranker,
         }
         return load(given, file=self.config).model_copy(update={"background_index": False})
 

@@ -15,7 +15,8 @@ from remembrancer.domain.event import Event
 from remembrancer.domain.memory import Cue, MemoryWrite, Status
 from remembrancer.domain.scope import Reader, Scope, Visibility
 from remembrancer.policies.formation import Formation, memory_of_event, turn_cue
-from remembrancer.ports.store import CONTEXT_GAP, Entry, SearchRequest, Store
+from remembrancer.policies.lexical import analyse
+from remembrancer.ports.store import BRIEF_TERMS, CONTEXT_GAP, Entry, SearchRequest, Store
 from remembrancer.testing.contract.base import (
     BM25_TOLERANCE,
     EVERYTHING,
@@ -40,6 +41,8 @@ ELSEWHERE: Final = {
     "project": replace(SCOPE, project="shop"),
 }
 """Other streams, by what tells them from the usual one."""
+HEADING: Final = analyse("user, Wednesday 4 March 2026").terms
+"""Who says a turn of these and when counts among its terms."""
 HIDDEN: Final = ("filtered", "retired", "expired", "not known yet", "out of sight")
 
 
@@ -219,6 +222,20 @@ class NearbyContract(StoreSuite):
         nearby = await ask(store, "nearby", about("kestrel", "owl"))
         half = idf(3, 1) / (2 * idf(3, 1))
         assert nearby == close({"the whole of it": half, "owl": half})
+
+    @awaited
+    async def test_what_a_long_turn_says_is_around_nobody(self, store: Store) -> None:
+        brief = " ".join(["kestrel", *(f"brief{n}" for n in range(BRIEF_TERMS - len(HEADING) - 1))])
+        await say(store, brief, "owl")
+        await say(store, f"{brief} longer", "barn", scope=ELSEWHERE["session"])
+        nearby = await ask(store, "nearby", about("kestrel"))
+        assert nearby == close({brief: 0, "owl": 1, f"{brief} longer": 0})
+
+    @awaited
+    async def test_a_long_turn_keeps_its_place_and_its_own_words(self, store: Store) -> None:
+        long = " ".join(["kestrel", *(f"long{n}" for n in range(BRIEF_TERMS))])
+        await say(store, "kestrel", long, "owl")
+        assert await ask(store, "nearby", about("kestrel")) == close({"kestrel": 0, long: 0, "owl": 0.75})
 
     @awaited
     async def test_around_a_note_there_is_nothing(self, store: Store) -> None:

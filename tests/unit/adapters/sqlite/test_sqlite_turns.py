@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from itertools import pairwise
 
 import numpy as np
@@ -39,10 +40,11 @@ def filled(*batches: list[Cue]) -> Turns:
     return turns
 
 
-def nearby(turns: Turns, *holding: int, weight: float = 1.0) -> list[float]:
-    """Of each cue, with one word that these cues hold."""
+def nearby(turns: Turns, *holding: int, weight: float = 1.0, long: Collection[int] = ()) -> list[float]:
+    """Of each cue, with one word that these cues hold; those of `long` are no context."""
     turns.link()
-    return turns.nearby([np.array(holding, dtype=np.int32)], [weight]).tolist()
+    brief = ~np.isin(np.arange(100), list(long))
+    return turns.nearby([np.array(holding, dtype=np.int32)], [weight], brief).tolist()
 
 
 def best_of_session(turns: Turns, *scores: float) -> list[float]:
@@ -61,18 +63,29 @@ def test_of_two_words_each_counts_for_itself() -> None:
     turns = filled([turn(seq) for seq in range(1, 4)])
     turns.link()
     held = [np.array([0], dtype=np.int32), np.array([1], dtype=np.int32)]
-    assert turns.nearby(held, [1.0, 4.0]).tolist() == [4.0, 1.0, 0.75 + 4.0]
+    brief = np.ones(3, dtype=np.bool_)
+    assert turns.nearby(held, [1.0, 4.0], brief).tolist() == [4.0, 1.0, 0.75 + 4.0]
 
 
 def test_a_word_that_nobody_holds_is_around_nobody() -> None:
     turns = filled([turn(1), turn(2)])
-    turns.link()
-    assert turns.nearby([np.array([], dtype=np.int32)], [3.0]).tolist() == [0.0, 0.0]
+    assert nearby(turns, weight=3.0) == [0.0, 0.0]
 
 
 def test_a_turn_that_holds_a_word_twice_counts_once() -> None:
     turns = filled([turn(1), turn(1), turn(2)])
     assert nearby(turns, 0, 1) == [0.0, 0.0, 1.0]
+
+
+def test_a_long_turn_is_no_context_and_has_its_own_words() -> None:
+    turns = filled([NOTE, turn(1), turn(2), turn(3)])
+    assert nearby(turns, 0, 2, long=[2]) == [0.0, 0.0, 0.0, 0.0]
+    assert nearby(turns, 0, 1, 2, long=[2]) == [0.0, 0.0, 0.0, 0.75]
+
+
+def test_a_turn_of_which_one_text_is_brief_is_context() -> None:
+    turns = filled([turn(1), turn(1), turn(2)])
+    assert nearby(turns, 0, 1, long=[0]) == [0.0, 0.0, 1.0]
 
 
 @pytest.mark.parametrize(("apart", "expected"), [(60.0, 1.0), (60 + 1 / MINUTE, 0.0), (-60.0, 1.0), (-61.0, 0.0)])

@@ -101,9 +101,9 @@ class Turns:
         worth = np.zeros(len(self._seq) + 1, dtype=np.float32)
         of_cue, around = self._of_cue.values, self._around.values
         for cues, weight in zip(holding, idf, strict=True):
-            turns = of_cue[cues]
-            turns = turns[turns != _NO_TURN]
-            touched = around[turns[brief[cues]]]
+            said = cues[of_cue[cues] != _NO_TURN]
+            turns = of_cue[said]
+            touched = around[turns[brief[said]]]
             worth[touched[:, 2:]] = NEXT_BUT_ONE
             worth[touched[:, :2]] = 1.0
             worth[turns] = 0.0

@@ -1,0 +1,66 @@
+"""The best of what was found, judged by a model that reads each together with the question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from remembrancer.domain.memory import Cue
+from remembrancer.domain.scope import Reader
+from remembrancer.engine.context import Context
+from remembrancer.engine.rank import Ranked, rank
+from remembrancer.errors import ModelUnavailable
+from remembrancer.policies.ranking import RERANK, Ranking
+from remembrancer.ports.reranker import Reranker
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from remembrancer.policies.scoring import Column
+
+# By how much a model's own rounding to float32 may exceed 1.
+_SLACK: Final = 1e-6
+
+
+async def rerank(
+    ctx: Context, reader: Reader, reranker: Reranker, ranking: Ranking, ranked: Ranked, asked: str, min_score: float
+) -> Ranked:
+    """The same candidates ranked anew, with the judgement of the best `ranking.rerank` above the floor; others that are
+    above it come after these. As they were where there is none to judge. Raises ModelUnavailable.
+    """
+    best: list[int] = ranked.order[ranked.relevant[ranked.order]][: ranking.rerank].tolist()
+    ids = ranked.found.ids
+    cues = await ctx.store.cues(reader, [ids[index] for index in best])
+    there = [index for index in best if ids[index] in cues]  # none has gone since the search
+    if not there:
+        return ranked
+    texts = [_text(ranked.best_cue(index, cues[ids[index]])) for index in there]
+    column: Column = np.full(len(ids), np.nan)
+    column[there] = await judged(reranker, asked, texts)
+    # Equals stay as they were: what the reranker gives 0 still comes before what it was not asked about.
+    return rank(
+        ranking.reranked(ranked.expression),
+        ranked.found,
+        {**ranked.table, RERANK: column},
+        ranking.floor,
+        min_score,
+        before=ranked.order,
+    )
+
+
+async def judged(reranker: Reranker, asked: str, texts: Sequence[str]) -> NDArray[np.float32]:
+    """Its scores, as the port has them: in [0, 1], one for each text. Raises ModelUnavailable for anything else."""
+    scores = np.asarray(await reranker.scores(asked, texts))
+    if scores.shape != (len(texts),):
+        raise ModelUnavailable(f"{reranker.model_id} gave scores of shape {scores.shape} for {len(texts)} texts")
+    beyond = scores[~((scores >= 0) & (scores <= 1 + _SLACK))]
+    if beyond.size:
+        raise ModelUnavailable(f"{reranker.model_id} gave the score {beyond[0]:g}, which is not in [0, 1]")
+    return np.minimum(scores, 1)
+
+
+def _text(cue: Cue) -> str:
+    """Who and when, then what."""
+    return f"{cue.heading}\n{cue.text}" if cue.heading else cue.text

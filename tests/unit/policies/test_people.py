@@ -1,0 +1,49 @@
+"""Names of those who speak, in a question."""
+
+from __future__ import annotations
+
+import pytest
+
+from remembrancer.policies.people import people
+from remembrancer.policies.planning import plan_in_context
+from remembrancer.testing.doubles import NOW
+
+
+def test_a_whole_name_means_nobody_else_who_shares_a_part_of_it() -> None:
+    speaking = people(frozenset({"Ana Lima", "Ana Costa"}))
+    assert speaking.named_in("What did Ana Lima say?") == {"Ana Lima"}
+
+
+def test_a_shared_first_name_means_all_who_have_it() -> None:
+    speaking = people(frozenset({"Ana Lima", "Ana Costa", "Ben"}))
+    assert speaking.named_in("What did Ana say?") == {"Ana Lima", "Ana Costa"}
+
+
+@pytest.mark.parametrize(
+    ("name", "question", "left"),
+    [
+        ("Ana", "What did Ana's sister open?", "What did sister open?"),
+        ("payments", "What failed in payments?", "What failed in payments?"),
+        ("Мария", "Что сказала Мария о сервере?", "Что сказала о сервере?"),
+        ("李明", "李明 在哪里?", "在哪里?"),
+    ],
+)
+def test_only_proper_names_are_left_out_where_words_are_compared(name: str, question: str, left: str) -> None:
+    assert people(frozenset({name})).left_out(question, proper=True) == left
+
+
+def test_a_name_that_is_a_word_is_left_out_of_what_is_compared_by_meaning_alone() -> None:
+    planned = plan_in_context("What failed in payments?", {"payments", "Ana"}, NOW)
+    assert (planned.embedded, planned.lexical.terms, planned.speakers) == (
+        "What failed in ?",
+        ("fail", "payment"),
+        {"payments"},
+    )
+
+
+def test_a_question_of_names_alone_stays_as_it_is() -> None:
+    assert people(frozenset({"Ana"})).left_out("And Ana?") == "And Ana?"
+
+
+def test_nobody_leaves_a_question_as_it_is() -> None:
+    assert people(frozenset()).left_out("What did Ana open?") == "What did Ana open?"
