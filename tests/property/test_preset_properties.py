@@ -390,7 +390,7 @@ def test_something_fades_in_finite_time_and_nothing_at_once(preset: Preset) -> N
 def test_the_default_s_floor_lets_some_pass_and_some_not() -> None:
     floor = DEFAULT.ranking.floor
     assert floor is not None
-    passed = floor.passes(np.array([1.0, 0.0, 0.3, 0.29, math.nan]), np.array([0.0, 1.0, 0.0, 0.0, 0.1]))
+    passed = floor.passes(np.array([1.0, 0.0, 0.3, 0.29, math.nan]), np.array([0.0, 1.0, 0.0, 0.0, 0.1]), np.zeros(5))
     assert passed.tolist() == [True, True, True, False, False]
 
 

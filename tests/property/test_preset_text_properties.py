@@ -16,7 +16,7 @@ from remembrancer.policies.decay import Curve, Ebbinghaus, Exponential, HalfLife
 from remembrancer.policies.dynamics import Dynamics, Since
 from remembrancer.policies.encoding import MAX_CHARS, MAX_TURNS, Encoding
 from remembrancer.policies.importance import Importance
-from remembrancer.policies.ranking import LATE_INTERACTION, MAX_REREAD, Depth, Ranking
+from remembrancer.policies.ranking import LATE_INTERACTION, MAX_RERANK, MAX_REREAD, RERANK, Depth, Ranking
 from remembrancer.policies.reinforcement import Gain, LinearGain, LogarithmicGain, NoGain
 from remembrancer.policies.relevance import Floor
 from remembrancer.policies.rendering.block import Block
@@ -56,7 +56,7 @@ def expressions(among: list[str]) -> st.SearchStrategy[Expression]:
     return st.recursive(st.sampled_from(among).map(Signal), composed, max_leaves=5)
 
 
-UNITS = [name for name, scale in SCALES.items() if scale is Scale.UNIT]
+UNITS = [name for name, scale in SCALES.items() if scale is Scale.UNIT and name != RERANK]
 scores = expressions(UNITS)
 plain_scores = expressions([name for name in UNITS if name != LATE_INTERACTION])
 strengths = expressions([name for name, signal in STATE_SIGNALS.items() if signal.scale is Scale.UNIT])
@@ -71,6 +71,8 @@ rankings = st.builds(
     ranking_of,
     score=scores,
     reread=st.integers(1, MAX_REREAD),
+    rerank=st.integers(0, MAX_RERANK),
+    rerank_weight=fractions,
     words_alone=st.none() | plain_scores,
     unread=st.none() | plain_scores,
     depth=st.builds(Depth, least=st.integers(1, 10_000), per_hit=st.integers(1, 100)),

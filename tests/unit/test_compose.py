@@ -11,9 +11,10 @@ from typing import TypeVar
 from uuid import UUID
 
 import pytest
+from judging import Judge
 
 from remembrancer import compose
-from remembrancer.compose import LOCAL_PACKAGES, choose_embedder, choose_preset
+from remembrancer.compose import LOCAL_PACKAGES, choose_embedder, choose_preset, choose_reranker
 from remembrancer.config import Settings
 from remembrancer.domain.memory import Cue
 from remembrancer.engine.context import Context
@@ -266,6 +267,75 @@ def test_an_httpx_that_cannot_be_imported_is_unavailable(monkeypatch: pytest.Mon
     monkeypatch.setitem(sys.modules, "httpx", None)
     with pytest.raises(ModelUnavailable, match=r"pip install 'remembrancer\[ollama\]'"):
         asyncio.run(embedder.embed_query("text"))
+
+
+# -- the reranker ---------------------------------------------------------------------------------
+
+
+def an_endpoint(**changes: object) -> Settings:
+    return Settings.model_validate({"reranker": "http://127.0.0.1:1/rerank", "reranker_model": "m", **changes})
+
+
+def test_there_is_no_reranker_unless_one_is_named() -> None:
+    assert choose_reranker(Settings()) is None
+
+
+def test_a_reranker_given_takes_the_place_of_the_one_named() -> None:
+    judge = Judge(lambda _: 0.0)
+    ctx = compose.context(Settings(db=":memory:", embedder="none", reranker="cross-encoder:nowhere"), reranker=judge)
+    asyncio.run(ctx.store.close())
+    assert ctx.reranker is judge
+
+
+def test_a_cross_encoder_is_named_by_its_folder_before_it_is_loaded(tmp_path: Path) -> None:
+    folder = tmp_path / "ms-marco"
+    folder.mkdir()
+    for name in ("model.onnx", "tokenizer.json", "config.json"):
+        (folder / name).write_text("")
+    reranker = choose_reranker(Settings(reranker=f"cross-encoder:{folder}"))
+    assert reranker is not None
+    assert reranker.model_id == "cross-encoder/ms-marco"
+
+
+def test_a_folder_without_a_cross_encoder_is_unavailable(tmp_path: Path) -> None:
+    with pytest.raises(
+        ModelUnavailable, match=rf"there is no model\.onnx in {tmp_path}: a cross-encoder's folder holds"
+    ):
+        choose_reranker(Settings(reranker=f"cross-encoder:{tmp_path}"))
+
+
+def test_a_cross_encoder_without_its_packages_is_unavailable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compose, "find_spec", without_the_local_packages)
+    with pytest.raises(ModelUnavailable, match=r"needs onnxruntime, tokenizers: pip install 'remembrancer\[local\]'"):
+        choose_reranker(Settings(reranker=f"cross-encoder:{tmp_path}"))
+
+
+def test_an_endpoint_is_named_by_its_model_before_it_is_called() -> None:
+    reranker = choose_reranker(an_endpoint(reranker_model="rerank-v3.5"))
+    assert reranker is not None
+    assert reranker.model_id == "rerank/rerank-v3.5"
+
+
+def test_an_endpoint_without_a_model_is_refused_by_the_setting_s_name() -> None:
+    with pytest.raises(
+        InvalidInput, match=r"^reranker_model: None .*the name of a model, where reranker is an address"
+    ):
+        choose_reranker(Settings(reranker="http://localhost:8080/rerank"))
+
+
+def test_an_endpoint_without_httpx_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compose, "find_spec", without_httpx)
+    with pytest.raises(ModelUnavailable, match=r"needs httpx: pip install 'remembrancer\[rerank\]'"):
+        choose_reranker(an_endpoint())
+
+
+def test_an_httpx_that_cannot_be_imported_makes_an_endpoint_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
+    reranker = choose_reranker(an_endpoint())
+    assert reranker is not None
+    monkeypatch.delitem(sys.modules, "remembrancer.adapters.rerankers.http", raising=False)
+    monkeypatch.setitem(sys.modules, "httpx", None)
+    with pytest.raises(ModelUnavailable, match=r"pip install 'remembrancer\[rerank\]'"):
+        asyncio.run(reranker.scores("question", ["text"]))
 
 
 def test_texts_are_analysed_as_questions_are() -> None:

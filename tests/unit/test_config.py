@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
+from remembrancer.adapters.rerankers.services import Dialect, Scale
 from remembrancer.config import Settings, load, user_cache
 from remembrancer.errors import InvalidInput
 
@@ -135,6 +137,68 @@ def test_a_password_in_an_address_is_not_shown_with_the_settings() -> None:
 def test_a_timeout_is_more_than_no_time_and_at_most_ten_minutes(seconds: str) -> None:
     with pytest.raises(InvalidInput, match=r"^REMEMBRANCER_EMBEDDER_TIMEOUT: "):
         load(environment={"REMEMBRANCER_EMBEDDER_TIMEOUT": seconds})
+
+
+@pytest.mark.parametrize(
+    "named", ["none", "cross-encoder:models/reranker", "https://api.example.com/v2/rerank", "http://[::1]:8080/rerank"]
+)
+def test_a_reranker_is_a_folder_or_an_address(named: str) -> None:
+    assert load({"reranker": named}, environment={}).reranker == named
+
+
+@pytest.mark.parametrize(
+    "named", ["", "auto", "cross-encoder", "cross-encoder:", "ftp://gpu-box", "http://", "/models"]
+)
+def test_what_is_no_reranker_is_refused(named: str) -> None:
+    with pytest.raises(InvalidInput, match=r"^reranker: .*expected none, cross-encoder:FOLDER, or the http://"):
+        load({"reranker": named}, environment={})
+
+
+@pytest.mark.parametrize("name", ["", " ", "a\nb"])
+def test_what_is_no_name_of_a_model_is_refused_as_reranker_model(name: str) -> None:
+    with pytest.raises(InvalidInput, match=r"^reranker_model: .*expected the name of a model"):
+        load({"reranker_model": name}, environment={})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("reranker_dialect", "openai"), ("reranker_scale", "percent"), ("reranker_timeout", 0), ("reranker_timeout", 601)],
+)
+def test_a_choice_for_a_reranker_that_is_not_allowed_is_refused_by_name(name: str, value: object) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        load({name: value}, environment={})
+    assert (refused.value.argument, refused.value.value) == (name, value)
+
+
+def test_the_choices_for_an_endpoint_are_those_of_its_adapter() -> None:
+    fields = Settings.model_fields
+    assert get_args(fields["reranker_dialect"].annotation) == get_args(Dialect)
+    assert get_args(fields["reranker_scale"].annotation) == get_args(Scale)
+
+
+def test_a_password_in_a_reranker_s_address_is_not_shown_with_the_settings() -> None:
+    assert "s3cret" not in repr(Settings(reranker="http://ana:s3cret@gpu-box/rerank"))
+
+
+def test_a_key_comes_from_the_environment_and_is_not_shown_with_the_settings() -> None:
+    settings = load(environment={"REMEMBRANCER_RERANKER_KEY": "s3cret"})
+    assert settings.reranker_key is not None
+    assert settings.reranker_key.get_secret_value() == "s3cret"
+    assert "s3cret" not in f"{settings!r} {settings} {settings.model_dump()} {settings.model_dump_json()}"
+
+
+@pytest.mark.parametrize("key", ["s3 cret", "s3cr\u00e9t", "s3cret\x00"])
+def test_a_key_that_no_header_can_carry_is_refused_without_telling_it(key: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        load(environment={"REMEMBRANCER_RERANKER_KEY": key})
+    assert str(refused.value).startswith("REMEMBRANCER_RERANKER_KEY: '***' ")
+    assert key not in f"{refused.value.value} {refused.value.__cause__}"
+
+
+def test_a_key_under_a_misspelt_name_is_not_told() -> None:
+    with pytest.raises(InvalidInput) as refused:
+        load(environment={"REMEMBRANCER_RERANK_KEY": "s3cret"})
+    assert str(refused.value).startswith("REMEMBRANCER_RERANK_KEY: '***' ")
 
 
 def test_an_unknown_argument_is_refused_by_name() -> None:

@@ -4,12 +4,13 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pytest
+from judging import Judge
 
 import remembrancer
 from remembrancer import (
@@ -20,9 +21,14 @@ from remembrancer import (
     Scope,
     Settings,
     StoreUnavailable,
+    compose,
 )
 from remembrancer.presets.engram import ENGRAM
 from remembrancer.testing.doubles import NOW, FixedClock, HashEmbedder
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 QUIET = Settings(db=":memory:", background_index=False, embedder="none")
 
@@ -150,6 +156,9 @@ def test_a_preset_given_as_itself_goes_before_one_that_the_environment_names(mon
         ({"role": "BOSS"}, r"^role: 'BOSS' .*one of AGENT, LEAD"),
         ({"preset": "nonsense"}, r"^preset: 'nonsense' .*default"),
         ({"embedder": "nonsense"}, r"^embedder: 'nonsense' .*auto, none, local or ollama:MODEL"),
+        ({"reranker": "nonsense"}, r"^reranker: 'nonsense' .*none, cross-encoder:FOLDER, or the http"),
+        ({"reranker": 5}, r"^reranker: 5 .*an object with a Reranker's methods"),
+        ({"reranker": "http://localhost/rerank"}, r"^reranker_model: None "),
         ({"url": "postgresql://localhost/a"}, r"^db: "),
         ({"settings": {"colour": "red"}}, r"^colour: 'red' .*one of the settings"),
     ],
@@ -228,6 +237,45 @@ def test_an_embedder_that_was_lent_stays_open() -> None:
     embedder = Closing()
     opened(lambda rem: rem.index_now(), embedder=embedder)
     assert embedder.closed == 0
+
+
+def test_a_reranker_that_was_lent_is_asked_and_stays_open() -> None:
+    judge = Judge(lambda _: 1.0)
+
+    async def steps(rem: AsyncRemembrancer) -> float | None:
+        await rem.observe("The deploy failed")
+        [hit] = await rem.recall("deploy")
+        return hit.explanation.signals["rerank"]
+
+    assert (opened(steps, reranker=judge), judge.closed) == (1.0, 0)
+
+
+def test_a_reranker_of_the_settings_is_closed_with_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    judge = Judge(lambda _: 1.0)
+
+    def chosen(_: Settings) -> Judge:
+        return judge
+
+    monkeypatch.setattr(compose, "choose_reranker", chosen)
+    opened(scope_of)
+    assert judge.closed == 1
+
+
+def test_a_reranker_may_use_the_memory_while_it_judges() -> None:
+    """Nothing is held open around a model's answer."""
+
+    async def steps(rem: AsyncRemembrancer) -> int:
+        async def noted(question: str, texts: Sequence[str]) -> NDArray[np.float32]:
+            await rem.observe("asked")
+            return await Judge.scores(judge, question, texts)
+
+        judge.scores = noted
+        await rem.observe("The deploy failed")
+        await rem.recall("deploy")
+        return len(await rem.events())
+
+    judge = Judge(lambda _: 1.0)
+    assert opened(steps, reranker=judge) == 2
 
 
 def test_closing_twice_is_harmless() -> None:

@@ -49,7 +49,8 @@ async def planned_for(ctx: Context, reader: Reader, text: str, where: Filter, ra
         people = frozenset[str]() if ctx.embedder is None else await _participants(ctx, reader, where)
         return plan(text, people)
     planned = plan_in_context(text, await _participants(ctx, reader, where), where.current_at)
-    if planned.anchored is None:
+    # "After the trip" alone leaves open how long after: looking the trip up for it lost more than it found.
+    if planned.anchored is None or planned.anchored.soft:
         return planned
     anchor = await _anchor(ctx, reader, planned.anchored, where)
     return planned if anchor is None else replace(planned, spans=(*planned.spans, anchor))

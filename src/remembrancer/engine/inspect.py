@@ -196,7 +196,7 @@ async def _reranker_finding(reranker: Reranker) -> Finding:
         await judged(reranker, "Does the reranker answer?", ["It does."])
     except ModelUnavailable as error:
         return Finding(
-            "reranker", ok=False, detail=str(error), repair="see the message; answers keep their order until then"
+            "reranker", ok=False, detail=str(error), repair="see the message; answers are ranked without it until then"
         )
     return Finding("reranker", ok=True, detail=reranker.model_id)
 

@@ -22,8 +22,8 @@ from remembrancer.engine.choose import Chosen, choose
 from remembrancer.engine.context import Context
 from remembrancer.engine.fates import Fates, Scores
 from remembrancer.engine.rank import Ranked, rank
-from remembrancer.engine.reread import reread
 from remembrancer.engine.rerank import rerank
+from remembrancer.engine.reread import reread
 from remembrancer.engine.walk import walk
 from remembrancer.errors import ModelUnavailable
 from remembrancer.policies import signals

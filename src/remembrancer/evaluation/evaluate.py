@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from remembrancer.compose import choose_embedder
+from remembrancer.compose import choose_embedder, choose_reranker
 from remembrancer.config import Settings
 from remembrancer.domain import validation
 from remembrancer.errors import InvalidInput
@@ -25,6 +25,7 @@ from remembrancer.evaluation.run import OnProgress, judge
 from remembrancer.evaluation.summary import Outcomes, levels, summarise
 from remembrancer.evaluation.system import System
 from remembrancer.ports.embedder import Embedder
+from remembrancer.ports.reranker import Reranker
 
 DEFAULT_DEPTH: Final = 100
 DEFAULT_SEED: Final = 0
@@ -33,18 +34,19 @@ MAX_SEED: Final = 2**32 - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """How to measure. Of `settings` the preset, the embedder and how it runs count; the store, the scope and the role
-    do not: each conversation gets a workspace of its own in a new database, which is removed afterwards.
+    """How to measure. Of `settings` the preset, the models and how they run count; the store, the scope and the role do
+    not: each conversation gets a workspace of its own in a new database, which is removed afterwards.
 
-    `embedder`: takes the place of the one that the settings name, and stays open. `against`: a second preset, by name
-    or file, measured on the same questions and compared with the first. `baselines`: measure those too; `headings`: and
-    those that read the texts once more, with who and when before each. `selection`: which conversations. `depth`: how
-    many turns of an answer are read, 20 to 200, and no more than a preset allows. `folder`: for `report.json`, one
-    `<system>.jsonl` each, and with `against` the questions that changed.
+    `embedder`, `reranker`: take the place of those that the settings name, and stay open. `against`: a second preset,
+    by name or file, measured on the same questions and compared with the first. `baselines`: measure those too;
+    `headings`: and those that read the texts once more, with who and when before each. `selection`: which
+    conversations. `depth`: how many turns of an answer are read, 20 to 200, and no more than a preset allows. `folder`:
+    for `report.json`, one `<system>.jsonl` each, and with `against` the questions that changed.
     """
 
     settings: Settings
     embedder: Embedder | None = None
+    reranker: Reranker | None = None
     against: str | None = None
     baselines: bool = True
     headings: bool = False
@@ -60,6 +62,7 @@ async def evaluate_locomo(
     *,
     settings: Settings,
     embedder: Embedder | None = None,
+    reranker: Reranker | None = None,
     against: str | None = None,
     baselines: bool = True,
     headings: bool = False,
@@ -78,6 +81,7 @@ async def evaluate_locomo(
     options = Options(
         settings=settings,
         embedder=embedder,
+        reranker=reranker,
         against=against,
         baselines=baselines,
         headings=headings,
@@ -96,6 +100,7 @@ async def evaluate_questions(
     *,
     settings: Settings,
     embedder: Embedder | None = None,
+    reranker: Reranker | None = None,
     against: str | None = None,
     baselines: bool = True,
     headings: bool = False,
@@ -114,6 +119,7 @@ async def evaluate_questions(
     options = Options(
         settings=settings,
         embedder=embedder,
+        reranker=reranker,
         against=against,
         baselines=baselines,
         headings=headings,
@@ -134,10 +140,13 @@ async def evaluate(dataset: Dataset, options: Options) -> Report:
         embedder = options.embedder
         if embedder is None and (embedder := choose_embedder(options.settings).embedder) is not None:
             stack.push_async_callback(embedder.close)
+        reranker = options.reranker
+        if reranker is None and (reranker := choose_reranker(options.settings)) is not None:
+            stack.push_async_callback(reranker.close)
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="remembrancer-eval-")))
         database = folder / "memory.db"
-        memory = MemorySystem(_isolated(options.settings, database), embedder)
-        against = None if options.against is None else _second(options, options.against, folder, embedder, memory)
+        memory = MemorySystem(_isolated(options.settings, database), embedder, reranker)
+        against = None if options.against is None else _second(options.against, options, folder, memory)
         outcomes = await judge(
             chosen,
             [memory, *([] if against is None else [against]), *_baselines(options, embedder)],
@@ -160,6 +169,7 @@ async def evaluate(dataset: Dataset, options: Options) -> Report:
         depths={one.system: depths.get(one.system, options.depth) for one in outcomes},
         seed=seed,
         embedder=None if embedder is None else embedder.model_id,
+        reranker=None if reranker is None else reranker.model_id,
         degraded=memory.degraded if against is None else {**against.degraded, **memory.degraded},
         results=tuple(summarise(one, chosen.categories, seed=seed) for one in outcomes),
         groups=_groups(outcomes, chosen.ids, options),
@@ -174,11 +184,10 @@ async def evaluate(dataset: Dataset, options: Options) -> Report:
     return report
 
 
-def _second(
-    options: Options, preset: str, folder: Path, embedder: Embedder | None, memory: MemorySystem
-) -> MemorySystem:
+def _second(preset: str, options: Options, folder: Path, memory: MemorySystem) -> MemorySystem:
+    """The same models under another preset, over a database of its own."""
     settings = options.settings.model_copy(update={"preset": preset})
-    second = MemorySystem(_isolated(settings, folder / "against.db"), embedder)
+    second = memory.beside(_isolated(settings, folder / "against.db"))
     if second.name == memory.name:
         raise InvalidInput("against", preset, f"a preset of another name than {memory.name}")
     return second

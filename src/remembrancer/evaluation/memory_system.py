@@ -60,6 +60,10 @@ class MemorySystem:
         """The preset's own, also where the settings name a file."""
         return self._preset.name
 
+    def beside(self, settings: Settings) -> MemorySystem:
+        """One of other settings, with the same models."""
+        return MemorySystem(settings, self._embedder, self._reranker)
+
     def depth(self, asked: int) -> int:
         """How far down an answer can be read under this preset."""
         return self._preset.limits.capped(asked)

@@ -45,6 +45,7 @@ class Report:
     depths: Mapping[str, int]
     seed: int
     embedder: str | None
+    reranker: str | None
     degraded: Mapping[str, str]
     results: tuple[SystemResult, ...]
     groups: tuple[Group, ...]
@@ -136,6 +137,7 @@ def as_json(report: Report) -> dict[str, JsonValue]:
         "depth_by_system": dict(report.depths),
         "seed": report.seed,
         "embedder": report.embedder,
+        "reranker": report.reranker,
         "degraded": dict(report.degraded),
         "index_bytes": report.index_bytes,
         "machine": report.machine,

@@ -49,7 +49,9 @@ def print_report(report: Report, console: Console) -> None:
     for part, reason in report.degraded.items():
         console.print(f"[bold]Without {escape(part)}[/bold]: {escape(one_line(reason))}")
     console.print(f"Database: {report.index_bytes:,} bytes for {report.turns:,} turns")
-    console.print(f"Embedder: {report.embedder or 'none'}; answers read to {_depths(report)}; seed {report.seed}")
+    reranker = "" if report.reranker is None else f"; reranker: {escape(one_line(report.reranker))}"
+    models = f"Embedder: {report.embedder or 'none'}{reranker}"
+    console.print(f"{models}; answers read to {_depths(report)}; seed {report.seed}")
     console.print(f"Machine: {escape(report.machine)}")
 
 

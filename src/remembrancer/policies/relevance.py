@@ -20,8 +20,9 @@ class Floor:
     """A candidate answers when its similarity alone, its coverage alone, or both together in part reach their mark:
     similarity / `similarity` + coverage / `coverage` >= 1.
 
-    `then`: once one does, what reaches this share of the mark is returned too. Whether there is an answer at all is one
-    question; how far down it is worth reading is another, for which what stands around a turn speaks as well.
+    `then`: once one does, what reaches this share of the mark is returned too, and words around a turn count like its
+    own: similarity / `similarity` + (coverage + nearby) / `coverage` >= `then`. Whether there is an answer at all is
+    one question; how far down it is worth reading is another.
     """
 
     similarity: float
@@ -34,12 +35,16 @@ class Floor:
             if not 0 < value <= 1:
                 raise InvalidInput(f"floor.{name}", value, "a number greater than 0, at most 1")
 
-    def passes(self, similarity: Column, coverage: Column) -> NDArray[np.bool_]:
+    def passes(self, similarity: Column, coverage: Column, nearby: Column) -> NDArray[np.bool_]:
         """Which candidates do, shape (n,).
 
         An absent similarity (no embedder, or no vector yet) counts as half its mark: what cannot be compared is not
-        held against a text that shares the question's words. An absent coverage counts as 0.
+        held against a text that shares the question's words. For what follows an answer it counts as 0, which is all
+        that is known of it; so do the others where they are absent.
         """
-        known = np.where(np.isnan(similarity), self.similarity / 2, similarity)
-        evidence = known / self.similarity + np.nan_to_num(coverage) / self.coverage
-        return evidence >= (self.then if (evidence >= 1.0).any() else 1.0)
+        alike, covered = similarity / self.similarity, np.nan_to_num(coverage)
+        answers = np.nan_to_num(alike, nan=0.5) + covered / self.coverage >= 1.0
+        if not answers.any():
+            return answers
+        around = np.nan_to_num(alike) + (covered + np.nan_to_num(nearby)) / self.coverage
+        return answers | (around >= self.then)

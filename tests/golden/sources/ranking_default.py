@@ -8,8 +8,9 @@ are compared too, for those that have one vector, and for those that are words a
 - time: 2^(-d / h) at a distance of d days from January, h = sqrt(31), three times that after it
 - retention: 0.5^(age / 30), the age from birth or, if that came later, the last use
 
-Below similarity / 0.3 + coverage / 0.35 = 1 nothing is returned; if one candidate is not below it, those that reach 0.4
-are returned too. A missing vector counts as half of its mark there.
+Below similarity / 0.3 + coverage / 0.35 = 1 nothing is returned, a missing vector counting as half of its mark. If one
+candidate is not below it, those with similarity / 0.3 + (coverage + nearby) / 0.35 of 0.5 are returned too, a missing
+vector counting as nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ READ, UNREAD, WORDS_ALONE = range(3)
 WEIGHTS = {
     "late_interaction": ("0.27", "0", "0"),
     "similarity": ("0.13", "0.25", "0"),
-    "coverage": ("0.04", "0.17", "0.27"),
+    "coverage": ("0.05", "0.17", "0.27"),
     "nearby": ("0.085", "0.125", "0.18"),
     "session": ("0.13", "0.1", "0.17"),
     "speaker": ("0.07", "0.075", "0.085"),
@@ -37,7 +38,7 @@ WEIGHTS = {
 PI = Decimal("3.14159265358979323846264338327950288419716939937511")
 JANUARY = Decimal("62.375"), Decimal("31.375")
 """When it began and ended, in days before the question."""
-THEN = Decimal("0.4")
+THEN = Decimal("0.5")
 
 
 def within_one(value: Decimal) -> Decimal:
@@ -81,21 +82,30 @@ def score(one: Candidate, column: int) -> Decimal:
     return sum((exact(WEIGHTS[name][column]) * value for name, value in known(one).items()), Decimal(0))
 
 
-def evidence(one: Candidate, *, words_alone: bool) -> Decimal:
+def alike(one: Candidate, *, words_alone: bool, absent: str) -> Decimal:
+    """`absent`: what a missing vector counts as, of its mark."""
     compared = one.similarity and not words_alone
-    near = within_one(exact(one.similarity)) / Decimal("0.3") if compared else Decimal("0.5")
-    return near + exact(one.coverage) / Decimal("0.35")
+    return within_one(exact(one.similarity)) / Decimal("0.3") if compared else exact(absent)
+
+
+def answers(one: Candidate, *, words_alone: bool) -> bool:
+    return alike(one, words_alone=words_alone, absent="0.5") + exact(one.coverage) / Decimal("0.35") >= 1
+
+
+def follows(one: Candidate, *, words_alone: bool) -> bool:
+    around = (exact(one.coverage) + exact(one.nearby)) / Decimal("0.35")
+    return alike(one, words_alone=words_alone, absent="0") + around >= THEN
 
 
 def rows(column: int) -> list[dict[str, str]]:
     words_alone = column == WORDS_ALONE
-    reached = {one.name: evidence(one, words_alone=words_alone) for one in CANDIDATES if one.lexical or not words_alone}
-    mark = THEN if max(reached.values()) >= 1 else Decimal(1)
+    found = [one for one in CANDIDATES if one.lexical or not words_alone]
+    answered = any(answers(one, words_alone=words_alone) for one in found)
     return ranked(
         "",
         lambda one: score(one, column),
         words_alone=words_alone,
-        keep=lambda one: reached[one.name] >= mark,
+        keep=lambda one: answers(one, words_alone=words_alone) or (answered and follows(one, words_alone=words_alone)),
     )
 
 

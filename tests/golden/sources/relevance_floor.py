@@ -1,7 +1,8 @@
-"""Which candidates of an answer pass, in exact fractions: those whose evidence reaches the mark.
+"""Which candidates of an answer pass, in exact fractions.
 
-Evidence is similarity / its mark + coverage / its mark; an absent similarity counts as half its mark, an absent
-coverage as 0. The mark is 1, or `then` where one of the candidates reaches 1.
+Those with similarity / its mark + coverage / its mark of 1, an absent similarity counting as half its mark. Where there
+is one, those too with similarity / its mark + (coverage + nearby) / its mark of `then`, an absent similarity counting
+as 0. Whatever else is absent counts as 0.
 """
 
 from __future__ import annotations
@@ -11,54 +12,67 @@ from fractions import Fraction
 from plain import table
 
 CASES = (
-    ("0.5", "0.25", "1", "0.5", "0"),
-    ("0.5", "0.25", "1", "0.4375", "0"),
-    ("0.5", "0.25", "1", "0", "0.25"),
-    ("0.5", "0.25", "1", "0", "0.1875"),
-    ("0.5", "0.25", "1", "0.25", "0.125"),
-    ("0.5", "0.25", "1", "0.25", "0.0625"),
-    ("0.5", "0.25", "1", "0.375", "0.0625"),
-    ("0.5", "0.25", "1", "1", "1"),
-    ("0.5", "0.25", "1", "0", "0"),
-    ("0.5", "0.25", "1", "0.5", "-"),
-    ("0.5", "0.25", "1", "0.4375", "-"),
-    ("0.5", "0.25", "1", "-", "0.125"),
-    ("0.5", "0.25", "1", "-", "0.0625"),
-    ("0.5", "0.25", "1", "-", "0"),
-    ("0.5", "0.25", "1", "-", "-"),
-    ("1", "1", "1", "0.5", "0.5"),
-    ("1", "1", "1", "0.5", "0.25"),
-    # A lower mark is for what stands beside an answer: alone it lets nothing pass.
-    ("0.5", "0.25", "0.5", "0.25", "0"),
-    ("0.5", "0.25", "0.5", "0.4375", "0"),
-    ("0.5", "0.25", "0.5", "-", "-"),
-    ("0.5", "0.25", "0.5", "0.25 0.4375 0.125", "0 0 0.125"),
-    # Beside one that reaches 1, wherever it stands.
-    ("0.5", "0.25", "0.5", "0.5 0.25 0.1875 0", "0 0 0 0"),
-    ("0.5", "0.25", "0.5", "0.1875 0 0.25 0.125", "0 0.25 0 0.0625"),
-    ("0.5", "0.25", "0.5", "0.5 - - -", "0 - 0 0.125"),
-    ("0.5", "0.25", "0.75", "0.25 0.375 0.3125 0.25", "0.125 0 0.03125 0.03125"),
-    # At 1 each candidate passes for itself.
-    ("0.5", "0.25", "1", "0.5 0.4375 -", "0 0 0.125"),
+    ("0.5", "0.25", "1", "0.5", "0", "0"),
+    ("0.5", "0.25", "1", "0.4375", "0", "0"),
+    ("0.5", "0.25", "1", "0", "0.25", "0"),
+    ("0.5", "0.25", "1", "0", "0.1875", "0"),
+    ("0.5", "0.25", "1", "0.25", "0.125", "0"),
+    ("0.5", "0.25", "1", "0.25", "0.0625", "0"),
+    ("0.5", "0.25", "1", "0.375", "0.0625", "0"),
+    ("0.5", "0.25", "1", "1", "1", "0"),
+    ("0.5", "0.25", "1", "0", "0", "0"),
+    ("0.5", "0.25", "1", "0.5", "-", "-"),
+    ("0.5", "0.25", "1", "0.4375", "-", "-"),
+    ("0.5", "0.25", "1", "-", "0.125", "0"),
+    ("0.5", "0.25", "1", "-", "0.0625", "0"),
+    ("0.5", "0.25", "1", "-", "0", "0"),
+    ("0.5", "0.25", "1", "-", "-", "-"),
+    ("1", "1", "1", "0.5", "0.5", "0"),
+    ("1", "1", "1", "0.5", "0.25", "0"),
+    # What stands around a turn is no answer, and a lower mark is for what stands beside one.
+    ("0.5", "0.25", "1", "0.25", "0", "1"),
+    ("0.5", "0.25", "0.5", "0.25", "0", "1"),
+    ("0.5", "0.25", "0.5", "0.4375", "0", "0"),
+    ("0.5", "0.25", "0.5", "-", "-", "-"),
+    ("0.5", "0.25", "0.5", "0.25 0.4375 0.125", "0 0 0.125", "0 0 0.25"),
+    # Beside one that answers, wherever it stands.
+    ("0.5", "0.25", "0.5", "0.5 0.25 0.1875 0", "0 0 0 0", "0 0 0 0"),
+    ("0.5", "0.25", "0.5", "0.1875 0 0.25 0.125", "0 0.25 0 0.0625", "0 0 0 0"),
+    ("0.5", "0.25", "0.75", "0.25 0.375 0.3125 0.25", "0.125 0 0.03125 0.03125", "0 0 0 0"),
+    ("0.5", "0.25", "0.5", "0.5 0.125 0.125 0", "0 0 0 0", "0 0.0625 0.03125 0.125"),
+    ("0.5", "0.25", "0.5", "0.5 0 0", "0 0.0625 0.0625", "0 0.0625 -"),
+    # A vector that is missing speaks for a text with the question's words, and for none beside it.
+    ("0.5", "0.25", "0.5", "0.5 - - - -", "0 - 0 0.125 0.0625", "0 0 0 0 0"),
+    ("0.5", "0.25", "0.5", "- - -", "0.125 0.09375 0.09375", "0 0 0.03125"),
+    # At 1 only what is around still helps.
+    ("0.5", "0.25", "1", "0.5 0.4375 0.4375 -", "0 0 0 0.125", "0 0 0.03125 0"),
 )
 
 
-def passes(similarity_mark: str, coverage_mark: str, then: str, similarity: str, coverage: str) -> list[bool]:
-    evidence = [
-        (Fraction(near) / Fraction(similarity_mark) if near != "-" else Fraction(1, 2))
-        + (Fraction(held) / Fraction(coverage_mark) if held != "-" else 0)
-        for near, held in zip(similarity.split(), coverage.split(), strict=True)
-    ]
-    mark = Fraction(then) if max(evidence) >= 1 else 1
-    return [each >= mark for each in evidence]
+NAMES = ("similarity_mark", "coverage_mark", "then", "similarity", "coverage", "nearby")
+
+
+def fraction(cell: str, absent: Fraction) -> Fraction:
+    return absent if cell == "-" else Fraction(cell)
+
+
+def passes(similarity_mark: str, coverage_mark: str, then: str, *columns: str) -> list[bool]:
+    alike_mark, held_mark, nothing = Fraction(similarity_mark), Fraction(coverage_mark), Fraction(0)
+    answers: list[bool] = []
+    follows: list[bool] = []
+    for near, held, beside in zip(*map(str.split, columns), strict=True):
+        covered = fraction(held, nothing)
+        answers.append(fraction(near, alike_mark / 2) / alike_mark + covered / held_mark >= 1)
+        around = covered + fraction(beside, nothing)
+        follows.append(fraction(near, nothing) / alike_mark + around / held_mark >= Fraction(then))
+    return [one or (any(answers) and other) for one, other in zip(answers, follows, strict=True)]
 
 
 if __name__ == "__main__":
-    names = ("similarity_mark", "coverage_mark", "then", "similarity", "coverage")
     table(
-        (*names, "passes"),
+        (*NAMES, "passes"),
         (
-            dict(zip(names, case, strict=True)) | {"passes": " ".join("yes" if one else "no" for one in passes(*case))}
+            dict(zip(NAMES, case, strict=True)) | {"passes": " ".join("yes" if one else "no" for one in passes(*case))}
             for case in CASES
         ),
     )

@@ -15,7 +15,7 @@ from remembrancer.errors import Conflict, NotFound
 from remembrancer.ports.embedder import Embedded
 from remembrancer.testing.doubles import NOW, FixedClock
 
-ANGLES = {"deploy": 0.0, "release": 0.3, "ship": 0.5, "rollout": 0.6, "launch": 0.62, "lunch": 1.4}
+ANGLES = {"deploy": 0.0, "release": 0.3, "ship": 0.5, "rollout": 0.6, "launch": 0.62, "lunch": 1.5}
 """Texts as directions in a plane: the cosine of two is that of the angle between them."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
@@ -10,6 +11,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+from judging import Judge
+from rerank_server import RerankServer
+from rich.console import Console
 
 from remembrancer.config import Settings
 from remembrancer.domain.recall import Stage
@@ -21,6 +25,7 @@ from remembrancer.evaluation.memory_system import FATES, MemorySystem
 from remembrancer.evaluation.misses import Cause
 from remembrancer.evaluation.report import as_json
 from remembrancer.evaluation.system import Answer, Fate, Ranker
+from remembrancer.evaluation.tables import print_report
 from remembrancer.ports.embedder import Embedded, Embedder
 from remembrancer.testing.doubles import NOW, HashEmbedder
 
@@ -138,6 +143,29 @@ def test_without_an_embedder_the_report_says_so_and_leaves_out_dense() -> None:
     assert [result.system for result in report.results] == ["default", *BASELINES[:-1]]
     assert report.embedder is None
     assert list(report.degraded) == ["dense"]
+
+
+def test_a_reranker_given_serves_every_conversation_stays_open_and_is_named() -> None:
+    judge = Judge(lambda _: 0.5)
+    report = asyncio.run(evaluate_locomo(TINY, settings=settings(), reranker=judge))
+    assert (report.reranker, bool(judge.asked), judge.closed) == ("judge", True, 0)
+    page = io.StringIO()
+    print_report(report, Console(file=page, width=200))
+    assert "Embedder: none; reranker: judge; " in page.getvalue()
+
+
+def test_a_reranker_of_the_settings_is_asked_and_named() -> None:
+    with RerankServer() as server:
+        chosen = settings(reranker=server.url, reranker_model="rerank-v3.5")
+        report = asyncio.run(evaluate_locomo(TINY, settings=chosen))
+    assert (as_json(report)["reranker"], bool(server.asked)) == ("rerank/rerank-v3.5", True)
+
+
+def test_without_a_reranker_the_report_names_none() -> None:
+    report = asyncio.run(evaluate_locomo(TINY, settings=settings()))
+    page = io.StringIO()
+    print_report(report, Console(file=page, width=200))
+    assert (report.reranker, "reranker" in page.getvalue()) == (None, False)
 
 
 def test_embedder_given_serves_every_conversation_and_stays_open() -> None:

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.ranking import MAX_DEPTH, MAX_REREAD, SURROUNDINGS, Depth, Ranking
-from remembrancer.policies.scoring import Expression, Product, Rrf, Signal
+from remembrancer.policies.ranking import MAX_DEPTH, MAX_RERANK, MAX_REREAD, SURROUNDINGS, Depth, Ranking
+from remembrancer.policies.scoring import Expression, Product, Rrf, Signal, Weighted
 
 SIMILARITY, LEXICAL = Signal("similarity"), Signal("lexical")
 BY_WORDS = Rrf((SIMILARITY, Signal("late_interaction")))
@@ -111,3 +111,34 @@ def test_surroundings_are_read_where_words_are_compared_for_what_they_weigh() ->
 
 def test_surroundings_are_not_read_otherwise() -> None:
     assert not Ranking(score=SIMILARITY, words_alone=LEXICAL, unread=Signal("time")).reads_surroundings
+
+
+@pytest.mark.parametrize("rerank", [-1, MAX_RERANK + 1, True, 1.5])
+def test_so_many_are_not_given_to_a_reranker(rerank: Any) -> None:
+    with pytest.raises(InvalidInput, match=r"^rerank: .*from 0 to 200"):
+        Ranking(score=SIMILARITY, rerank=rerank)
+
+
+@pytest.mark.parametrize("weight", [-0.1, 1.1, float("nan"), True, "half"])
+def test_a_judgement_counts_for_a_share(weight: Any) -> None:
+    with pytest.raises(InvalidInput, match=r"^rerank_weight: "):
+        Ranking(score=SIMILARITY, rerank=1, rerank_weight=weight)
+
+
+@pytest.mark.parametrize("name", ["score", "words_alone", "unread"])
+def test_what_scores_before_a_reranker_is_asked_cannot_read_its_judgement(name: str) -> None:
+    given: dict[str, Any] = {"score": SIMILARITY, name: Rrf((SIMILARITY, Signal("rerank")))}
+    with pytest.raises(InvalidInput, match=rf"^{name}: 'rerank' .*rerank_weight"):
+        Ranking(**given)
+
+
+def test_a_judgement_stands_beside_what_scored_before() -> None:
+    ranking = Ranking(score=SIMILARITY, rerank=1, rerank_weight=0.25)
+    assert ranking.reranked(BY_WORDS) == Weighted(((BY_WORDS, 0.75), (Signal("rerank"), 0.25)))
+
+
+def test_a_judgement_is_one_more_term_of_a_sum() -> None:
+    ranking = Ranking(score=SIMILARITY, rerank=1, rerank_weight=0.5)
+    before = Weighted(((SIMILARITY, 0.5), (LEXICAL, 0.25)))
+    after = Weighted(((SIMILARITY, 0.25), (LEXICAL, 0.125), (Signal("rerank"), 0.5)))
+    assert ranking.reranked(before) == after

@@ -10,21 +10,16 @@ from remembrancer.errors import InvalidInput
 from remembrancer.policies.relevance import Floor
 
 
-@pytest.mark.parametrize("row", table("relevance_floor"), ids=lambda row: " ".join(list(row.values())[:5]))
+@pytest.mark.parametrize("row", table("relevance_floor"), ids=lambda row: " ".join(list(row.values())[:6]))
 def test_evidence_passes_as_worked_out(row: dict[str, str]) -> None:
     floor = Floor(number(row["similarity_mark"]), number(row["coverage_mark"]), number(row["then"]))
-    passed = floor.passes(numbers(row["similarity"]), numbers(row["coverage"]))
+    passed = floor.passes(numbers(row["similarity"]), numbers(row["coverage"]), numbers(row["nearby"]))
     assert passed.tolist() == [one == "yes" for one in row["passes"].split()]
 
 
-def test_each_candidate_passes_for_itself() -> None:
-    floor = Floor(similarity=0.5, coverage=0.5)
-    passed = floor.passes(np.array([0.5, 0.25, math.nan]), np.array([0.0, 0.0, 0.5]))
-    assert passed.tolist() == [True, False, True]
-
-
 def test_no_candidates_pass_where_there_are_none() -> None:
-    assert Floor(similarity=0.5, coverage=0.5).passes(np.empty(0), np.empty(0)).tolist() == []
+    nothing = np.empty(0)
+    assert Floor(similarity=0.5, coverage=0.5).passes(nothing, nothing, nothing).tolist() == []
 
 
 @pytest.mark.parametrize("value", [0.0, -0.1, 1.1, math.nan, math.inf])

@@ -214,7 +214,7 @@ def test_a_preset_may_be_based_on_none() -> None:
         (
             '[ranking]\nscoer = "lexical"',
             "ranking.scoer",
-            "one of the keys score, words_alone, unread, reread, depth, floor, diversity",
+            "one of the keys score, words_alone, unread, reread, rerank, rerank_weight, depth, floor, diversity",
         ),
         ("[dynamics.gain]\nform = 'linear_gain'\ndivisor = 3", "dynamics.gain.divisor", "no key here"),
         ('[rankings."a.b"]\nscore = "x"', 'rankings."a.b".score', "a signal: one of answer_kind"),

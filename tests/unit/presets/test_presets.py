@@ -11,7 +11,7 @@ from remembrancer.domain.memory import Tier
 from remembrancer.domain.scope import Reach
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.admission import Admission
-from remembrancer.policies.ranking import LATE_INTERACTION, MAX_DEPTH, Depth, Ranking
+from remembrancer.policies.ranking import LATE_INTERACTION, MAX_DEPTH, RERANK, Depth, Ranking
 from remembrancer.policies.reinforcement import FeedbackSteps, Strikes
 from remembrancer.policies.relevance import Floor
 from remembrancer.policies.scoring import (
@@ -107,7 +107,7 @@ def test_a_factor_that_is_held_within_the_unit_interval_may_count(score: Express
     assert Ranking(score=score).score == score
 
 
-@pytest.mark.parametrize("name", sorted(name for name, scale in SCALES.items() if scale is Scale.UNIT))
+@pytest.mark.parametrize("name", sorted({name for name, scale in SCALES.items() if scale is Scale.UNIT} - {RERANK}))
 def test_a_calibrated_signal_may_be_a_score(name: str) -> None:
     assert Ranking(score=Signal(name), reread=int(name == LATE_INTERACTION)).score == Signal(name)
 
@@ -253,4 +253,4 @@ def test_engram_s_feedback_moves_as_its_text_says() -> None:
 
 
 def test_the_default_s_floor_is_where_it_was_measured() -> None:
-    assert DEFAULT.ranking.floor == Floor(similarity=0.3, coverage=0.35, then=0.4)
+    assert DEFAULT.ranking.floor == Floor(similarity=0.3, coverage=0.35, then=0.5)

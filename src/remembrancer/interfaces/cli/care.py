@@ -61,8 +61,8 @@ def health(
 def doctor(call: Invocation) -> None:
     """Check that all is well.
 
-    Looks at the file, its indexes and the embedder. The exit code is 1 when something is wrong; each finding says
-    what mends it.
+    Looks at the file, its indexes, the embedder and the reranker. The exit code is 1 when something is wrong; each
+    finding says what mends it.
 
     Example: remembrancer doctor
     """

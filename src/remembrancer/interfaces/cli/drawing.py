@@ -21,8 +21,12 @@ if TYPE_CHECKING:
 
     from remembrancer.interfaces.wire import PartOut
 
-COLOURS: Final = ("cyan", "green", "yellow", "magenta", "blue", "red")
-GLYPHS: Final = "█▓▒░▪▫"
+COLOURS: Final = (
+    *("cyan", "green", "yellow", "magenta", "blue", "red"),
+    *("bright_cyan", "bright_green", "bright_yellow", "bright_magenta", "bright_blue", "bright_red"),
+)
+GLYPHS: Final = "█▓▒░▪▫●○◆◇▲△"
+"""As many as a score of ours has parts; with more, they begin anew."""
 BAR_CELLS: Final = 28
 _COLUMNS: Final = "▁▂▃▄▅▆▇█"
 

@@ -43,7 +43,8 @@ class Anchored:
     """[offset_start, offset_end) from the moment of what the words of `anchor` tell of.
 
     Both count from the midnight that began that day, in its own timezone; `by_the_clock` (hours, minutes) from the
-    moment itself. `text[start_offset:end_offset]` is the whole expression, as written.
+    moment itself. `soft`: no length was said ("after the trip"), and the reach is a guess.
+    `text[start_offset:end_offset]` is the whole expression, as written.
     """
 
     anchor: str
@@ -53,6 +54,7 @@ class Anchored:
     start_offset: int
     end_offset: int
     by_the_clock: bool = False
+    soft: bool = False
 
 
 def anchored(text: str) -> Anchored | None:
@@ -81,7 +83,9 @@ def anchored(text: str) -> Anchored | None:
         if not _is_date(line, counted.past) and (until := _anchor_end(line, counted)):
             first, last = line.start(counted.first), line.end(until - 1)
             words = text[line.start(counted.past) : last]
-            return Anchored(words, counted.start, counted.end, text[first:last], first, last, counted.exact)
+            return Anchored(
+                words, counted.start, counted.end, text[first:last], first, last, counted.exact, counted.soft
+            )
     return None
 
 

@@ -1,0 +1,135 @@
+"""Every question under every variant: what is found, as columns over the same questions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.quality_variants import FULL, Variant
+from remembrancer.config import Settings
+from remembrancer.evaluation.dataset import Conversation, Dataset
+from remembrancer.evaluation.memory_system import MemorySystem
+from remembrancer.evaluation.metrics import fold, measure
+from remembrancer.evaluation.statistics import Interval, bootstrap_intervals
+from remembrancer.ports.embedder import Embedder
+from remembrancer.presets.text import text_of
+
+TURNS: Final = ("recall@5", "recall@10", "any@10", "all@10", "ndcg@10")
+SESSIONS: Final = ("recall@5",)
+COLUMNS: Final = (*TURNS, *(f"session {metric}" for metric in SESSIONS))
+DIFFERENCES: Final = ("recall@10", "ndcg@10")
+DEPTH: Final = 50
+"""How far down an answer is read: far enough for five sessions, each of which stands where its first turn does."""
+SEED: Final = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A variant's mean less the full preset's, and the 95 % interval of that, by drawing questions."""
+
+    by: float
+    interval: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One variant over some questions: the means of COLUMNS and, of DIFFERENCES, how far they are from the full one."""
+
+    variant: Variant
+    means: Mapping[str, float]
+    moved: Mapping[str, Moved]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """`conversations`: each question's. `values`: of each variant, shape (questions, COLUMNS)."""
+
+    conversations: tuple[str, ...]
+    values: Mapping[str, NDArray[np.float64]]
+    variants: tuple[Variant, ...]
+
+    def of(self, conversations: frozenset[str]) -> Found:
+        """The questions of some conversations alone."""
+        kept = [place for place, name in enumerate(self.conversations) if name in conversations]
+        return replace(
+            self,
+            conversations=tuple(self.conversations[place] for place in kept),
+            values={name: values[kept] for name, values in self.values.items()},
+        )
+
+    def rows(self) -> tuple[Row, ...]:
+        return tuple(self._row(variant) for variant in self.variants)
+
+    def _row(self, variant: Variant) -> Row:
+        values = self.values[variant.name]
+        columns = [COLUMNS.index(name) for name in DIFFERENCES]
+        differences = (values - self.values[FULL.name])[:, columns]
+        # Every variant is compared on the same draws of questions.
+        intervals = bootstrap_intervals(differences, rng=np.random.default_rng(SEED)).tolist()
+        moved = zip(DIFFERENCES, differences.mean(axis=0).tolist(), intervals, strict=True)
+        return Row(
+            variant,
+            dict(zip(COLUMNS, values.mean(axis=0).tolist(), strict=True)),
+            {name: Moved(by, Interval(*interval)) for name, by, interval in moved},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Where the conversations are remembered: a file for each way of encoding them, which all its variants read."""
+
+    folder: Path
+    embedder: Embedder
+
+    def settings(self, variant: Variant) -> Settings:
+        preset = self.folder / f"{variant.name}.toml"
+        preset.write_text(text_of(variant.preset), encoding="utf-8")
+        return Settings(
+            db=str(self.file(variant)),
+            preset=str(preset),
+            embedder="none",  # where the variant has one, it is given
+            background_index=False,
+        )
+
+    def file(self, variant: Variant) -> Path:
+        encoding = variant.preset.encoding
+        return self.folder / f"turns-{encoding.turns}-chars-{encoding.chars}.db"
+
+    def embedder_of(self, variant: Variant) -> Embedder | None:
+        return self.embedder if variant.embedder else None
+
+
+async def ask(dataset: Dataset, variants: Sequence[Variant], files: Files, *, told: Callable[[str], None]) -> Found:
+    """All answerable questions under all variants. `told`: is called with each conversation's id as it begins."""
+    systems = [(one, MemorySystem(files.settings(one), files.embedder_of(one))) for one in variants]
+    values: dict[str, list[NDArray[np.float64]]] = {one.name: [] for one in variants}
+    conversations: list[str] = []
+    for conversation in dataset.conversations:
+        told(conversation.id)
+        conversations += [conversation.id] * sum(question.answerable for question in conversation.questions)
+        for variant, system in systems:
+            values[variant.name].append(await _asked(system, conversation))
+    for variant, system in systems:
+        # Nothing may be missing unnoticed: a recall that went by words alone would be measured as if it had not.
+        assert not (variant.embedder and system.degraded), f"{variant.label}: {system.degraded}"
+    joined = {name: np.concatenate(several) for name, several in values.items()}
+    return Found(tuple(conversations), joined, tuple(variants))
+
+
+async def _asked(system: MemorySystem, conversation: Conversation) -> NDArray[np.float64]:
+    session_of = conversation.transcript.session_of()
+    rows: list[list[float]] = []
+    async with system.prepared(conversation.transcript) as ranker:
+        for question in conversation.questions:
+            if not question.answerable:
+                continue
+            answer = await ranker.answer(question.text, asked_at=question.asked_at, limit=DEPTH)
+            turns = measure(answer.ranked, question.evidence)
+            sessions = measure(fold(answer.ranked, session_of), question.sessions)
+            rows.append([*(turns[name] for name in TURNS), *(sessions[name] for name in SESSIONS)])
+    return np.array(rows, dtype=np.float64).reshape(len(rows), len(COLUMNS))

@@ -1,0 +1,137 @@
+"""What each part of the ranking costs: milliseconds of a recall, and bytes that are kept for it."""
+
+from __future__ import annotations
+
+import gc
+import statistics
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Final
+
+from benchmarks.quality_asked import Files
+from benchmarks.quality_variants import FULL, Variant
+from remembrancer import AsyncRemembrancer
+from remembrancer.adapters.sqlite.connection import connect
+from remembrancer.evaluation.dataset import Conversation
+from remembrancer.policies.scoring import signal_names
+
+QUESTIONS: Final = 100
+ROUNDS: Final = 5
+LIMIT: Final = 10
+
+MARKED: Final = frozenset({"answer_kind", "statement"})
+"""The signals that are read from a cue's marks."""
+
+_BYTES: Final = {
+    "vectors": "SELECT sum(length(vector)) FROM embeddings",
+    "signs of words": "SELECT sum(length(signs)) FROM word_vectors",
+    "words and their counts": "SELECT sum(length(terms)) FROM cues",
+    # SQLite tells 0 and 1 by the type of the value, which takes a byte; up to 127 there is one byte more.
+    "marks": "SELECT sum(CASE WHEN marks IN (0, 1) THEN 1 ELSE 2 END) FROM cues",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """`memories`: of the conversation that was asked. `p50`: of each variant, milliseconds of a recall of ten, without
+    the question's embedding. `saved`: milliseconds that a recall takes less than under the full preset, the median over
+    questions. `stages`: the full preset's, by name, p50 in milliseconds. `searching`: the search alone, p50, of each
+    variant.
+    """
+
+    memories: int
+    questions: int
+    p50: Mapping[str, float]
+    saved: Mapping[str, float]
+    noise: float
+    stages: Mapping[str, float]
+    searching: Mapping[str, float]
+
+
+async def time_recalls(conversation: Conversation, variants: Sequence[Variant], files: Files) -> Cost:
+    """Every variant asked the same questions, one after the other for each question, the least of some rounds.
+
+    The full preset is opened twice: `noise` is what the second saves on the first. The files must hold the conversation
+    already.
+    """
+    asked = [question for question in conversation.questions if question.answerable][:QUESTIONS]
+    names = [FULL.name, *(one.name for one in variants if one.name != FULL.name), "again"]
+    of_name = {one.name: one for one in (FULL, *variants)} | {"again": FULL}
+    took: dict[str, list[float]] = {name: [float("inf")] * len(asked) for name in names}
+    stages: dict[tuple[str, str], list[list[float]]] = defaultdict(lambda: [[] for _ in asked])
+    async with AsyncExitStack() as stack:
+        memories = {
+            name: await stack.enter_async_context(await _open(of_name[name], conversation, files)) for name in names
+        }
+        count = sum((await memories[FULL.name].stats()).memories.values())
+        gc.collect()
+        gc.freeze()
+        for round_ in range(ROUNDS):
+            for place, question in enumerate(asked):
+                # Who comes first finds the caches as the question before has left them: each does in turn.
+                first = (round_ + place) % len(names)
+                for name in (*names[first:], *names[:first]):
+                    began = perf_counter()
+                    recall = await memories[name].recall(question.text, limit=LIMIT)
+                    whole = (perf_counter() - began) * 1000
+                    spent = {stage: time.total_seconds() * 1000 for stage, time in recall.timings.items()}
+                    took[name][place] = min(took[name][place], whole - spent.pop("embed"))
+                    for stage, time in spent.items():
+                        stages[name, stage][place].append(time)
+        gc.unfreeze()
+    saved = {
+        name: statistics.median(full - less for full, less in zip(took[FULL.name], took[name], strict=True))
+        for name in names
+    }
+    medians = {key: statistics.median(map(min, times)) for key, times in stages.items() if all(times)}
+    return Cost(
+        memories=count,
+        questions=len(asked),
+        p50={name: statistics.median(times) for name, times in took.items()},
+        saved=saved,
+        noise=saved["again"],
+        stages={stage: time for (name, stage), time in medians.items() if name == FULL.name},
+        searching={name: time for (name, stage), time in medians.items() if stage == "search"},
+    )
+
+
+async def _open(variant: Variant, conversation: Conversation, files: Files) -> AsyncRemembrancer:
+    asked_at = conversation.questions[0].asked_at
+    return await AsyncRemembrancer.open(
+        preset=variant.preset,
+        embedder=files.embedder_of(variant),
+        settings=files.settings(variant).model_copy(update={"workspace": conversation.id}),
+        clock=lambda: asked_at,
+        create=False,
+    )
+
+
+def bytes_each(path: Path) -> dict[str, float]:
+    """What a memory takes in the file, by what it is kept for, on average; `in all` with journal, texts and indexes."""
+    connection = connect(str(path))
+    try:
+        memories = connection.execute("SELECT count(*) FROM memories").get
+        kept = {what: connection.execute(sql).get / memories for what, sql in _BYTES.items()}
+    finally:
+        connection.close()
+    return kept | {"in all": path.stat().st_size / memories}
+
+
+def bytes_saved(variant: Variant, each: Mapping[str, float]) -> float:
+    """What would not be kept for a memory if the variant were all there is. The search by words has its own always."""
+    return sum(each[what] for what in _reads(FULL) - _reads(variant))
+
+
+def _reads(variant: Variant) -> frozenset[str]:
+    """What of the file stands there for the variant's sake."""
+    ranking = variant.preset.ranking
+    reads = {"vectors"} if variant.embedder else set[str]()
+    if variant.embedder and ranking.reread:
+        reads.add("signs of words")
+    if MARKED & signal_names(ranking.expression(with_vector=variant.embedder)):
+        reads.add("marks")
+    return frozenset(reads)

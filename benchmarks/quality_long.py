@@ -1,0 +1,44 @@
+"""The same conversations told in long turns: nothing was tuned on them, and they are the other end of turn lengths."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import groupby
+from typing import Final
+
+from remembrancer.domain.event import Role
+from remembrancer.evaluation.dataset import Conversation, Dataset, Question, Transcript, Turn
+
+JOINED: Final = 8
+"""Turns in one: as long as an answer of an assistant is."""
+
+
+def in_long_turns(dataset: Dataset) -> Dataset:
+    """Each session's turns joined by so many, who said what before each of them; a turn's evidence is its join's.
+
+    Joins come from user and assistant in turn. Nobody is named as their speaker: several speak in each.
+    """
+    return replace(dataset, conversations=tuple(_joined(one) for one in dataset.conversations))
+
+
+def _joined(conversation: Conversation) -> Conversation:
+    joins: list[Turn] = []
+    join_of: dict[str, str] = {}
+    for _, session in groupby(conversation.transcript.turns, key=lambda turn: turn.session):
+        turns = list(session)
+        for start in range(0, len(turns), JOINED):
+            part = turns[start : start + JOINED]
+            role = (Role.USER, Role.ASSISTANT)[len(joins) % 2]
+            text = "\n".join(f"{turn.actor or turn.role}: {turn.text}" for turn in part)
+            joins.append(replace(part[0], text=text, actor=None, role=role))
+            join_of |= {turn.id: part[0].id for turn in part}
+    return replace(
+        conversation,
+        transcript=Transcript(id=conversation.id, turns=tuple(joins)),
+        questions=tuple(_asked_of(question, join_of) for question in conversation.questions),
+    )
+
+
+def _asked_of(question: Question, join_of: Mapping[str, str]) -> Question:
+    return replace(question, evidence=tuple(dict.fromkeys(join_of[turn] for turn in question.evidence)))

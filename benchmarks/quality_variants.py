@@ -1,0 +1,119 @@
+"""The `default` preset with a part left out, and the simple rankings it has to beat, for benchmarks/quality.py."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from typing import Final
+
+from remembrancer.policies.encoding import Encoding
+from remembrancer.policies.ranking import LATE_INTERACTION, SURROUNDINGS, Ranking
+from remembrancer.policies.scoring import Expression, Rrf, Signal, Weighted, signal_names
+from remembrancer.presets.default import DEFAULT, STATE
+from remembrancer.presets.spec import Preset
+
+STATES: Final = frozenset(name for expression, _ in STATE for name in signal_names(expression))
+"""What a memory is worth whatever is asked: left out together, none of them decides much."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """One way to rank. `label`: what its row is called; its preset's name tells it from all others. `embedder`: whether
+    it has one.
+    """
+
+    label: str
+    preset: Preset
+    embedder: bool = True
+
+    @property
+    def name(self) -> str:
+        return self.preset.name
+
+
+FULL: Final = Variant(label="full default", preset=replace(DEFAULT, name="full"))
+NO_CONTEXT: Final[Encoding] = replace(DEFAULT.encoding, turns=0)
+
+
+def left_out() -> tuple[Variant, ...]:
+    """The full preset less one signal each, the other weights as they are, in the order of its score."""
+    score = _terms(DEFAULT.ranking.score)
+    single = [name for name, _ in score if name not in STATES]
+    return (
+        *(_without(f"without {name}", f"without-{name}", {name}) for name in single),
+        _without("without importance, confidence, retention", "without-states", STATES),
+    )
+
+
+def left_out_together() -> tuple[Variant, ...]:
+    """More than a signal at once, and what is no signal."""
+    ranking = DEFAULT.ranking
+    assert ranking.unread is not None, "the default preset has weights for embedders that give no vectors of words"
+    unread = replace(ranking, score=ranking.unread, unread=None, reread=0)
+    return (
+        Variant(label="without late_interaction, weights of `unread`", preset=_ranked("unread", unread)),
+        _without("without all surroundings", "without-surroundings", SURROUNDINGS),
+        _without("without surroundings and late_interaction", "without-both", SURROUNDINGS | {LATE_INTERACTION}),
+        Variant(label="without the floor", preset=_ranked("without-floor", replace(ranking, floor=None))),
+        Variant(
+            label="without context at encoding",
+            preset=replace(DEFAULT, name="without-context", encoding=NO_CONTEXT),
+        ),
+        Variant(label="words alone (no embedder)", preset=replace(DEFAULT, name="words-alone"), embedder=False),
+    )
+
+
+def single_legs() -> tuple[Variant, ...]:
+    """What one search brings, without a floor: to be ahead of the better one is the least that a ranking owes."""
+    return (
+        Variant(label="similarity alone", preset=_ranked("similarity", Ranking(score=Signal("similarity")))),
+        Variant(label="BM25 alone", preset=_ranked("bm25", Ranking(score=Signal("lexical"))), embedder=False),
+    )
+
+
+def simple() -> tuple[Variant, ...]:
+    """The single legs, and what is usually made of them."""
+    both = Rrf((Signal("dense_leg"), Signal("lexical_leg")))
+    alone = Ranking(score=Signal("similarity"))
+    return (
+        *single_legs(),
+        Variant(
+            label="similarity alone, without context",
+            preset=replace(DEFAULT, name="similarity-without-context", ranking=alone, encoding=NO_CONTEXT),
+        ),
+        Variant(label="RRF of both", preset=_ranked("rrf", Ranking(score=both))),
+    )
+
+
+def _without(label: str, name: str, signals: AbstractSet[str]) -> Variant:
+    ranking = DEFAULT.ranking
+    assert ranking.unread is not None
+    assert ranking.words_alone is not None
+    reread = 0 if LATE_INTERACTION in signals else ranking.reread
+    less = replace(
+        ranking,
+        score=_less(ranking.score, signals),
+        unread=_less(ranking.unread, signals) if reread else None,
+        words_alone=_less(ranking.words_alone, signals),
+        reread=reread,
+    )
+    return Variant(label=label, preset=_ranked(name, less))
+
+
+def _less(expression: Expression, signals: AbstractSet[str]) -> Weighted:
+    """A term that is gone adds what a weight of 0 would: nothing, and the others count as before."""
+    return Weighted(tuple((Signal(name), weight) for name, weight in _terms(expression) if name not in signals))
+
+
+def _terms(expression: Expression) -> list[tuple[str, float]]:
+    """The signals of a weighted sum, each with its weight."""
+    assert isinstance(expression, Weighted), "the default preset scores by a weighted sum"
+    terms: list[tuple[str, float]] = []
+    for term, weight in expression.terms:
+        assert isinstance(term, Signal), "the terms of the default preset's sum are signals"
+        terms.append((term.name, weight))
+    return terms
+
+
+def _ranked(name: str, ranking: Ranking) -> Preset:
+    return replace(DEFAULT, name=name, ranking=ranking)
