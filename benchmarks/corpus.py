@@ -91,14 +91,14 @@ async def _give_vectors(path: Path, embedder: Embedder, scope: Scope) -> None:
     store = SqliteStore(str(path), analyse=analysed)
     try:
         while waiting := await store.pending(scope, embedder.model_id, limit=BATCH, now=datetime.now(UTC)):
-            drawn = chance.integers(0, EMBEDDED, len(waiting))
+            drawn: list[int] = chance.integers(0, EMBEDDED, len(waiting)).tolist()
             vectors = _moved(real.vectors[drawn], chance)
             await store.put_vectors(
                 scope,
                 embedder.model_id,
                 [
                     CueVector(cue.ref, vector, truncated=False, words=signs[one])
-                    for cue, vector, one in zip(waiting, vectors, drawn.tolist(), strict=True)
+                    for cue, vector, one in zip(waiting, vectors, drawn, strict=True)
                 ],
                 at=datetime.now(UTC),
             )

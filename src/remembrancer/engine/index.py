@@ -44,7 +44,8 @@ async def index_batch(ctx: Context, scope: Scope, *, batch: int = BATCH) -> Swep
     if embedder is None:
         return Swept(0, 0)
     turns = ctx.preset.encoding.turns
-    waiting = await ctx.store.pending(scope, embedder.model_id, limit=batch, now=ctx.clock(), before=turns)
+    words = ctx.preset.encoding.words and word_embedder(embedder) is not None
+    waiting = await ctx.store.pending(scope, embedder.model_id, limit=batch, now=ctx.clock(), before=turns, words=words)
     if not waiting:
         return Swept(0, 0)
     try:

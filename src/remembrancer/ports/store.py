@@ -318,9 +318,11 @@ class Store(Protocol):
         ...
 
     async def pending(
-        self, scope: Scope, model: str, *, limit: int, now: datetime, before: int = 0
+        self, scope: Scope, model: str, *, limit: int, now: datetime, before: int = 0, words: bool = False
     ) -> tuple[PendingCue, ...]:
         """Cues of the workspace without a vector of `model`, whose last failure (if any) has been waited out.
+
+        `words`: also those that have one, but none of their words.
 
         `before`: how many turns of user or assistant before a turn come with it, as far as they belong to it
         (`CONTEXT_GAP`), whether or not they were admitted as memories.
@@ -336,7 +338,8 @@ class Store(Protocol):
         at: datetime,
         relations: Sequence[Relation] = (),
     ) -> int:
-        """Store vectors, and edges with them; a cue that has gone, or already has one, is left alone.
+        """Store vectors, and edges with them; a cue that has gone, or already has one, is left alone. But where words
+        come to a cue without, they and their vector take the place of its vector.
 
         An edge that is there, or whose end has gone, is left alone. Returns how many vectors were new. Raises
         EmbedderMismatch when a vector's dimension differs from the others or from those that `model` has here.

@@ -182,6 +182,13 @@ def test_what_it_was_not_asked_about_comes_after_what_it_thinks_nothing_of(weigh
     assert [hit.score for hit in answer] == sorted((hit.score for hit in answer), reverse=True)
 
 
+def test_equals_stay_in_the_order_they_had() -> None:
+    # The oldest alone is judged, and worth nothing, as are the newer ones that nobody was asked about.
+    ranking = Ranking(score=Signal("coverage"), rerank=1, rerank_weight=1.0)
+    answer = answered(judge(), ranking, text="kestrel barn owl heron wall")
+    assert ({hit.score for hit in answer}, texts(answer)[0]) == ({0.0}, "kestrel barn")
+
+
 def test_only_the_best_are_judged() -> None:
     # The oldest would be the best by far, had it been among the best three before.
     answer = answered(judge(kestrel=1.0, owl=0.5), by_age(rerank=3))
@@ -221,6 +228,11 @@ def test_scores_outside_the_unit_interval_are_none(score: float, said: str) -> N
     answer = answered(Judge(lambda _: score))
     assert texts(answer) == NEWEST_FIRST
     assert answer.degraded["rerank"] == f"reranker down: judge gave the score {said}, which is not in [0, 1]"
+
+
+def test_a_score_that_rounding_carries_beyond_1_is_1() -> None:
+    answer = answered(Judge(lambda _: float(np.nextafter(np.float32(1), np.float32(2)))))
+    assert (set(judgements(answer).values()), "rerank" in answer.degraded) == ({1.0}, False)
 
 
 def test_scores_of_some_of_the_texts_are_none() -> None:

@@ -37,12 +37,12 @@ class Signalling(ReferenceStore):
         self.errors: list[Exception] = []
 
     async def pending(
-        self, scope: Scope, model: str, *, limit: int, now: datetime, before: int = 0
+        self, scope: Scope, model: str, *, limit: int, now: datetime, before: int = 0, words: bool = False
     ) -> tuple[PendingCue, ...]:
         self.asked.release()
         if self.errors:
             raise self.errors.pop(0)
-        return await super().pending(scope, model, limit=limit, now=now, before=before)
+        return await super().pending(scope, model, limit=limit, now=now, before=before, words=words)
 
     async def put_vectors(
         self,

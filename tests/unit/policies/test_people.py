@@ -46,4 +46,4 @@ def test_a_question_of_names_alone_stays_as_it_is() -> None:
 
 
 def test_nobody_leaves_a_question_as_it_is() -> None:
-    assert people(frozenset()).left_out("What did Ana open?") == "What did Ana open?"
+    assert people(frozenset[str]()).left_out("What did Ana open?") == "What did Ana open?"

@@ -252,14 +252,15 @@ class ReferenceStore:
         return participants(self._reading(reader.scope), reader, where)
 
     async def pending(
-        self, scope: Scope, model: str, *, limit: int, now: datetime, before: int = 0
+        self, scope: Scope, model: str, *, limit: int, now: datetime, before: int = 0, words: bool = False
     ) -> tuple[PendingCue, ...]:
         rows = self._reading(scope)
         failed = {ref: failure for (ref, name), failure in rows.failures.items() if name == model}
         due = [
             ref
             for ref in rows.cues
-            if (ref, model) not in rows.vectors and (ref not in failed or failed[ref].retry_at <= now)
+            if _is_missing(rows.vectors.get((ref, model)), words=words)
+            and (ref not in failed or failed[ref].retry_at <= now)
         ]
         due.sort(key=lambda ref: (failed[ref].count if ref in failed else 0, ref))
         cues = {ref: rows.cues[ref].cue for ref in due[:limit]}
@@ -282,7 +283,7 @@ class ReferenceStore:
             new = 0
             for given in vectors:
                 place = (given.ref, model)
-                if given.ref in rows.cues and place not in rows.vectors:
+                if given.ref in rows.cues and _is_missing(rows.vectors.get(place), words=given.words is not None):
                     vector = np.array(given.vector, dtype=np.float32)
                     rows.vectors[place] = StoredVector(vector, given.truncated, at, given.words)
                     rows.failures.pop(place, None)
@@ -422,6 +423,10 @@ class ReferenceStore:
         rows = self._reading(scope).copy()
         yield rows
         self._workspaces[scope.workspace] = rows
+
+
+def _is_missing(stored: StoredVector | None, *, words: bool) -> bool:
+    return stored is None or (words and stored.words is None)
 
 
 def _spoken(rows: Rows, cue: Cue, before: int) -> tuple[str, tuple[Said, ...]]:

@@ -34,14 +34,19 @@ _PENDING: Final = (
 
 
 def untried(
-    connection: Connection, scope: Scope, model: str, limit: int, *, after: int, before: int
+    connection: Connection, scope: Scope, model: str, limit: int, *, after: int, before: int, words: bool
 ) -> tuple[PendingCue, ...]:
-    """Cues that have no vector and never failed, whose number is greater than `after`, by number."""
+    """Cues that have no vector and never failed, whose number is greater than `after`, by number.
+
+    `words`: or no vectors of their words.
+    """
+    missing = "v.n IS NULL OR NOT EXISTS (SELECT 1 FROM word_vectors w WHERE w.cue = c.n AND w.model = v.model)"
     rows = connection.execute(
         f"SELECT {_PENDING} FROM cues c JOIN memories m ON m.n = c.memory LEFT JOIN events e ON e.n = c.event"
         " LEFT JOIN embeddings v ON v.cue = c.n AND v.model = ?"
         " LEFT JOIN vector_retries r ON r.cue = c.n AND r.model = ?"
-        " WHERE c.workspace = ? AND c.n > ? AND v.n IS NULL AND r.cue IS NULL ORDER BY c.n LIMIT ?",
+        f" WHERE c.workspace = ? AND c.n > ? AND ({missing if words else 'v.n IS NULL'}) AND r.cue IS NULL"
+        " ORDER BY c.n LIMIT ?",
         (model, model, scope.workspace, after, limit),
     )
     return _pending(connection, scope, rows, before)
@@ -119,7 +124,7 @@ def put_vectors(
             " SELECT n, ?, ?, ?, ?, ? FROM cues WHERE n = ? AND workspace = ? ON CONFLICT DO NOTHING",
             (model, len(item.vector), item.truncated, data, micros(at), item.ref, scope.workspace),
         )
-        if connection.changes():
+        if connection.changes() or (item.words is not None and _remade(connection, scope, model, item, data, at)):
             stored += 1
             if item.words is not None:
                 connection.execute(
@@ -133,6 +138,17 @@ def put_vectors(
     for edge in relations:
         add_relation(connection, scope, edge, replace_weight=False)
     return stored
+
+
+def _remade(connection: Connection, scope: Scope, model: str, item: CueVector, data: bytes, at: datetime) -> bool:
+    """Whether the vector took the place of one that came without its words."""
+    connection.execute(
+        "UPDATE embeddings SET truncated = ?, vector = ?, indexed_at = ? WHERE cue = ? AND model = ?"
+        " AND EXISTS (SELECT 1 FROM cues c WHERE c.n = cue AND c.workspace = ?)"
+        " AND NOT EXISTS (SELECT 1 FROM word_vectors w WHERE w.cue = embeddings.cue AND w.model = embeddings.model)",
+        (item.truncated, data, micros(at), item.ref, model, scope.workspace),
+    )
+    return connection.changes() > 0
 
 
 def vectors(connection: Connection, reader: Reader, model: str, ids: Sequence[UUID]) -> dict[UUID, NDArray[np.float32]]:

@@ -72,8 +72,8 @@ class SqliteStore:
         self._database = Database(path, create=options.create, full_sync=options.full_sync)
         self._indexes = ResidentIndexes(options.index_bytes)
         self._analyse = analyse
-        self._swept: dict[tuple[str, str], int] = {}
-        """By workspace and model: every cue up to this number has its vector, or has failed and waits."""
+        self._swept: dict[tuple[str, str, bool], int] = {}
+        """By workspace, model, and whether words count: up to this number every cue has its vector, or waits."""
 
     async def append(self, scope: Scope, entries: Sequence[Entry]) -> tuple[Appended, ...]:
         return await self._database.write(lambda c: journal.append(c, scope, entries))
@@ -152,13 +152,13 @@ class SqliteStore:
         return await self._database.read(lambda c: self._indexes.participants(c, reader, where, model))
 
     async def pending(
-        self, scope: Scope, model: str, *, limit: int, now: datetime, before: int = 0
+        self, scope: Scope, model: str, *, limit: int, now: datetime, before: int = 0, words: bool = False
     ) -> tuple[PendingCue, ...]:
         def work(connection: Connection) -> tuple[PendingCue, ...]:
             # Without this mark a sweep over a large file would walk past every indexed cue at each batch.
-            mark = self._swept.get((scope.workspace, model), 0)
-            fresh = embeddings.untried(connection, scope, model, limit, after=mark, before=before)
-            self._swept[scope.workspace, model] = fresh[0].ref - 1 if fresh else embeddings.last_cue(connection)
+            mark = self._swept.get((scope.workspace, model, words), 0)
+            fresh = embeddings.untried(connection, scope, model, limit, after=mark, before=before, words=words)
+            self._swept[scope.workspace, model, words] = fresh[0].ref - 1 if fresh else embeddings.last_cue(connection)
             return fresh + embeddings.due_again(connection, scope, model, limit - len(fresh), now, before=before)
 
         return await self._database.read(work)

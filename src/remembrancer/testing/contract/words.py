@@ -53,6 +53,39 @@ class WordsContract(StoreSuite):
         np.testing.assert_array_equal(words, given, strict=True)
 
     @awaited
+    async def test_a_text_with_a_vector_alone_waits_for_its_words_where_they_count(self, store: Store) -> None:
+        await remember(store, indexed(a_memory(), "one"))
+        await give_words(store, {"one": None})
+        waiting = await store.pending(SCOPE, MODEL, limit=10, now=NOW, words=True)
+        assert ([cue.text for cue in waiting], await store.pending(SCOPE, MODEL, limit=10, now=NOW)) == (["one"], ())
+
+    @awaited
+    async def test_words_bring_the_vector_they_were_read_with(self, store: Store) -> None:
+        await remember(store, indexed(a_memory(), "one"))
+        await give_words(store, {"one": None})
+        (cue,) = await store.pending(SCOPE, MODEL, limit=10, now=NOW, words=True)
+        later = a_vector(*range(DIM, 0, -1))
+        new = await store.put_vectors(SCOPE, MODEL, [CueVector(cue.ref, later, False, signs(0x10))], at=NOW)
+        vectors = await store.vectors(READER, MODEL, [a_memory().id])
+        np.testing.assert_allclose(vectors[a_memory().id], later, rtol=1e-6)
+        assert (new, await read(store, {a_memory().id: 0})) == (1, {a_memory().id: [[0, 0x10]]})
+
+    @awaited
+    async def test_a_text_with_words_keeps_them_and_waits_for_nothing(self, store: Store) -> None:
+        await remember(store, indexed(a_memory(), "one"))
+        (cue,) = await store.pending(SCOPE, MODEL, limit=10, now=NOW)
+        for each in (signs(0x10), signs(0x20)):
+            await store.put_vectors(SCOPE, MODEL, [CueVector(cue.ref, A_VECTOR, False, each)], at=NOW)
+        assert await read(store, {a_memory().id: 0}) == {a_memory().id: [[0, 0x10]]}
+        assert await store.pending(SCOPE, MODEL, limit=10, now=NOW, words=True) == ()
+
+    @awaited
+    async def test_a_text_without_a_single_word_waits_for_none(self, store: Store) -> None:
+        await remember(store, indexed(a_memory(), "one"))
+        await give_words(store, {"one": signs()})
+        assert await store.pending(SCOPE, MODEL, limit=10, now=NOW, words=True) == ()
+
+    @awaited
     async def test_each_text_of_a_memory_has_its_own(self, store: Store) -> None:
         await remember(store, indexed(a_memory(), "one", "two"))
         await give_words(store, {"one": signs(0x10), "two": signs(0x20, 0x30)})
