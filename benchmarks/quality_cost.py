@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import random
 import statistics
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -12,7 +13,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Final
 
-from benchmarks.quality_asked import Files
+from benchmarks.quality_asked import SEED, Files
 from benchmarks.quality_variants import FULL, Variant
 from remembrancer import AsyncRemembrancer
 from remembrancer.adapters.sqlite.connection import connect
@@ -53,7 +54,7 @@ class Cost:
 
 
 async def time_recalls(conversation: Conversation, variants: Sequence[Variant], files: Files) -> Cost:
-    """Every variant asked the same questions, one after the other for each question, the least of some rounds.
+    """Every variant asked the same questions, in turn for each question, the least of some rounds.
 
     The full preset is opened twice: `noise` is what the second saves on the first. The files must hold the conversation
     already.
@@ -70,11 +71,11 @@ async def time_recalls(conversation: Conversation, variants: Sequence[Variant], 
         count = sum((await memories[FULL.name].stats()).memories.values())
         gc.collect()
         gc.freeze()
-        for round_ in range(ROUNDS):
+        chance = random.Random(SEED)
+        for _ in range(ROUNDS):
             for place, question in enumerate(asked):
-                # Who comes first finds the caches as the question before has left them: each does in turn.
-                first = (round_ + place) % len(names)
-                for name in (*names[first:], *names[:first]):
+                # In another order each time: who comes next finds the caches as the one before has left them.
+                for name in chance.sample(names, len(names)):
                     began = perf_counter()
                     recall = await memories[name].recall(question.text, limit=LIMIT)
                     whole = (perf_counter() - began) * 1000

@@ -92,7 +92,7 @@ DEFAULT: Final = Preset(
     dynamics=Dynamics(
         curve=HalfLife(days=30), since=Since.EXPOSED, counted=Exposure.USED, gain=LogarithmicGain(divisor=8)
     ),
-    encoding=Encoding(turns=3, chars=300, words=True),
+    encoding=Encoding(turns=3, chars=220, words=True),
     fading=Fading(
         strength=Greatest(
             (
