@@ -293,13 +293,13 @@ def test_a_nearer_or_better_match_never_scores_lower(answer: Answer, near: float
 @given(words=st.lists(st.integers(1, 64), min_size=2, max_size=8, unique=True))
 def test_by_words_alone_the_best_match_comes_first_and_the_worst_last(way: Way, words: list[int]) -> None:
     kept = [a_memory(f"memory {number}", scope=SCOPE) for number in range(len(words))]
-    scores = way.scores(kept, [Match(bm25=one / 8, coverage=1.0) for one in words])
+    scores = way.scores(kept, [Match(bm25=one / 8, coverage=one / 64) for one in words])
     assert np.argsort(-scores).tolist() == np.argsort(-np.array(words)).tolist()
     assert (np.diff(np.sort(scores)) > 0).all()
     assert scores.min() > 0
 
 
-RELEVANCE = {"similarity", "lexical"}
+RELEVANCE = frozenset(signals.MATCH_SIGNALS)
 
 
 def weights(ranking: Ranking) -> dict[str, float]:
@@ -390,7 +390,7 @@ def test_something_fades_in_finite_time_and_nothing_at_once(preset: Preset) -> N
 def test_the_default_s_floor_lets_some_pass_and_some_not() -> None:
     floor = DEFAULT.ranking.floor
     assert floor is not None
-    passed = floor.passes(np.array([1.0, 0.0, 0.3, 0.29, math.nan]), np.array([0.0, 1.0, 0.0, 0.0, 0.1]), np.zeros(5))
+    passed = floor.passes(np.array([1.0, 0.0, 0.3, 0.14, math.nan]), np.array([0.0, 1.0, 0.0, 0.0, 0.1]), np.zeros(5))
     assert passed.tolist() == [True, True, True, False, False]
 
 

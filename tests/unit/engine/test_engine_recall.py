@@ -493,7 +493,8 @@ def test_with_an_embedder_that_is_down_the_answer_says_so() -> None:
 def test_with_an_index_that_is_catching_up_the_answer_says_how_far(rem: Remembrancer) -> None:
     rem.observe("The deploy failed")
     rem.index_now()
-    rem.observe_many([{"text": "The deploy succeeded"}, {"text": "Lunch"}])
+    rem.observe("The deploy succeeded")
+    rem.remember("Lunch")
     answer = rem.recall("deploy")
     assert answer.degraded == {"dense": "index catching up: 2 of 3 memories have no vector yet"}
     assert len(answer) == 2

@@ -144,10 +144,10 @@ def test_a_store_without_vectors_of_words_answers_as_before_they_are_compared(en
 def test_a_memory_without_vectors_of_its_words_is_not_compared() -> None:
     async def steps(ctx: Context) -> Recall:
         plain = replace(ctx, preset=replace(ctx.preset, encoding=Encoding()))
-        await told(ctx, "kestrel barn")
-        await index_batch(plain, SCOPE)
-        await told(ctx, "kestrel owl", day=3)
+        await told(ctx, "kestrel owl")
         await index_batch(ctx, SCOPE)
+        await told(ctx, "kestrel barn", day=3)
+        await index_batch(plain, SCOPE)
         return await asked(ctx, "kestrel")
 
     answer = run(steps, WordHashEmbedder(), ranking(), WORDS)
