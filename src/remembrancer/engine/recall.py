@@ -112,7 +112,7 @@ async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
     timer.lap("score")
     words = embedded.words(planned, found) if with_vector else None
     if words is not None and ctx.model is not None:
-        close = await reread(ctx, reader, ranked, ctx.model, words, ranking.reread)
+        close = await reread(ctx, reader, ranked, ctx.model, words, max(limit, ranking.reread))
         timer.lap("reread")
         if close is not None:
             table = table | {LATE_INTERACTION: close}

@@ -42,12 +42,8 @@ class Ranking:
     the same. `floor`: below it nothing is returned; None: everything may be. `diversity`: None leaves the order as it
     is.
 
-    `reread`: how many of the best are compared word by word before they are scored. `unread` tells which these are, and
-    scores where the embedder gives no vectors of words; None: `score` does.
-
-    `rerank`: how many of the best that may be returned are judged by a reranker, where there is one, 0 to 200; 0: it is
-    not asked. Once it has been, a score is (1 - `rerank_weight`) of what it was and `rerank_weight` of its judgement,
-    which is 0 for what it was not asked about. `rerank_weight` in [0, 1].
+    `reread`: how many of the best, no fewer than are asked for, are compared word by word before they are scored.
+    `unread` tells which these are, and scores where the embedder gives no vectors of words; None: `score` does.
     """
 
     score: Expression

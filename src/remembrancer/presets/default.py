@@ -82,7 +82,7 @@ DEFAULT: Final = Preset(
             )
         ),
         depth=Depth(least=100),
-        reread=128,
+        reread=48,
         # An even say for a reranker, where somebody has one. Not measured: models differ, and none comes with this.
         rerank=32,
         rerank_weight=0.5,

@@ -72,8 +72,8 @@ async def told(ctx: Context, *texts: str, day: int = 9) -> None:
     await record.observe(ctx, SCOPE, drafts)
 
 
-async def asked(ctx: Context, text: str) -> Recall:
-    return await recall(ctx, READER, Question(text=text, where=Filter(current_at=NOW), limit=20))
+async def asked(ctx: Context, text: str, limit: int = 20) -> Recall:
+    return await recall(ctx, READER, Question(text=text, where=Filter(current_at=NOW), limit=limit))
 
 
 def answered(
@@ -83,12 +83,13 @@ def answered(
     chosen: Ranking | None = None,
     encoding: Encoding = WORDS,
     swept: bool = True,
+    limit: int = 20,
 ) -> Recall:
     async def steps(ctx: Context) -> Recall:
         await told(ctx, *OLDEST_FIRST)
         if swept:
             await index_batch(ctx, SCOPE)
-        return await asked(ctx, text)
+        return await asked(ctx, text, limit)
 
     return run(steps, embedder, chosen or ranking(), encoding)
 
@@ -122,16 +123,27 @@ def test_a_hit_says_how_close_its_words_come() -> None:
     assert answer[0].score == answer[0].explanation.signals["late_interaction"]
 
 
-def test_only_the_best_are_compared() -> None:
-    answer = answered(embedder=WordHashEmbedder(), chosen=ranking(reread=2))
-    # The two newest, by what scores before words are compared.
-    assert {text for text, value in close(answer).items() if value is not None} == set(OLDEST_FIRST[-2:])
+def compared(answer: Recall) -> int:
+    """How many candidates were compared word by word, returned or not."""
+    leaves = [leaf for score in answer.trace.scores.values() for leaf in score.parts]
+    return sum(leaf.label == CLOSE.name and leaf.value is not None for leaf in leaves)
+
+
+@pytest.mark.parametrize(("reread", "limit", "expected"), [(2, 1, 2), (1, 1, 1), (1, 3, 3)])
+def test_the_best_are_compared_and_no_fewer_than_are_asked_for(reread: int, limit: int, expected: int) -> None:
+    score = Weighted(((CLOSE, 0.5), (Signal("similarity"), 0.5)))
+    answer = answered(embedder=WordHashEmbedder(), chosen=Ranking(score=score, reread=reread), limit=limit)
+    assert compared(answer) == expected
+
+
+def test_the_best_are_told_by_what_scores_before_words_are_compared() -> None:
+    answer = answered(embedder=WordHashEmbedder(), chosen=ranking(reread=2), limit=2)
+    assert set(texts(answer)) == set(OLDEST_FIRST[-2:])
 
 
 def test_by_default_the_best_are_told_by_the_score_itself() -> None:
     chosen = Ranking(score=Weighted(((CLOSE, 0.5), (Signal("similarity"), 0.5))), reread=1)
-    compared = {text for text, value in close(answered(embedder=WordHashEmbedder(), chosen=chosen)).items() if value}
-    assert compared == {"kestrel barn"}
+    assert texts(answered(embedder=WordHashEmbedder(), chosen=chosen, limit=1)) == ["kestrel barn"]
 
 
 @pytest.mark.parametrize("encoding", [Encoding(), Encoding(turns=3)])
