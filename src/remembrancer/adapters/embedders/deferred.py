@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from remembrancer.adapters.loading import LoadedOnce
 from remembrancer.ports.embedder import (
     Embedded,
     EmbeddedPassages,
@@ -33,9 +33,7 @@ class DeferredEmbedder(Generic[Inner]):
         self._model_id = model_id
         self._dim = dim
         self._reads = reads
-        self._load = load
-        self._loaded: Inner | None = None
-        self._loading = asyncio.Lock()
+        self._inner = LoadedOnce(load)
 
     @property
     def model_id(self) -> str:
@@ -43,30 +41,22 @@ class DeferredEmbedder(Generic[Inner]):
 
     @property
     def dim(self) -> int | None:
-        return self._dim if self._loaded is None else self._loaded.dim
+        return self._dim if self._inner.loaded is None else self._inner.loaded.dim
 
     def reads(self, text: str) -> bool:
         return self._reads(text)
 
     async def embed_documents(self, texts: Sequence[str]) -> Embedded:
         """Raises ModelUnavailable when it cannot be loaded or does not answer."""
-        return await (await self._embedder()).embed_documents(texts)
+        return await (await self._inner.get()).embed_documents(texts)
 
     async def embed_query(self, text: str) -> NDArray[np.float32]:
         """Raises ModelUnavailable when it cannot be loaded or does not answer."""
-        return await (await self._embedder()).embed_query(text)
+        return await (await self._inner.get()).embed_query(text)
 
     async def close(self) -> None:
-        if self._loaded is not None:
-            await self._loaded.close()
-
-    async def _embedder(self) -> Inner:
-        if self._loaded is not None:
-            return self._loaded
-        async with self._loading:
-            if self._loaded is None:
-                self._loaded = await asyncio.to_thread(self._load)
-        return self._loaded
+        if self._inner.loaded is not None:
+            await self._inner.loaded.close()
 
 
 class DeferredWordEmbedder(DeferredEmbedder[WordEmbedder]):
@@ -74,8 +64,8 @@ class DeferredWordEmbedder(DeferredEmbedder[WordEmbedder]):
 
     async def embed_passages(self, passages: Sequence[Passage]) -> EmbeddedPassages:
         """Raises ModelUnavailable when it cannot be loaded or does not answer."""
-        return await (await self._embedder()).embed_passages(passages)
+        return await (await self._inner.get()).embed_passages(passages)
 
     async def embed_question(self, text: str) -> EmbeddedQuestion:
         """Raises ModelUnavailable when it cannot be loaded or does not answer."""
-        return await (await self._embedder()).embed_question(text)
+        return await (await self._inner.get()).embed_question(text)

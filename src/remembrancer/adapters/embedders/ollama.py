@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembrancer.adapters.embedders.ollama_models import OllamaModel
+from remembrancer.adapters.endpoints import host_and_port, said_by
 from remembrancer.errors import ModelUnavailable
 from remembrancer.ports.embedder import Embedded
 
@@ -69,7 +70,7 @@ class OllamaEmbedder:
         self._model = model
         self._timeout = timeout
         self._dim = model.dim
-        self._where = f"Ollama at {_host_and_port(client.base_url)}"
+        self._where = f"Ollama at {host_and_port(client.base_url)}"
 
     @classmethod
     def open(cls, url: str, model: OllamaModel, *, timeout: float) -> Self:
@@ -166,9 +167,9 @@ class OllamaEmbedder:
             waited = f"did not answer within {self._timeout:g} s, which embedder_timeout sets"
             raise self._down(f"{waited}: it may be loading the model") from error
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-            raise self._down(f"cannot be reached ({_said_by(error)}): is it running there, `ollama serve`?") from error
+            raise self._down(f"cannot be reached ({said_by(error)}): is it running there, `ollama serve`?") from error
         except httpx.HTTPError as error:
-            raise self._down(f"did not finish its answer ({_said_by(error)})") from error
+            raise self._down(f"did not finish its answer ({said_by(error)})") from error
         if answer.status != HTTPStatus.OK:
             raise self._refusal(answer)
         return self._vectors(answer.body, len(texts))
@@ -231,15 +232,6 @@ def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
         batch.append(text)
     if batch:
         yield batch
-
-
-def _host_and_port(url: httpx.URL) -> str:
-    host = f"[{url.host}]" if ":" in url.host else url.host
-    return f"{host}:{url.port or {'http': 80, 'https': 443}[url.scheme]}"
-
-
-def _said_by(error: Exception) -> str:
-    return str(error) or type(error).__name__
 
 
 def _error_of(body: bytes) -> str:

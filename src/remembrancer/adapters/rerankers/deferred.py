@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from remembrancer.adapters.loading import LoadedOnce
 from remembrancer.ports.reranker import Reranker
 
 
@@ -16,9 +16,7 @@ class DeferredReranker:
 
     def __init__(self, *, model_id: str, load: Callable[[], Reranker]) -> None:
         self._model_id = model_id
-        self._load = load
-        self._loaded: Reranker | None = None
-        self._loading = asyncio.Lock()
+        self._inner = LoadedOnce(load)
 
     @property
     def model_id(self) -> str:
@@ -26,16 +24,8 @@ class DeferredReranker:
 
     async def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
         """Raises ModelUnavailable when it cannot be loaded, which is tried again the next time, or does not answer."""
-        return await (await self._reranker()).scores(question, texts)
+        return await (await self._inner.get()).scores(question, texts)
 
     async def close(self) -> None:
-        if self._loaded is not None:
-            await self._loaded.close()
-
-    async def _reranker(self) -> Reranker:
-        if self._loaded is not None:
-            return self._loaded
-        async with self._loading:
-            if self._loaded is None:
-                self._loaded = await asyncio.to_thread(self._load)
-        return self._loaded
+        if self._inner.loaded is not None:
+            await self._inner.loaded.close()

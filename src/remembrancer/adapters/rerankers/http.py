@@ -16,6 +16,7 @@ import httpx
 import numpy as np
 from numpy.typing import NDArray
 
+from remembrancer.adapters.endpoints import host_and_port, said_by
 from remembrancer.adapters.rerankers.services import AnswerError, RerankService
 from remembrancer.errors import InvalidInput, ModelUnavailable
 
@@ -53,7 +54,7 @@ class HttpReranker:
         self._url = url
         self._service = service
         self._timeout = timeout
-        self._where = f"the reranker at {_host_and_port(url)}"
+        self._where = f"the reranker at {host_and_port(url)}"
         # What a service says of a refused key may hold the key.
         self._secret = client.headers.get("Authorization", "").removeprefix("Bearer ")
 
@@ -150,9 +151,9 @@ class HttpReranker:
                     if len(body) > _ANSWER_BYTES:
                         raise self._down(f"answered with more than {_ANSWER_BYTES >> 20} MiB")
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-            raise self._down(f"cannot be reached ({_said_by(error)}): is it running there?") from error
+            raise self._down(f"cannot be reached ({said_by(error)}): is it running there?") from error
         except httpx.HTTPError as error:
-            raise self._down(f"did not finish its answer ({_said_by(error)})") from error
+            raise self._down(f"did not finish its answer ({said_by(error)})") from error
         return _Answer(response.status_code, response.headers.get("Retry-After", ""), bytes(body))
 
     def _refusal(self, answer: _Answer) -> ModelUnavailable:
@@ -184,15 +185,6 @@ def _authorization(api_key: str | None) -> dict[str, str]:
 def _seconds(retry_after: str) -> float | None:
     """None where it names a date, or nothing."""
     return float(retry_after) if retry_after.isascii() and retry_after.isdigit() else None
-
-
-def _host_and_port(url: httpx.URL) -> str:
-    host = f"[{url.host}]" if ":" in url.host else url.host
-    return f"{host}:{url.port or {'http': 80, 'https': 443}[url.scheme]}"
-
-
-def _said_by(error: Exception) -> str:
-    return str(error) or type(error).__name__
 
 
 def _error_of(body: bytes) -> str:
