@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
 from uuid import UUID
 
 from remembrancer.domain import validation
@@ -32,6 +33,10 @@ class Role(StrEnum):
     ASSISTANT = "assistant"
     SYSTEM = "system"
     TOOL = "tool"
+
+
+SPEAKERS: Final = (Role.USER, Role.ASSISTANT)
+"""The roles whose events are turns of talk."""
 
 
 class Origin(StrEnum):

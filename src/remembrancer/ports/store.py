@@ -45,6 +45,10 @@ class Appended:
 
 CONTEXT_GAP: Final = timedelta(hours=1)
 """Turns of one stream that lie farther apart are not each other's context."""
+NEXT_BUT_ONE: Final = 0.75
+"""What a word is worth that stands only two turns away, beside 1 for the turn next to it."""
+MAX_SAID_CHARS: Final = 2000
+"""Of a turn that another is read after, no more than its last so many characters are of use."""
 BRIEF_TERMS: Final = 40
 """A turn of more terms is a text of its own: what it says is no context for the turns around it."""
 

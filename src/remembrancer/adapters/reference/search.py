@@ -12,8 +12,9 @@ from uuid import UUID
 import numpy as np
 
 from remembrancer.adapters.reference.rows import Rows
-from remembrancer.adapters.reference.surroundings import SPEAKERS, Around
+from remembrancer.adapters.reference.surroundings import Around
 from remembrancer.domain.candidates import Candidates
+from remembrancer.domain.event import SPEAKERS
 from remembrancer.domain.memory import IndexedCue, Memory
 from remembrancer.domain.query import Filter, LexicalQuery
 from remembrancer.domain.scope import Reader

@@ -17,9 +17,8 @@ from remembrancer.adapters.reference import exchange
 from remembrancer.adapters.reference.health import vitals
 from remembrancer.adapters.reference.rows import Failure, Rows, StoredVector
 from remembrancer.adapters.reference.search import participants, search
-from remembrancer.adapters.reference.surroundings import SPEAKERS
 from remembrancer.domain.candidates import Candidates, States
-from remembrancer.domain.event import Event
+from remembrancer.domain.event import SPEAKERS, Event
 from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Revision, Status, holds
 from remembrancer.domain.query import Filter
@@ -33,6 +32,7 @@ from remembrancer.policies.selection import excluded_by
 from remembrancer.ports.exchange import Analyse, row_to_record
 from remembrancer.ports.store import (
     CONTEXT_GAP,
+    MAX_SAID_CHARS,
     Appended,
     Audited,
     CueVector,
@@ -52,8 +52,6 @@ if TYPE_CHECKING:
 
 FIRST_WAIT: Final = timedelta(seconds=30)
 LONGEST_WAIT: Final = timedelta(days=1)
-MAX_SAID_CHARS: Final = 2000
-"""Of a turn that another is read after, no more than its last so many characters are of use."""
 
 
 class ReferenceStore:

@@ -10,13 +10,9 @@ import numpy as np
 
 from remembrancer.adapters.reference.rows import Rows
 from remembrancer.domain.candidates import Surroundings
-from remembrancer.domain.event import Event, Role
+from remembrancer.domain.event import SPEAKERS, Event
 from remembrancer.domain.memory import IndexedCue
-from remembrancer.ports.store import BRIEF_TERMS, CONTEXT_GAP, SearchRequest
-
-SPEAKERS = (Role.USER, Role.ASSISTANT)
-NEXT_BUT_ONE = 0.75
-"""What a word is worth that stands only two turns away, beside 1 for the turn next to it."""
+from remembrancer.ports.store import BRIEF_TERMS, CONTEXT_GAP, NEXT_BUT_ONE, SearchRequest
 
 
 class Around:

@@ -6,7 +6,7 @@ Importing this module imports neither onnxruntime nor tokenizers, of the extra `
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final, Self, TypeVar
@@ -14,6 +14,7 @@ from typing import Final, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from remembrancer.adapters.batching import padded_batches
 from remembrancer.adapters.rerankers.classifier import FEWEST_PIECES, Classifier, Pieces
 from remembrancer.errors import InvalidInput, ModelUnavailable
 
@@ -92,7 +93,7 @@ class CrossEncoder:
         pairs: list[Pieces] = []
         for text in texts:
             pairs.append(await self._on_thread(lambda model, text=text: _pieces(model, question, text)))
-        for batch in _batches([len(pair.ids) for pair in pairs]):
+        for batch in padded_batches([len(pair.ids) for pair in pairs], _BATCH_PIECES):
             rows = [pairs[index] for index in batch]
             found[batch] = relevance(await self._on_thread(lambda model, rows=rows: model.logits(rows)))
         return found
@@ -128,15 +129,3 @@ def _pieces(model: Classifier, question: str, text: str) -> Pieces:
     # A lone surrogate, which JSON can carry, has no UTF-8 form; the tokenizer would refuse the text.
     asked, told = (whole[:characters].encode("utf-8", "replace").decode() for whole in (question, text))
     return model.tokenizer.encode(asked, told)
-
-
-def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Indices of `lengths`, shortest first, in groups of at most 2,048 pieces when padded to the longest."""
-    batch: list[int] = []
-    for index in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if batch and (len(batch) + 1) * lengths[index] > _BATCH_PIECES:
-            yield batch
-            batch = []
-        batch.append(index)
-    if batch:
-        yield batch

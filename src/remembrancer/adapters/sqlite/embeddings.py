@@ -18,12 +18,10 @@ from remembrancer.adapters.sqlite.times import micros
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.errors import EmbedderMismatch
-from remembrancer.ports.store import CONTEXT_GAP, CueVector, PendingCue, Said
+from remembrancer.ports.store import CONTEXT_GAP, MAX_SAID_CHARS, CueVector, PendingCue, Said
 
 FIRST_RETRY: Final = timedelta(seconds=30)
 LAST_RETRY: Final = timedelta(days=1)
-MAX_SAID_CHARS: Final = 2000
-"""Of a turn that another is read after, no more than its last so many characters are of use."""
 _GAP: Final = CONTEXT_GAP // timedelta(microseconds=1)
 
 

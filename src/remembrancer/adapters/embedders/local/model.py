@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Self, TypeVar, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from remembrancer.adapters.batching import padded_batches
 from remembrancer.adapters.embedders.local import bindings, graph, graph_cache, weights
 from remembrancer.adapters.embedders.local.graph import DIM, MAX_PIECES, Precision
 from remembrancer.errors import InvalidInput, ModelUnavailable
@@ -144,7 +145,7 @@ class LocalEmbedder:
         """
         pieces = await self._on(self._documents, lambda: [self._pieces(text) for text in texts])
         vectors = np.empty((len(pieces), DIM), np.float32)
-        for batch in _batches([len(text.ids) for text in pieces]):
+        for batch in padded_batches([len(text.ids) for text in pieces], _BATCH_PIECES):
             rows = [pieces[index] for index in batch]
             vectors[batch] = (await self._on(self._documents, lambda rows=rows: self._run(rows, ["vectors"])))[0]
         return Embedded(vectors, _truncated(pieces))
@@ -158,7 +159,7 @@ class LocalEmbedder:
         pieces = await self._on(self._documents, lambda: [self._in_context(passage) for passage in passages])
         vectors = np.empty((len(pieces), DIM), np.float32)
         words = [np.empty((0, DIM), np.float32)] * len(pieces)
-        for batch in _batches([len(text.ids) for text in pieces]):
+        for batch in padded_batches([len(text.ids) for text in pieces], _BATCH_PIECES):
             rows = [pieces[index] for index in batch]
             vectors[batch], hidden = await self._on(
                 self._documents, lambda rows=rows: self._run(rows, ["vectors", "words"])
@@ -266,15 +267,3 @@ def _spelled(text: str, begin: int, end: int) -> str:
 
 def _truncated(pieces: Sequence[_Pieces]) -> NDArray[np.bool_]:
     return np.array([text.truncated for text in pieces], np.bool_)
-
-
-def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Indices of `lengths`, shortest first, in groups of at most 1024 pieces when padded to the longest."""
-    batch: list[int] = []
-    for index in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if batch and (len(batch) + 1) * lengths[index] > _BATCH_PIECES:
-            yield batch
-            batch = []
-        batch.append(index)
-    if batch:
-        yield batch

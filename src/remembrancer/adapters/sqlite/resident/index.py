@@ -19,13 +19,12 @@ from remembrancer.adapters.sqlite.resident.turns import Turns
 from remembrancer.adapters.sqlite.resident.vectors import VectorTable
 from remembrancer.adapters.sqlite.rows import Row, term_hash
 from remembrancer.domain.candidates import Candidates, Surroundings
-from remembrancer.domain.event import Role
+from remembrancer.domain.event import SPEAKERS
 from remembrancer.domain.query import Filter, LexicalQuery
 from remembrancer.domain.scope import Reader
 from remembrancer.ports.store import BRIEF_TERMS, SearchRequest
 
 LOAD_BATCH: Final = 8192
-SPEAKERS: Final = (Role.USER, Role.ASSISTANT)
 _FIRST_COLUMN: Final = 12
 """Where the memory's own columns begin in a row of `_changed`."""
 

@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembrancer.adapters.sqlite.resident.growing import GrowingArray
-from remembrancer.ports.store import CONTEXT_GAP
+from remembrancer.ports.store import CONTEXT_GAP, NEXT_BUT_ONE
 
-NEXT_BUT_ONE: Final = 0.75
-"""What a word is worth that stands only two turns away, beside 1 for the turn next to it."""
 _GAP: Final = CONTEXT_GAP // timedelta(microseconds=1)
 _NO_TURN: Final = -1
 
