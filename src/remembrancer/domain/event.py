@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
@@ -103,3 +104,15 @@ class Event:
     refs: Mapping[str, JsonValue]
     key: str | None
     origin: Origin
+
+
+ARCHIVED_CHARS: Final = 400
+
+
+def archived(event: Event) -> Event:
+    """What of an event goes into the archive: the first 400 characters of its text, and its payload where that is no
+    longer than that as JSON; of a longer one, its beginning under the key `cut`.
+    """
+    told = json.dumps(dict(event.payload), ensure_ascii=False, sort_keys=True)
+    payload = event.payload if len(told) <= ARCHIVED_CHARS else {"cut": told[:ARCHIVED_CHARS]}
+    return replace(event, text=event.text[:ARCHIVED_CHARS], payload=payload)

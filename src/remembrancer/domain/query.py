@@ -16,12 +16,14 @@ class Filter:
 
     `current_at`: believed at that time: recorded by then, inside [valid_from, valid_until), not yet superseded
     or retired. `since` and `until` select what happened in [since, until): the memory's span overlaps it.
-    `tags` must all be there and none of `without_tags`; `kinds`, `tiers`, `visibilities`: any of them. `metadata`: each
+    `tags` must all be there and none of `without_tags`; `kinds`, `tiers`, `visibilities`: any of them, and none of
+    `without_kinds`. `metadata`: each
     of these keys has exactly this value, which is text, a number, a truth value or None.
     """
 
     current_at: datetime
     kinds: frozenset[str] | None = None
+    without_kinds: frozenset[str] = frozenset()
     tiers: frozenset[Tier] | None = None
     tags: frozenset[str] = frozenset()
     without_tags: frozenset[str] = frozenset()

@@ -73,9 +73,14 @@ class Adjustment:
 
 @dataclass(frozen=True, slots=True)
 class Exposed:
-    """One exposure as it is logged. `similarity`: the cosine it was found with, in [-1, 1]; None: not by meaning."""
+    """One exposure as it is logged. `similarity`: the cosine it was found with, in [-1, 1]; None: not by meaning.
+
+    `query`: what was asked; "" where that is not known. `session`: the one it was for.
+    """
 
     memory_id: UUID
     exposure: Exposure
     at: datetime
     similarity: float | None = None
+    query: str = ""
+    session: str | None = None

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from remembrancer.domain.scope import Reach, Reader, Scope
 from remembrancer.ports.embedder import Embedder
+from remembrancer.ports.language_model import LanguageModel
 from remembrancer.ports.reranker import Reranker
 from remembrancer.ports.store import Store
 from remembrancer.presets.spec import Preset
@@ -23,7 +24,8 @@ class Clock(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """`without_embedder` says why there is none, in the words every surface shows; empty when there is one.
+    """`without_embedder` says why there is none, in the words every surface shows; empty when there is one. So does
+    `without_llm` of a language model.
 
     `stopwatch` counts seconds from any start; `new_id` makes the id of something that happens at a time.
     """
@@ -36,6 +38,8 @@ class Context:
     stopwatch: Callable[[], float]
     new_id: Callable[[datetime], UUID]
     reranker: Reranker | None = None
+    llm: LanguageModel | None = None
+    without_llm: str = "no language model is set (llm)"
 
     @property
     def model(self) -> str | None:

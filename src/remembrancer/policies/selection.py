@@ -61,6 +61,7 @@ def excluded_by(memory: Memory, where: Filter) -> tuple[str, ...]:
         "not yet valid": memory.valid_from is not None and at < memory.valid_from,
         "expired": memory.valid_until is not None and at >= memory.valid_until,
         "kinds": where.kinds is not None and memory.kind not in where.kinds,
+        "without_kinds": memory.kind in where.without_kinds,
         "tiers": where.tiers is not None and memory.tier not in where.tiers,
         "tags": not where.tags <= set(memory.tags),
         "without_tags": not where.without_tags.isdisjoint(memory.tags),

@@ -13,13 +13,18 @@ from typing import TYPE_CHECKING, Final, Protocol
 from uuid import UUID
 
 from remembrancer.domain.candidates import Candidates, States
-from remembrancer.domain.event import Event, Role
+from remembrancer.domain.effect import Effect
+from remembrancer.domain.event import Event, Priority, Role
 from remembrancer.domain.health import HealthSnapshot
+from remembrancer.domain.job import Deferral, Run
 from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Revision, Status
 from remembrancer.domain.query import Filter, LexicalQuery
 from remembrancer.domain.relation import Relation
+from remembrancer.domain.review import Evidence, Review
 from remembrancer.domain.scope import Reader, Scope
-from remembrancer.domain.strength import Adjustment, Exposed, Strength
+from remembrancer.domain.spending import ModelCall, Spent
+from remembrancer.domain.stream import Tail
+from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
 from remembrancer.domain.validation import JsonValue
 
 if TYPE_CHECKING:
@@ -143,7 +148,8 @@ class Finding:
 class EventFilter:
     """Which events count: None means any. `since` and `until` select occurred_at in [since, until).
 
-    `recorded_after`: those recorded later than that. `without_types`: none of these.
+    `recorded_after`: those recorded later than that. `without_types`: none of these. `archived`: also what has been
+    moved into the archive, cut as it is there.
     """
 
     ids: frozenset[UUID] | None = None
@@ -154,6 +160,18 @@ class EventFilter:
     recorded_after: datetime | None = None
     since: datetime | None = None
     until: datetime | None = None
+    archived: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aged:
+    """Which events are old enough for the archive: of these types (`network.*` is all that begins so), not of these
+    priorities, that happened before `before`. Those that a memory was formed from stay in the journal all the same.
+    """
+
+    types: frozenset[str]
+    keep: frozenset[Priority]
+    before: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +278,87 @@ class Store(Protocol):
 
         NotFound where the reader cannot see it. Conflict when its topic has another active memory by now.
         """
+        ...
+
+    async def commit(self, scope: Scope, effect: Effect, *, at: datetime) -> None:
+        """Write an effect, whole. It reaches every memory of the workspace, whatever its visibility.
+
+        Raises Conflict when something is no longer as the effect expects it, or a memory it inserts is there already
+        (by id, key or topic); NotFound for a memory or an event it names that is not there; InvalidInput for a scope of
+        another workspace, for a revised memory that is not expected, for a cursor that would go back or past the end
+        of its stream. Nothing is written then.
+        """
+        ...
+
+    async def tails(
+        self, scope: Scope, *, at_least: int, silent_since: datetime, limit: int, after: Scope | None = None
+    ) -> tuple[Tail, ...]:
+        """Streams of the workspace with so many events in no episode yet, or with any where the last was recorded
+        at or before `silent_since`; in the order of their scopes, those after `after`.
+        """
+        ...
+
+    async def tail(self, stream: Scope) -> Tail | None:
+        """The tail of exactly this stream (session and all); None where all of it is in episodes."""
+        ...
+
+    async def stream_events(self, stream: Scope, *, after: int, limit: int) -> tuple[Event, ...]:
+        """Events of exactly this stream behind place `after`, in its order."""
+        ...
+
+    async def workspace_memories(
+        self, scope: Scope, where: Filter, *, limit: int, after: Memory | None = None, unconsolidated: bool = False
+    ) -> tuple[Memory, ...]:
+        """For sweeps: memories of the whole workspace that the filter keeps, whatever their visibility, by when they
+        happened (the end of the span) and id, oldest first, those after `after`.
+
+        `unconsolidated`: only those that no facts were drawn from. Whoever condenses them must not let a memory be seen
+        by more than its own visibility allows.
+        """
+        ...
+
+    async def unreviewed(self, scope: Scope, exposure: Exposure, *, limit: int) -> tuple[Evidence, ...]:
+        """Active memories with exposures of that kind after the last that a review of theirs has answered, by the
+        time of the first of those, then id.
+        """
+        ...
+
+    async def reviews(self, reader: Reader, memory_id: UUID) -> tuple[Review, ...]:
+        """The reviews of a memory, oldest first; none of one the reader cannot see."""
+        ...
+
+    async def archive(self, scope: Scope, aged: Aged, *, at: datetime, limit: int) -> int:
+        """Move up to `limit` events from the journal into the archive, the oldest first, cut as
+        `domain.event.archived` does. Returns how many: fewer than `limit` when none is left.
+        """
+        ...
+
+    async def put_run(self, scope: Scope, run: Run) -> None:
+        """Keep how a job's run went, in the place of its run before."""
+        ...
+
+    async def runs(self, scope: Scope) -> Mapping[str, Run]:
+        """The last run of each job, by its name."""
+        ...
+
+    async def defer(self, scope: Scope, job: str, item: str, *, error: str, now: datetime) -> Deferral:
+        """Note that a piece of work failed: it waits 30 s, each time it fails again twice as long, at most a day."""
+        ...
+
+    async def settle(self, scope: Scope, job: str, items: Sequence[str]) -> None:
+        """These pieces of work no longer wait; those that did not are no error."""
+        ...
+
+    async def deferrals(self, scope: Scope, job: str | None = None) -> tuple[Deferral, ...]:
+        """What waits, of a job or of all, by `retry_at`, job and item."""
+        ...
+
+    async def log_call(self, scope: Scope, call: ModelCall) -> None:
+        """Into the ledger of what models were asked."""
+        ...
+
+    async def spending(self, scope: Scope, *, since: datetime | None = None) -> tuple[Spent, ...]:
+        """The sums of the ledger since a time, by purpose, then model."""
         ...
 
     async def get(self, reader: Reader, ids: Sequence[UUID]) -> Mapping[UUID, Memory]:

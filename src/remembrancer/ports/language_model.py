@@ -1,0 +1,68 @@
+"""A model that reads text and answers in a given shape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from remembrancer.domain.validation import JsonValue
+
+JsonObject = Mapping[str, JsonValue]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """What a model is to do. `purpose`: a word for the ledger ("summarise"). `instructions`: ours; `material`: what it
+    is to read, untrusted text fenced in. `schema`: the JSON schema of the object it answers with.
+
+    `check`: what is wrong with an answer of that shape, in words the model is told when it is asked again; empty: it
+    will do. `max_tokens`: of one answer, at most.
+    """
+
+    purpose: str
+    instructions: str
+    material: str
+    schema: JsonObject
+    check: Callable[[JsonObject], str]
+    max_tokens: int = 2048
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Of all the tries of one task. `cost` in US dollars; None: the model's price is not known."""
+
+    requests: int
+    input_tokens: int
+    output_tokens: int
+    cost: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """`value`: an object of the task's schema that its check found nothing wrong with. None: there was none within the
+    tries, and `problem` says what was wrong with the last.
+    """
+
+    value: JsonObject | None
+    usage: Usage
+    problem: str = ""
+
+
+class LanguageModel(Protocol):
+    @property
+    def model_id(self) -> str:
+        """Provider and name: `openai:gpt-5-mini`."""
+        ...
+
+    async def answer(self, task: Task) -> Answer:
+        """Ask, and ask again a few times where the answer will not do.
+
+        Raises ModelUnavailable when the model does not answer in time, refuses the key or the request, or is out of
+        reach after the tries that may help.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections. Twice is harmless."""
+        ...
