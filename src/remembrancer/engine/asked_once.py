@@ -17,6 +17,7 @@ from remembrancer.ports.embedder import (
     Embedder,
     Passage,
     WordEmbedder,
+    computes,
     word_embedder,
 )
 
@@ -37,6 +38,10 @@ class _AskedOnce:
     @property
     def dim(self) -> int | None:
         return self.inner.dim
+
+    @property
+    def computes(self) -> bool:
+        return computes(self.inner)
 
     def reads(self, text: str) -> bool:
         return self.inner.reads(text)

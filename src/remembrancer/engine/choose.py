@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -62,7 +61,8 @@ async def _read(
     """The page's rows, in order, without repeats of what was said before."""
     ids = ranking.found.ids
     wanted = [ids[index] for index in page]
-    rows, cues = await asyncio.gather(ctx.store.get(reader, wanted), ctx.store.cues(reader, wanted))
+    rows = await ctx.store.get(reader, wanted)
+    cues = await ctx.store.cues(reader, wanted)
     for index in page:
         memory = rows.get(ids[index])
         several = cues.get(ids[index])

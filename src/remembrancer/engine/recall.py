@@ -31,6 +31,7 @@ from remembrancer.policies.diversity import Mmr
 from remembrancer.policies.lexical import analyse
 from remembrancer.policies.planning import Plan
 from remembrancer.policies.ranking import LATE_INTERACTION
+from remembrancer.ports.embedder import computes
 from remembrancer.ports.store import SearchRequest
 from remembrancer.presets.spec import MAX_LIMIT
 
@@ -79,6 +80,12 @@ class _Timer:
 
 async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
     """The memories that answer, best first; none when nothing does. Raises InvalidInput for a blank question."""
+    if computes(ctx.embedder) and ctx.reranker is None:
+        return await ctx.store.in_one_thread(lambda: _recall(ctx, reader, question))
+    return await _recall(ctx, reader, question)
+
+
+async def _recall(ctx: Context, reader: Reader, question: Question) -> Recall:
     timer = _Timer(ctx, ctx.stopwatch())
     now = ctx.clock()
     limit, ranking = ctx.preset.limits.of(question.limit), ctx.preset.ranking_named(question.ranking)

@@ -159,7 +159,7 @@ def evaluate(  # noqa: C901, PLR0911  a case for each node
             return Scored(f"{value:g}", np.full(count, value))
         case Weighted(terms):
             parts = tuple(evaluate(term, signals, count) for term, _ in terms)
-            shares = tuple(np.nan_to_num(part.values) * weight for part, (_, weight) in zip(parts, terms, strict=True))
+            shares = tuple(_or_nothing(part.values) * weight for part, (_, weight) in zip(parts, terms, strict=True))
             return Scored("weighted sum", _sum(shares, count), parts, shares)
         case Product(factors):
             parts = tuple(evaluate(factor, signals, count) for factor in factors)
@@ -173,7 +173,7 @@ def evaluate(  # noqa: C901, PLR0911  a case for each node
             return Scored("min-max", values, (part,), (values,))
         case Rrf(rankings, k):
             parts = tuple(evaluate(ranking, signals, count) for ranking in rankings)
-            shares = tuple(np.nan_to_num((k + 1) / (k + _ranks(part.values)) / len(parts)) for part in parts)
+            shares = tuple(_or_nothing((k + 1) / (k + _ranks(part.values)) / len(parts)) for part in parts)
             return Scored(f"reciprocal ranks (k={k})", _sum(shares, count), parts, shares)
         case Clamp(inner):
             part = evaluate(inner, signals, count)
@@ -228,6 +228,11 @@ def _sum(shares: tuple[Column, ...], count: int) -> Column:
     for share in shares:
         total = total + share
     return total
+
+
+def _or_nothing(values: Column) -> Column:
+    """0 where absent. `np.nan_to_num` looks for infinities too, which took a fifth of the time of scoring."""
+    return np.where(np.isnan(values), 0.0, values)
 
 
 def _greatest(parts: tuple[Scored, ...]) -> Column:

@@ -89,6 +89,21 @@ def word_embedder(embedder: Embedder | None) -> WordEmbedder | None:
 
 
 @runtime_checkable
+class ComputingEmbedder(Embedder, Protocol):
+    """An embedder that may need nothing but arithmetic for a question."""
+
+    @property
+    def computes(self) -> bool:
+        """Whether a question asked now in a thread without an event loop is answered in that thread."""
+        ...
+
+
+def computes(embedder: Embedder | None) -> bool:
+    """Whether nothing has to be waited for: there is no embedder, or it computes."""
+    return embedder is None or (isinstance(embedder, ComputingEmbedder) and embedder.computes)
+
+
+@runtime_checkable
 class WordEmbedder(Embedder, Protocol):
     """An embedder that also gives the vector of each word, in its context: what late interaction compares."""
 

@@ -6,10 +6,10 @@ score. Every writing method is one transaction: its whole effect, or none of it.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 from uuid import UUID
 
 from remembrancer.domain.candidates import Candidates, States
@@ -56,6 +56,9 @@ MAX_SAID_CHARS: Final = 2000
 """Of a turn that another is read after, no more than its last so many characters are of use."""
 BRIEF_TERMS: Final = 40
 """A turn of more terms is a text of its own: what it says is no context for the turns around it."""
+
+MAX_ERROR_CHARS: Final = 500
+"""Of the error that a piece of work failed with, no more than its first so many characters are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,11 +202,20 @@ class Vitals:
     shown: tuple[float, ...]
 
 
+T = TypeVar("T")
+
 ExportRow = dict[str, JsonValue]
 """One row of an export: a JSON object whose "record" key names what it is."""
 
 
 class Store(Protocol):
+    async def in_one_thread(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Run work that awaits nothing but this store's reading methods and what waits for nothing either.
+
+        A store may run it whole in a thread of its own, where each read is done there and then.
+        """
+        ...
+
     async def append(self, scope: Scope, entries: Sequence[Entry]) -> tuple[Appended, ...]:
         """Append events, in order, each with its memory. All or nothing.
 

@@ -82,6 +82,10 @@ class HashEmbedder:
     def dim(self) -> int:
         return self._dim
 
+    @property
+    def computes(self) -> bool:
+        return True
+
     def reads(self, text: str) -> bool:
         """Any text: a hash knows no script."""
         return True

@@ -16,6 +16,7 @@ from remembrancer.ports.embedder import (
     Embedder,
     Passage,
     WordEmbedder,
+    computes,
 )
 
 Inner = TypeVar("Inner", bound=Embedder)
@@ -42,6 +43,10 @@ class DeferredEmbedder(Generic[Inner]):
     @property
     def dim(self) -> int | None:
         return self._dim if self._inner.loaded is None else self._inner.loaded.dim
+
+    @property
+    def computes(self) -> bool:
+        return self._inner.loaded is not None and computes(self._inner.loaded)
 
     def reads(self, text: str) -> bool:
         return self._reads(text)

@@ -3,36 +3,44 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import count
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
 
 import numpy as np
 
-from remembrancer.adapters.reference import exchange
+from remembrancer.adapters.reference import exchange, memories, streams, work
+from remembrancer.adapters.reference.effect import commit
 from remembrancer.adapters.reference.health import vitals
+from remembrancer.adapters.reference.memories import require_same_workspace
 from remembrancer.adapters.reference.rows import Failure, Rows, StoredVector
 from remembrancer.adapters.reference.search import participants, search
 from remembrancer.domain.candidates import Candidates, States
-from remembrancer.domain.event import SPEAKERS, Event
+from remembrancer.domain.effect import Effect
+from remembrancer.domain.event import SPEAKERS, Event, archived
 from remembrancer.domain.health import HealthSnapshot
-from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Revision, Status, holds
+from remembrancer.domain.job import Deferral, Run
+from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Revision, Status
 from remembrancer.domain.query import Filter
-from remembrancer.domain.relation import Relation, RelationKind
+from remembrancer.domain.relation import Relation
+from remembrancer.domain.review import Evidence, Review
 from remembrancer.domain.scope import Reader, Scope
-from remembrancer.domain.strength import Adjustment, Exposed, Strength
-from remembrancer.errors import Conflict, InvalidInput, NotFound, StoreUnavailable
-from remembrancer.policies.dynamics import MICROSECOND, states_of
+from remembrancer.domain.spending import ModelCall, Spent
+from remembrancer.domain.stream import Tail
+from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
+from remembrancer.errors import Conflict, StoreUnavailable
+from remembrancer.policies.dynamics import states_of
 from remembrancer.policies.formation import analysed
 from remembrancer.policies.selection import excluded_by
 from remembrancer.ports.exchange import Analyse, row_to_record
 from remembrancer.ports.store import (
     CONTEXT_GAP,
     MAX_SAID_CHARS,
+    Aged,
     Appended,
     Audited,
     CueVector,
@@ -50,8 +58,7 @@ from remembrancer.ports.store import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-FIRST_WAIT: Final = timedelta(seconds=30)
-LONGEST_WAIT: Final = timedelta(days=1)
+T = TypeVar("T")
 
 
 class ReferenceStore:
@@ -60,8 +67,11 @@ class ReferenceStore:
     def __init__(self, analyse: Analyse = analysed) -> None:
         self._analyse = analyse
         self._workspaces: dict[str, Rows] = {}
-        self._refs = count(1)
+        self._new_ref = count(1).__next__
         self._closed = False
+
+    async def in_one_thread(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        return await work()
 
     async def append(self, scope: Scope, entries: Sequence[Entry]) -> tuple[Appended, ...]:
         with self._writing(scope) as rows:
@@ -70,10 +80,10 @@ class ReferenceStore:
     async def insert(self, scope: Scope, write: MemoryWrite) -> tuple[Memory, bool]:
         with self._writing(scope) as rows:
             memory = write.memory
-            _require_same_workspace("memory.scope", scope, memory.scope)
+            require_same_workspace("memory.scope", scope, memory.scope)
             known = rows.memory_with_key(memory.scope, memory.key)
             if known is None:
-                return self._add(rows, scope, write), True
+                return memories.add(rows, scope, write, self._new_ref), True
             # A revised memory no longer says what came with its key; the key alone shows that it is the same one.
             if known.text != memory.text and known.revision == 1:
                 raise Conflict(f"key {memory.key!r} holds another text, in memory {known.id}")
@@ -81,39 +91,7 @@ class ReferenceStore:
 
     async def revise(self, scope: Scope, write: MemoryWrite, *, expected_revision: int, at: datetime) -> Memory:
         with self._writing(scope) as rows:
-            _require_same_workspace("memory.scope", scope, write.memory.scope)
-            before = rows.memories.get(write.memory.id)
-            if before is None:
-                raise NotFound("memory", write.memory.id)
-            if before.superseded_by is not None:
-                raise Conflict(f"memory {before.id} is superseded by {before.superseded_by}")
-            if before.revision != expected_revision:
-                raise Conflict(f"memory {before.id} is at revision {before.revision}, not {expected_revision}")
-            after = replace(
-                write.memory,
-                revision=expected_revision + 1,
-                status=before.status,
-                retired_at=before.retired_at,
-                superseded_by=None,
-                superseded_at=None,
-                strength=replace(
-                    write.memory.strength,
-                    usage=before.strength.usage,
-                    confidence=before.strength.confidence,
-                    stability=before.strength.stability,
-                    difficulty=before.strength.difficulty,
-                    last_reviewed_at=before.strength.last_reviewed_at,
-                ),
-            )
-            rows.revisions[before.id, before.revision] = Revision(
-                memory_id=before.id,
-                number=before.revision,
-                title=before.title,
-                text=before.text,
-                replaced_at=at,
-            )
-            self._put(rows, replace(write, memory=after))
-            return after
+            return memories.revise(rows, scope, write, expected_revision, at, self._new_ref)
 
     async def by_topic(self, scope: Scope, topic_key: str) -> Memory | None:
         return self._reading(scope).active_with_topic(scope, topic_key)
@@ -132,36 +110,17 @@ class ReferenceStore:
                 rows.seen(reader, one.memory_id)
             # All are looked up first: one of them may, for what became of it, be out of the reader's sight after.
             found = {memory_id: rows.seen(reader, memory_id) for memory_id in ids}
-            adjusted: dict[UUID, Strength] = {}
-            for memory_id, memory in found.items():
-                adjustment = change(memory.strength)
-                adjusted[memory_id] = adjustment.strength
-                rows.memories[memory_id] = replace(memory, strength=adjustment.strength)
-                if adjustment.retire and memory.status is Status.ACTIVE:
-                    rows.memories[memory_id] = replace(rows.memories[memory_id], status=Status.RETIRED, retired_at=at)
-                    rows.audit.add(Audited(memory_id, "retired", adjustment.retire, at))
-            for one in exposed:
-                rows.exposures.setdefault((one.memory_id, one.exposure, one.at), one)
+            adjusted = {memory_id: memories.adjust(rows, memory, change, at) for memory_id, memory in found.items()}
+            memories.expose(rows, exposed)
             return adjusted
 
     async def supersede(self, reader: Reader, old: UUID, new: UUID | None, *, at: datetime) -> Memory:
         with self._writing(reader.scope) as rows:
             memory = rows.seen(reader, old)
             if new is None:
-                return _invalidate(rows, memory, at)
-            successor = rows.seen(reader, new)
-            if memory.superseded_by == new:
-                return memory
-            if memory.superseded_by is not None:
-                raise Conflict(f"memory {old} is superseded by {memory.superseded_by}")
-            if not holds(successor, at):
-                raise Conflict(f"memory {new} holds no more itself")
-            if old in _successors(rows, new):
-                raise Conflict(f"memory {new} is, in the end, superseded by {old}")
-            rows.memories[old] = replace(memory, superseded_by=new, superseded_at=at)
-            edge = Relation(new, old, RelationKind.SUPERSEDES, 1.0, at)
-            rows.relations.setdefault((edge.source, edge.target, edge.kind), edge)
-            rows.audit.add(Audited(old, "superseded", f"by {new}", at))
+                memories.invalidate(rows, memory, at)
+            else:
+                memories.supersede(rows, memory, rows.seen(reader, new), at)
             return rows.memories[old]
 
     async def relate(self, reader: Reader, relations: Sequence[Relation]) -> int:
@@ -173,12 +132,78 @@ class ReferenceStore:
 
     async def set_status(self, reader: Reader, memory_id: UUID, status: Status, *, at: datetime) -> Memory:
         with self._writing(reader.scope) as rows:
-            memory = rows.seen(reader, memory_id)
-            if memory.status is status:
-                return memory
-            changed = replace(memory, status=status, retired_at=None if status is Status.ACTIVE else at)
-            rows.put_memory(changed)
-            return changed
+            memories.move(rows, rows.seen(reader, memory_id), status, at)
+            return rows.memories[memory_id]
+
+    async def commit(self, scope: Scope, effect: Effect, *, at: datetime) -> None:
+        with self._writing(scope) as rows:
+            commit(rows, scope, effect, at, self._new_ref)
+
+    async def tails(
+        self, scope: Scope, *, at_least: int, silent_since: datetime, limit: int, after: Scope | None = None
+    ) -> tuple[Tail, ...]:
+        rows = self._reading(scope)
+        return streams.tails(rows, at_least=at_least, silent_since=silent_since, limit=limit, after=after)
+
+    async def tail(self, stream: Scope) -> Tail | None:
+        return streams.tail(self._reading(stream), stream)
+
+    async def stream_events(self, stream: Scope, *, after: int, limit: int) -> tuple[Event, ...]:
+        return tuple(streams.events_behind(self._reading(stream), stream, after)[:limit])
+
+    async def workspace_memories(
+        self, scope: Scope, where: Filter, *, limit: int, after: Memory | None = None, unconsolidated: bool = False
+    ) -> tuple[Memory, ...]:
+        def place(memory: Memory) -> tuple[datetime, UUID]:
+            return memory.occurred_to, memory.id
+
+        kept = [
+            memory
+            for memory in self._reading(scope).memories.values()
+            if not excluded_by(memory, where)
+            and (after is None or place(memory) > place(after))
+            and not (unconsolidated and memory.consolidated_at is not None)
+        ]
+        return tuple(sorted(kept, key=place)[:limit])
+
+    async def unreviewed(self, scope: Scope, exposure: Exposure, *, limit: int) -> tuple[Evidence, ...]:
+        return work.unreviewed(self._reading(scope), exposure, limit)
+
+    async def reviews(self, reader: Reader, memory_id: UUID) -> tuple[Review, ...]:
+        rows = self._reading(reader.scope)
+        if rows.visible(reader, memory_id) is None:
+            return ()
+        return tuple(review for (owner, _), review in sorted(rows.reviews.items()) if owner == memory_id)
+
+    async def archive(self, scope: Scope, aged: Aged, *, at: datetime, limit: int) -> int:
+        with self._writing(scope) as rows:
+            return streams.archive(rows, aged, at=at, limit=limit)
+
+    async def put_run(self, scope: Scope, run: Run) -> None:
+        with self._writing(scope) as rows:
+            rows.runs[run.job] = run
+
+    async def runs(self, scope: Scope) -> Mapping[str, Run]:
+        return dict(sorted(self._reading(scope).runs.items()))
+
+    async def defer(self, scope: Scope, job: str, item: str, *, error: str, now: datetime) -> Deferral:
+        with self._writing(scope) as rows:
+            return work.defer(rows, job, item, error=error, now=now)
+
+    async def settle(self, scope: Scope, job: str, items: Sequence[str]) -> None:
+        with self._writing(scope) as rows:
+            for item in items:
+                rows.deferrals.pop((job, item), None)
+
+    async def deferrals(self, scope: Scope, job: str | None = None) -> tuple[Deferral, ...]:
+        return work.deferrals(self._reading(scope), job)
+
+    async def log_call(self, scope: Scope, call: ModelCall) -> None:
+        with self._writing(scope) as rows:
+            rows.calls.append(call)
+
+    async def spending(self, scope: Scope, *, since: datetime | None = None) -> tuple[Spent, ...]:
+        return work.spending(self._reading(scope), since)
 
     async def get(self, reader: Reader, ids: Sequence[UUID]) -> Mapping[UUID, Memory]:
         rows = self._reading(reader.scope)
@@ -230,12 +255,13 @@ class ReferenceStore:
         self, reader: Reader, where: EventFilter, *, limit: int, oldest_first: bool = False
     ) -> tuple[Event, ...]:
         rows = self._reading(reader.scope)
-        kept = [event for event in rows.visible_events(reader) if _keeps(where, event)]
+        kept = [event for event in rows.visible_events(reader, archived=where.archived) if _keeps(where, event)]
         kept.sort(key=lambda event: (event.occurred_at, event.seq, event.id), reverse=not oldest_first)
         return tuple(kept[:limit])
 
     async def count_events(self, reader: Reader, where: EventFilter) -> int:
-        return sum(_keeps(where, event) for event in self._reading(reader.scope).visible_events(reader))
+        events = self._reading(reader.scope).visible_events(reader, archived=where.archived)
+        return sum(_keeps(where, event) for event in events)
 
     async def states(self, reader: Reader, where: Filter) -> tuple[tuple[UUID, ...], States]:
         rows = self._reading(reader.scope)
@@ -297,9 +323,7 @@ class ReferenceStore:
                 if ref in rows.cues:
                     failed = rows.failures.get((ref, model))
                     tries = 1 if failed is None else failed.count + 1
-                    # Past eleven doublings the day is the longest wait anyway; more would overflow a timedelta.
-                    wait = min(FIRST_WAIT * 2 ** min(tries - 1, 12), LONGEST_WAIT)
-                    rows.failures[ref, model] = Failure(tries, now + wait)
+                    rows.failures[ref, model] = Failure(tries, now + work.wait_after(tries))
 
     async def vectors(self, reader: Reader, model: str, ids: Sequence[UUID]) -> Mapping[UUID, NDArray[np.float32]]:
         rows = self._reading(reader.scope)
@@ -366,7 +390,7 @@ class ReferenceStore:
     async def import_rows(self, scope: Scope, rows: Iterable[ExportRow], *, dry_run: bool = False) -> int:
         records = [row_to_record(row, scope.workspace) for row in rows]
         held = self._reading(scope).copy()
-        new = exchange.take_in(held, records, self._analyse, lambda: next(self._refs))
+        new = exchange.take_in(held, records, self._analyse, self._new_ref)
         if not dry_run:
             self._workspaces[scope.workspace] = held
         return new
@@ -376,39 +400,20 @@ class ReferenceStore:
 
     def _append(self, rows: Rows, scope: Scope, entry: Entry) -> Appended:
         event = entry.event
-        _require_same_workspace("event.scope", scope, event.scope)
+        require_same_workspace("event.scope", scope, event.scope)
         known = rows.event_with_key(event.scope, event.key)
         if known is not None:
-            if known.text != event.text:
+            # Of one in the archive only the beginning is left to compare.
+            if known.text != (archived(event).text if known.id in rows.archive else event.text):
                 raise Conflict(f"key {event.key!r} holds another text, in event {known.id}")
             return Appended(known, created=False)
-        if event.id in rows.events:
+        if event.id in rows.events or event.id in rows.archive:
             raise Conflict(f"event {event.id} is already recorded")
-        recorded = replace(event, seq=rows.next_seq(event.scope))
+        recorded = replace(event, seq=rows.last_seq(event.scope) + 1)
         rows.events[recorded.id] = recorded
         if entry.memory is not None:
-            self._add(rows, scope, entry.memory)
+            memories.add(rows, scope, entry.memory, self._new_ref)
         return Appended(recorded, created=True)
-
-    def _add(self, rows: Rows, scope: Scope, write: MemoryWrite) -> Memory:
-        _require_same_workspace("memory.scope", scope, write.memory.scope)
-        if write.memory.id in rows.memories:
-            raise Conflict(f"memory {write.memory.id} is already there")
-        self._put(rows, write)
-        return write.memory
-
-    def _put(self, rows: Rows, write: MemoryWrite) -> None:
-        turns = [indexed.cue.event_id for indexed in write.cues if indexed.cue.event_id is not None]
-        for event_id in (*write.event_ids, *turns):
-            if event_id not in rows.events:
-                raise NotFound("event", event_id)
-        memory_id = write.memory.id
-        rows.put_memory(write.memory)
-        # What a memory said before came from somewhere too: revising adds to its provenance.
-        rows.provenance[memory_id] = tuple(dict.fromkeys((*rows.provenance.get(memory_id, ()), *write.event_ids)))
-        rows.remove_cues(memory_id)
-        for indexed in write.cues:
-            rows.cues[next(self._refs)] = indexed
 
     def _reading(self, scope: Scope) -> Rows:
         if self._closed:
@@ -445,11 +450,6 @@ def _spoken(rows: Rows, cue: Cue, before: int) -> tuple[str, tuple[Said, ...]]:
     return speaker, tuple(reversed(said))
 
 
-def _require_same_workspace(argument: str, scope: Scope, owner: Scope) -> None:
-    if owner.workspace != scope.workspace:
-        raise InvalidInput(argument, owner.workspace, f"a scope in workspace {scope.workspace!r}")
-
-
 def _keeps(where: EventFilter, event: Event) -> bool:
     return (
         (where.ids is None or event.id in where.ids)
@@ -466,24 +466,3 @@ def _keeps(where: EventFilter, event: Event) -> bool:
 def _seen_relations(rows: Rows, reader: Reader) -> list[Relation]:
     seen = {memory.id for memory in rows.visible_memories(reader)}
     return [edge for edge in rows.relations.values() if edge.source in seen and edge.target in seen]
-
-
-def _invalidate(rows: Rows, memory: Memory, at: datetime) -> Memory:
-    ended = memory.valid_until is not None and memory.valid_until <= at
-    if ended or memory.superseded_by is not None:
-        return memory
-    # What was to hold only from later on never does: an interval cannot end before it begins.
-    until = at if memory.valid_from is None else max(at, memory.valid_from + MICROSECOND)
-    rows.memories[memory.id] = replace(memory, valid_until=until)
-    rows.audit.add(Audited(memory.id, "invalidated", "", at))
-    return rows.memories[memory.id]
-
-
-def _successors(rows: Rows, memory_id: UUID) -> list[UUID]:
-    """The memory and, in order, all that supersede it."""
-    chain: list[UUID] = []
-    following: UUID | None = memory_id
-    while following is not None and following not in chain:
-        chain.append(following)
-        following = rows.memories[following].superseded_by if following in rows.memories else None
-    return chain

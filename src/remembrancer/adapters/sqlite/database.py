@@ -13,7 +13,7 @@ import queue
 import random
 import threading
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
@@ -26,6 +26,7 @@ from remembrancer.adapters.sqlite.connection import Connection, connect
 from remembrancer.adapters.sqlite.errors import translated
 from remembrancer.adapters.sqlite.location import check_path
 from remembrancer.errors import StoreUnavailable
+from remembrancer.ports.one_thread import driven, has_event_loop
 
 T = TypeVar("T")
 
@@ -90,8 +91,18 @@ class Database:
         """Run `work` inside a read transaction: all its statements see one state of the file."""
         if self._readers is None:
             return await self.write(work)
+        if not has_event_loop():  # one of the reader threads, inside `in_one_thread`
+            return self._read(work)
         with self._entrance():
             result = self._readers.submit(self._read, work)
+        return await asyncio.wrap_future(result)
+
+    async def in_one_thread(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Run `work` whole in a reader thread: its reads are done there and then. It must not write."""
+        if self._readers is None or not has_event_loop():
+            return await work()
+        with self._entrance():
+            result = self._readers.submit(lambda: driven(work()))
         return await asyncio.wrap_future(result)
 
     @asynccontextmanager

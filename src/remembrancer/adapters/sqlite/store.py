@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 from uuid import UUID
 
 from remembrancer.adapters.sqlite import (
@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+T = TypeVar("T")
+
 DEFAULT_INDEX_BYTES: Final = 1 << 30
 
 
@@ -74,6 +76,9 @@ class SqliteStore:
         self._analyse = analyse
         self._swept: dict[tuple[str, str, bool], int] = {}
         """By workspace, model, and whether words count: up to this number every cue has its vector, or waits."""
+
+    async def in_one_thread(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        return await self._database.in_one_thread(work)
 
     async def append(self, scope: Scope, entries: Sequence[Entry]) -> tuple[Appended, ...]:
         return await self._database.write(lambda c: journal.append(c, scope, entries))

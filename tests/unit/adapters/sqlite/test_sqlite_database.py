@@ -475,3 +475,55 @@ async def _pragma(opened: Database, name: str) -> Any:
 def no_thread_is_left() -> Iterator[None]:
     yield
     assert threads() == []
+
+
+async def _where(opened: Database) -> int:
+    return await opened.read(lambda c: threading.get_ident())
+
+
+def test_reads_of_work_in_one_thread_are_done_in_that_thread(file: str) -> None:
+    async def work(opened: Database) -> tuple[int, int, int]:
+        async def reads() -> tuple[int, int, int]:
+            return threading.get_ident(), await _where(opened), await _where(opened)
+
+        return await opened.in_one_thread(reads)
+
+    assert len(set(run(file, work))) == 1
+
+
+def test_work_in_one_thread_leaves_the_event_loop_to_others(file: str) -> None:
+    async def work(opened: Database) -> bool:
+        async def reads() -> int:
+            return threading.get_ident()
+
+        return await opened.in_one_thread(reads) != threading.get_ident()
+
+    assert run(file, work)
+
+
+def test_work_in_one_thread_sees_what_was_written_before(place: str) -> None:
+    async def work(opened: Database) -> int:
+        await opened.write(note(7))
+        return await opened.in_one_thread(lambda: opened.read(lambda c: c.execute("SELECT n FROM noted").get))
+
+    assert run(place, work) == 7
+
+
+def test_work_in_one_thread_may_hold_other_such_work(place: str) -> None:
+    async def work(opened: Database) -> int:
+        async def outer() -> int:
+            return await opened.in_one_thread(lambda: opened.read(lambda c: c.execute("SELECT 3").get))
+
+        return await opened.in_one_thread(outer)
+
+    assert run(place, work) == 3
+
+
+def test_work_in_one_thread_is_refused_once_closed(file: str) -> None:
+    async def whole() -> None:
+        opened = Database(file)
+        opened.close()
+        with pytest.raises(StoreUnavailable, match="closed"):
+            await opened.in_one_thread(lambda: opened.read(lambda c: c.execute("SELECT 1").get))
+
+    asyncio.run(whole())

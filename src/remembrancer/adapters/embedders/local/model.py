@@ -18,6 +18,7 @@ from remembrancer.adapters.embedders.local import bindings, graph, graph_cache, 
 from remembrancer.adapters.embedders.local.graph import DIM, MAX_PIECES, Precision
 from remembrancer.errors import InvalidInput, ModelUnavailable
 from remembrancer.ports.embedder import Embedded, EmbeddedPassages, EmbeddedQuestion, Passage
+from remembrancer.ports.one_thread import has_event_loop
 
 _Result = TypeVar("_Result")
 
@@ -135,6 +136,10 @@ class LocalEmbedder:
     def dim(self) -> int:
         return DIM
 
+    @property
+    def computes(self) -> bool:
+        return True
+
     def reads(self, text: str) -> bool:
         return reads_latin(text)
 
@@ -191,6 +196,8 @@ class LocalEmbedder:
     async def _on(self, threads: ThreadPoolExecutor, work: Callable[[], _Result]) -> _Result:
         if self._session is None:
             raise ModelUnavailable("this embedder is closed")
+        if not has_event_loop():
+            return work()
         return await asyncio.get_running_loop().run_in_executor(threads, work)
 
     def _pieces(self, text: str) -> _Pieces:
