@@ -10,16 +10,17 @@ from datetime import UTC, datetime
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 from uuid import UUID
 
 from remembrancer.adapters.sqlite.store import SqliteOptions, SqliteStore
-from remembrancer.config import CROSS_ENCODER, Settings, read_toml, user_cache
+from remembrancer.config import CROSS_ENCODER, LLM_KEYS, Settings, read_toml, user_cache
 from remembrancer.domain.identity import uuid7
 from remembrancer.engine.context import Clock, Context
 from remembrancer.errors import InvalidInput, ModelUnavailable
 from remembrancer.policies.formation import analysed
 from remembrancer.ports.embedder import Embedder
+from remembrancer.ports.language_model import LanguageModel
 from remembrancer.ports.reranker import Reranker
 from remembrancer.ports.store import Store
 from remembrancer.presets.catalogue import PRESETS, preset_named
@@ -28,16 +29,24 @@ from remembrancer.presets.text import own_preset
 
 if TYPE_CHECKING:
     from remembrancer.adapters.embedders.ollama_models import OllamaModel
+    from remembrancer.adapters.llm.service import LlmService, Prices
     from remembrancer.adapters.rerankers.services import RerankService
 
 LOCAL_PACKAGES: Final = ("onnx", "onnxruntime", "tokenizers")
 CROSS_ENCODER_PACKAGES: Final = ("onnxruntime", "tokenizers")
+LLM_PACKAGES: Final = {
+    "openai": ("jsonschema", "pydantic_ai", "openai"),
+    "anthropic": ("jsonschema", "pydantic_ai", "anthropic"),
+    "gemini": ("jsonschema", "pydantic_ai", "google.genai"),
+    "ollama": ("jsonschema", "pydantic_ai", "openai"),
+}
 OLLAMA: Final = "ollama:"
 OLLAMA_URL: Final = "http://localhost:11434"
 """Where Ollama listens unless told otherwise."""
 OLLAMA_MODEL: Final = "nomic-embed-text"
 _NEEDS_HTTPX: Final = "the Ollama embedder needs httpx: pip install 'remembrancer[ollama]'"
 _RERANKER_NEEDS_HTTPX: Final = "a reranker at an address needs httpx: pip install 'remembrancer[rerank]'"
+_LLM_NEEDS: Final = "a language model needs {}: pip install 'remembrancer[llm]'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +63,12 @@ def context(
     preset: Preset | None = None,
     embedder: Embedder | None = None,
     reranker: Reranker | None = None,
+    llm: LanguageModel | None = None,
     clock: Clock | None = None,
     create: bool = True,
 ) -> Context:
-    """Open the store that the settings name. A `preset`, an `embedder` or a `reranker` given here takes the place of
-    the one named.
+    """Open the store that the settings name. A `preset`, an `embedder`, a `reranker` or an `llm` given here takes the
+    place of the one named.
 
     Raises InvalidInput, StoreUnavailable, Unsupported, ModelUnavailable.
     """
@@ -66,6 +76,7 @@ def context(
     preset.sight.reach_of(settings.role)  # before anything is opened for a caller whose sight nobody can say
     choice = Choice(embedder) if embedder is not None else choose_embedder(settings)
     reranker = choose_reranker(settings) if reranker is None else reranker
+    llm = choose_llm(settings) if llm is None else llm
     return Context(
         store=_store(settings, create=create),
         embedder=choice.embedder,
@@ -75,6 +86,7 @@ def context(
         stopwatch=time.perf_counter,
         new_id=_new_id,
         reranker=reranker,
+        llm=llm,
     )
 
 
@@ -138,6 +150,35 @@ def choose_reranker(settings: Settings) -> Reranker | None:
     if settings.reranker.startswith(CROSS_ENCODER):
         return _cross_encoder(settings, Path(settings.reranker.removeprefix(CROSS_ENCODER)))
     return _rerank_endpoint(settings)
+
+
+def choose_llm(settings: Settings) -> LanguageModel | None:
+    """The language model that the settings name; None where they name none. Nothing is loaded and nobody is called yet.
+
+    Raises InvalidInput where a provider has no key for its own address, or one price is set without the other,
+    ModelUnavailable where a package is missing.
+    """
+    if settings.llm == "none":
+        return None
+    provider, _, model = settings.llm.partition(":")
+    missing = [package for package in LLM_PACKAGES[provider] if _is_missing(package)]
+    if missing:
+        raise ModelUnavailable(_LLM_NEEDS.format(", ".join(missing)))
+    from remembrancer.adapters.llm.deferred import DeferredLanguageModel
+    from remembrancer.adapters.llm.service import LlmService, Provider
+
+    key = settings.llm_key
+    if key is None and settings.llm_url is None and provider in LLM_KEYS:
+        raise InvalidInput("llm_key", None, f"an API key, here or in {LLM_KEYS[provider]}")
+    service = LlmService(
+        provider=cast("Provider", provider),
+        model=model,
+        url=settings.llm_url or (settings.ollama_url if provider == "ollama" else None),
+        key="" if key is None else key.get_secret_value().strip(),
+        timeout=settings.llm_timeout,
+        prices=_llm_prices(settings),
+    )
+    return DeferredLanguageModel(model_id=service.model_id, load=partial(_call_llm, service))
 
 
 def _local(settings: Settings) -> Embedder:
@@ -216,6 +257,35 @@ def _call_endpoint(settings: Settings, service: RerankService) -> Reranker:
         timeout=settings.reranker_timeout,
         api_key=None if key is None else key.get_secret_value(),
     )
+
+
+def _is_missing(package: str) -> bool:
+    try:
+        return find_spec(package) is None
+    except ModuleNotFoundError:  # of a package in a package, where that is missing
+        return True
+
+
+def _llm_prices(settings: Settings) -> Prices | None:
+    from remembrancer.adapters.llm.service import Prices
+
+    read, written = settings.llm_price_input, settings.llm_price_output
+    if read is None and written is None:
+        return None
+    if read is None:
+        raise InvalidInput("llm_price_input", None, "a price, where llm_price_output is one")
+    if written is None:
+        raise InvalidInput("llm_price_output", None, "a price, where llm_price_input is one")
+    return Prices(input=read, output=written)
+
+
+def _call_llm(service: LlmService) -> LanguageModel:
+    try:
+        from remembrancer.adapters.llm.model import PydanticAiModel
+
+        return PydanticAiModel.open(service)
+    except ImportError as error:
+        raise ModelUnavailable(f"{_LLM_NEEDS.format('its packages')} ({error})") from error
 
 
 def _store(settings: Settings, *, create: bool) -> Store:

@@ -23,6 +23,11 @@ ALIASES: Final = {"KEEPER_OLLAMA_URL": "ollama_url", "ENGRAM_NAMESPACE": "worksp
 CROSS_ENCODER: Final = "cross-encoder:"
 """What stands before the folder of one, as a reranker."""
 
+LLM_KEYS: Final = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY", "gemini": "GEMINI_API_KEY"}
+"""The usual variable of each provider of language models, which gives `llm_key` where our own variable does not."""
+
+_LLM: Final = re.compile(r"(openai|anthropic|gemini|ollama):[\w.:/@+-]+")
+
 
 class Settings(BaseModel):
     """What may be set from outside. Unknown names are errors, wherever they come from."""
@@ -58,6 +63,21 @@ class Settings(BaseModel):
     reranker_timeout: float = Field(
         default=15.0, gt=0, le=600, description="seconds for the reranker's scores of one question"
     )
+    llm: str = Field(
+        default="none",
+        description="the language model: none, openai:MODEL, anthropic:MODEL, gemini:MODEL or ollama:MODEL",
+    )
+    llm_url: str | None = Field(
+        default=None, repr=False, description="where the language model is asked, if not at its provider's own address"
+    )
+    llm_key: SecretStr | None = Field(default=None, description="the language model's API key")
+    llm_timeout: float = Field(default=60.0, gt=0, le=600, description="seconds for one request to the language model")
+    llm_price_input: float | None = Field(
+        default=None, ge=0, allow_inf_nan=False, description="US dollars per million tokens that the model reads"
+    )
+    llm_price_output: float | None = Field(
+        default=None, ge=0, allow_inf_nan=False, description="US dollars per million tokens that the model writes"
+    )
     weights: str | None = Field(default=None, description="a folder with the local model, or hub")
     cache_dir: str | None = Field(default=None, description="where prepared models are kept")
     precision: Literal["fp32", "int8"] | None = Field(default=None, description="arithmetic of the local embedder")
@@ -65,7 +85,7 @@ class Settings(BaseModel):
     index_mb: int = Field(default=1024, ge=1, description="memory budget of the resident indexes, in MiB")
     background_index: bool = Field(default=True, description="index new memories beside other work")
 
-    @field_validator("ollama_url")
+    @field_validator("ollama_url", "llm_url")
     @classmethod
     def _is_http(cls, url: str | None) -> str | None:
         if url is not None and not _is_http(url):
@@ -84,6 +104,13 @@ class Settings(BaseModel):
             "http://localhost:8080/rerank",
         )
 
+    @field_validator("llm")
+    @classmethod
+    def _is_llm(cls, named: str) -> str:
+        if named == "none" or _LLM.fullmatch(named):
+            return named
+        raise PydanticCustomError("llm", "none, openai:MODEL, anthropic:MODEL, gemini:MODEL or ollama:MODEL")
+
     @field_validator("reranker_model")
     @classmethod
     def _is_model(cls, model: str | None) -> str | None:
@@ -91,7 +118,7 @@ class Settings(BaseModel):
             raise PydanticCustomError("model", "the name of a model")
         return model
 
-    @field_validator("reranker_key")
+    @field_validator("reranker_key", "llm_key")
     @classmethod
     def _is_key(cls, key: SecretStr | None) -> SecretStr | None:
         """A header must be able to carry it; a file's last line break is no part of it."""
@@ -131,6 +158,9 @@ def load(
         if name.startswith(PREFIX) and name != f"{PREFIX}CONFIG" and value  # set to nothing is not set
     }
     given |= {name: _Given(value, name) for name, value in (arguments or {}).items() if value is not None}
+    usual = LLM_KEYS.get(str(given["llm"].value).partition(":")[0]) if "llm" in given else None
+    if usual and environment.get(usual):
+        given.setdefault("llm_key", _Given(environment[usual], usual))
     try:
         return Settings.model_validate({name: one.value for name, one in given.items()})
     except ValidationError as error:

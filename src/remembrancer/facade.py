@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from enum import StrEnum
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, cast
@@ -17,12 +18,15 @@ from remembrancer.config import Settings, load
 from remembrancer.domain import validation
 from remembrancer.domain.event import Event, EventDraft, Origin, Priority, Role, Severity
 from remembrancer.domain.health import HealthSnapshot
+from remembrancer.domain.job import Job
 from remembrancer.domain.learning import Learning
 from remembrancer.domain.memory import Memory, MemoryDraft, Tier
 from remembrancer.domain.query import Filter
 from remembrancer.domain.recall import Hit, Recall
 from remembrancer.domain.relation import Relation, RelationKind
-from remembrancer.domain.scope import Reach, Reader, Scope, Visibility
+from remembrancer.domain.review import Review
+from remembrancer.domain.scope import Level, Reach, Reader, Scope, Visibility
+from remembrancer.domain.spending import Spent
 from remembrancer.domain.strength import Exposure, Feedback, Strength
 from remembrancer.domain.validation import JsonScalar, JsonValue
 from remembrancer.engine import (
@@ -34,21 +38,32 @@ from remembrancer.engine import (
     inspect,
     learn,
     nudge,
+    promote,
     record,
     reinforce,
     relate,
+    stages,
 )
 from remembrancer.engine.compare import Comparison
+from remembrancer.engine.consolidate import Consolidation, consolidate
 from remembrancer.engine.context import Caller, Clock, Context, reader_of
+from remembrancer.engine.end_session import EndReport, end_session
 from remembrancer.engine.exchange import Imported, OnRows
 from remembrancer.engine.fading import FadingCurve, Outlook
 from remembrancer.engine.inspect import Dossier, SearchMode, WhyNot
+from remembrancer.engine.promote import Candidate
 from remembrancer.engine.recall import Question, recall
+from remembrancer.engine.sleep import SleepReport, sleep
+from remembrancer.engine.stages import StageReport
 from remembrancer.errors import InvalidInput
-from remembrancer.jobs import maintenance
+from remembrancer.jobs import maintenance, overview, worker
 from remembrancer.jobs.indexer import Indexer, IndexReport, OnIndexed
-from remembrancer.jobs.maintenance import Job, Report
+from remembrancer.jobs.overview import JobState
+from remembrancer.jobs.reports import Report
+from remembrancer.jobs.sweeps import Sweeper
+from remembrancer.jobs.worker import OnRun
 from remembrancer.ports.embedder import Embedder
+from remembrancer.ports.language_model import LanguageModel
 from remembrancer.ports.reranker import Reranker
 from remembrancer.ports.store import EventFilter, Finding, Stats
 from remembrancer.presets.spec import MAX_LIMIT, Preset
@@ -56,6 +71,14 @@ from remembrancer.presets.spec import MAX_LIMIT, Preset
 Identifier = UUID | str
 MAX_LISTED = 10_000
 """Rows of one listing."""
+
+
+class _Wider(StrEnum):
+    """The levels that something can be promoted to."""
+
+    PROJECT = "project"
+    WORKSPACE = "workspace"
+
 
 _log = logging.getLogger("remembrancer")
 
@@ -69,6 +92,8 @@ class _Open:
     lent_embedder: bool
     """The caller's own: not ours to close."""
     lent_reranker: bool
+    """Likewise."""
+    lent_llm: bool
     """Likewise."""
 
 
@@ -94,6 +119,7 @@ class AsyncRemembrancer:
         role: str | None = None,
         embedder: str | Embedder | None = None,
         reranker: str | Reranker | None = None,
+        llm: str | LanguageModel | None = None,
         settings: Settings | Mapping[str, Any] | None = None,
         clock: Clock | None = None,
         create: bool = True,
@@ -102,9 +128,10 @@ class AsyncRemembrancer:
 
         What is not given comes from `settings`, else from REMEMBRANCER_* variables and the file that
         REMEMBRANCER_CONFIG names, else: `remembrancer.db`, preset and workspace `default`, role AGENT, and Ollama
-        where `ollama_url` is set, or the local embedder where it is installed, and no reranker. An embedder or reranker
-        given as an object stays open when this is closed. Without an embedder a warning goes to the logger
-        "remembrancer": recall is lexical. `preset` may be the path of a TOML file, or a Preset.
+        where `ollama_url` is set, or the local embedder where it is installed, no reranker and no language model. An
+        embedder, reranker or language model given as an object stays open when this is closed. Without an embedder a
+        warning goes to the logger "remembrancer": recall is lexical. `preset` may be the path of a TOML file, or a
+        Preset.
 
         Raises InvalidInput, StoreUnavailable, Unsupported, ModelUnavailable.
         """
@@ -119,6 +146,7 @@ class AsyncRemembrancer:
             "role": role,
             "embedder": embedder if isinstance(embedder, str) else None,
             "reranker": reranker if isinstance(reranker, str) else None,
+            "llm": llm if isinstance(llm, str) else None,
         }
         chosen = _settings(settings, given)
         from remembrancer import compose
@@ -135,6 +163,14 @@ class AsyncRemembrancer:
                 reranker,
                 "none, cross-encoder:FOLDER, an http(s) address, or an object with a Reranker's methods",
             )
+        own_llm = None if isinstance(llm, str) else llm
+        if own_llm is not None and not callable(getattr(own_llm, "answer", None)):
+            raise InvalidInput(
+                "llm",
+                llm,
+                "none, openai:MODEL, anthropic:MODEL, gemini:MODEL, ollama:MODEL, or an object with a LanguageModel's "
+                "methods",
+            )
         scope = Scope(
             workspace=chosen.workspace,
             project=chosen.project,
@@ -149,6 +185,7 @@ class AsyncRemembrancer:
             preset=preset if isinstance(preset, Preset) else None,
             embedder=own_embedder,
             reranker=own_reranker,
+            llm=own_llm,
             clock=clock,
             create=create,
         )
@@ -159,6 +196,7 @@ class AsyncRemembrancer:
             Indexer(ctx, scope),
             lent_embedder=own_embedder is not None,
             lent_reranker=own_reranker is not None,
+            lent_llm=own_llm is not None,
         )
         if chosen.background_index:
             opened.indexer.start()
@@ -168,6 +206,8 @@ class AsyncRemembrancer:
         """Let go of the store. What still awaits its vector is found again by the next sweep."""
         await self._opened.indexer.stop()
         async with AsyncExitStack() as closing:  # each of them, whatever becomes of the others
+            if self._ctx.llm is not None and not self._opened.lent_llm:
+                closing.push_async_callback(self._ctx.llm.close)
             if self._ctx.reranker is not None and not self._opened.lent_reranker:
                 closing.push_async_callback(self._ctx.reranker.close)
             if self._ctx.embedder is not None and not self._opened.lent_embedder:
@@ -312,11 +352,14 @@ class AsyncRemembrancer:
             self._ctx, self._reader(), identifier, validation.choice("feedback", said, Feedback)
         )
 
-    async def mark(self, memories: Iterable[Identifier | Hit], exposure: Exposure | str) -> None:
-        """Count that memories were retrieved, shown or used: ids, or hits, which also tell how near they were.
+    async def mark(
+        self, memories: Recall | Iterable[Identifier | Hit], exposure: Exposure | str, *, query: str = ""
+    ) -> None:
+        """Count that memories were retrieved, shown or used: a recall; hits, which tell how near they were; or ids.
 
-        `rem.mark(recall.block(max_chars=2000).hits, "shown")` counts what found room in a prompt. Raises NotFound, and
-        counts none, when one is missing.
+        `rem.mark(recall.block(max_chars=2000).hits, "shown")` counts what found room in a prompt. `query`: what was
+        asked, which a review of their use is told; a recall knows it. Raises NotFound, and counts none, when one is
+        missing.
         """
         similarities: dict[UUID, float | None] = {}
         for one in _several("memories", memories):
@@ -325,7 +368,8 @@ class AsyncRemembrancer:
             else:
                 similarities.setdefault(validation.identifier("memories", one), None)
         chosen = validation.choice("exposure", exposure, Exposure)
-        await reinforce.mark(self._ctx, self._reader(), similarities, chosen)
+        asked = query or (memories.query if isinstance(memories, Recall) else "")
+        await reinforce.mark(self._ctx, self._reader(), similarities, chosen, query=asked, session=self.scope.session)
 
     async def link(
         self,
@@ -543,11 +587,19 @@ class AsyncRemembrancer:
         until: datetime | None = None,
         limit: int = 100,
         oldest_first: bool = False,
+        archived: bool = False,
     ) -> tuple[Event, ...]:
-        """Entries of the journal, remembered or not, newest first unless asked. `limit` 1 to 10,000."""
+        """Entries of the journal, remembered or not, newest first unless asked. `limit` 1 to 10,000.
+
+        `archived`: also those that have been moved into the archive, cut as they are there.
+        """
         start, end = validation.span(since, until)
         where = EventFilter(
-            session=validation.optional_name("session", session), types=_slugs("types", types), since=start, until=end
+            session=validation.optional_name("session", session),
+            types=_slugs("types", types),
+            since=start,
+            until=end,
+            archived=archived,
         )
         validation.whole("limit", limit, 1, MAX_LISTED)
         return await inspect.events(self._ctx, self._reader(), where, limit=limit, oldest_first=oldest_first)
@@ -565,6 +617,91 @@ class AsyncRemembrancer:
         validation.whole("limit", limit, 1, MAX_LISTED)
         return await health.history(self._ctx, self.scope, validation.optional_name("crew", crew), limit=limit)
 
+    # ── mind ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def end_session(self, session: str | None = None) -> EndReport:
+        """Say that a session is over, this caller's where none is named: its last episode is formed, what it taught is
+        learned, what its use of memories counts for is counted and reviewed, as far as the preset has each of these.
+
+        Doing it twice changes nothing. Raises InvalidInput where there is no session.
+        """
+        named = validation.optional_name("session", session) or self.scope.session
+        if named is None:
+            raise InvalidInput("session", None, "the name of a session, here or in the scope")
+        report = await end_session(self._ctx, self.scope, named)
+        self._opened.indexer.wake()
+        return report
+
+    async def sleep(self, dry_run: bool = False) -> SleepReport:
+        """Promote what has been in working memory for half of its time, summed up by where it came from.
+
+        A dry run only says what it would do. Without a language model the summary is a compression, and says so.
+        """
+        report = await sleep(self._ctx, self.scope, dry_run=dry_run)
+        self._opened.indexer.wake()
+        return report
+
+    async def consolidate(self, since: datetime | None = None, limit: int = 50) -> Consolidation:
+        """Make little of much, now: facts from episodes, rules from what happened `since`, one memory of many alike.
+
+        Each as far as the preset has it, at most `limit` (1 to 10,000) of a kind. What it replaces stays reachable.
+        """
+        validation.whole("limit", limit, 1, MAX_LISTED)
+        report = await consolidate(self._ctx, self.scope, since=validation.optional_moment("since", since), limit=limit)
+        self._opened.indexer.wake()
+        return report
+
+    async def maintain(
+        self, only: Iterable[Job | str] | None = None, *, force: bool = False, on_indexed: OnIndexed | None = None
+    ) -> dict[str, Report]:
+        """Run every job of the preset that is due, once, or `only` some of them. With `force` also what is not due.
+
+        What each did, or why it did nothing, by the job's name. Raises StoreUnavailable.
+        """
+        jobs = None if only is None else [validation.choice("only", one, Job) for one in _several("only", only)]
+        return await maintenance.maintain(self._sweeper(on_indexed), jobs, force=force)
+
+    async def work(
+        self, stop: asyncio.Event, *, only: Iterable[Job | str] | None = None, on_run: OnRun | None = None
+    ) -> None:
+        """Run the preset's jobs on their schedule until `stop` is set, what was missed first."""
+        jobs = None if only is None else [validation.choice("only", one, Job) for one in _several("only", only)]
+        await worker.work(self._sweeper(None), stop, only=jobs, on_run=on_run)
+
+    async def jobs(self) -> tuple[JobState, ...]:
+        """How each job of the preset stands: its last run, its next, what waits for it, and what failed."""
+        return await overview.job_states(self._ctx, self.scope)
+
+    async def spending(self, since: datetime | None = None) -> tuple[Spent, ...]:
+        """What language models were asked for this workspace since a time, and what that cost, by purpose and model."""
+        return await self._ctx.store.spending(self.scope, since=validation.optional_moment("since", since))
+
+    async def promotable(self) -> tuple[Candidate, ...]:
+        """What came up in so many jobs that the whole workspace could be told, those of most jobs first."""
+        return await promote.candidates(self._ctx, self.scope)
+
+    async def promote(self, memory_id: Identifier, to: Level | str = "workspace") -> Memory:
+        """Approve that a wider scope, `project` or `workspace`, is told what a memory says. Returns its own of it.
+
+        Raises NotFound, Conflict, and InvalidInput for a level that is not wider.
+        """
+        level = to if isinstance(to, Level) else Level[validation.choice("to", to, _Wider).name]
+        memory, _ = await promote.promote(
+            self._ctx, self.scope, validation.identifier("memory_id", memory_id), to=level
+        )
+        self._opened.indexer.wake()
+        return memory
+
+    async def enter_stage(self, intent: str) -> StageReport:
+        """Tell what the project is at, in the words of its INTENT.md: where that is another stage than before, what was
+        learned for the tasks of the stage that ended retires.
+        """
+        return await stages.enter_stage(self._ctx, self.scope, validation.text("intent", intent))
+
+    async def reviews(self, memory_id: Identifier) -> tuple[Review, ...]:
+        """How a memory's use was rated, oldest first, with what each rating made of its stability."""
+        return await self._ctx.store.reviews(self._reader(), validation.identifier("memory_id", memory_id))
+
     # ── care ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def forget(self, memory_id: Identifier) -> Memory:
@@ -578,18 +715,6 @@ class AsyncRemembrancer:
     async def index_now(self, *, on_indexed: OnIndexed | None = None) -> IndexReport:
         """Give every waiting cue its vector before returning."""
         return await self._opened.indexer.run(on_indexed)
-
-    async def maintain(
-        self, only: Iterable[Job | str] | None = None, *, force: bool = False, on_indexed: OnIndexed | None = None
-    ) -> dict[str, Report]:
-        """Run every job that is due, once, or `only` some of them: index, health. With `force` also what is not due.
-
-        What each did, or why it did nothing, by the job's name.
-        """
-        jobs = Job if only is None else [validation.choice("only", one, Job) for one in _several("only", only)]
-        return await maintenance.maintain(
-            self._ctx, self.scope, self._opened.indexer, frozenset(jobs), force=force, on_indexed=on_indexed
-        )
 
     async def search_mode(self) -> SearchMode:
         """How recall searches now: `vector`, `vector-degraded` (the embedder does not answer) or `sparse-only`.
@@ -619,6 +744,9 @@ class AsyncRemembrancer:
     @property
     def _ctx(self) -> Context:
         return self._opened.ctx
+
+    def _sweeper(self, on_indexed: OnIndexed | None) -> Sweeper:
+        return Sweeper(self._ctx, self.scope, self._opened.indexer, on_indexed)
 
     def _reader(self, reach: Reach | str | None = None, *, asking: bool = False) -> Reader:
         asked = None if reach is None else validation.choice("reach", reach, Reach)

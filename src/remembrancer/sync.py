@@ -18,23 +18,34 @@ from typing import Any, Self, TypeVar
 from remembrancer.config import Settings
 from remembrancer.domain.event import Event, EventDraft, Origin, Priority, Role, Severity
 from remembrancer.domain.health import HealthSnapshot
+from remembrancer.domain.job import Job
 from remembrancer.domain.learning import Learning
 from remembrancer.domain.memory import Memory, Tier
 from remembrancer.domain.recall import Hit, Recall
 from remembrancer.domain.relation import Relation, RelationKind
-from remembrancer.domain.scope import Reach, Scope, Visibility
+from remembrancer.domain.review import Review
+from remembrancer.domain.scope import Level, Reach, Scope, Visibility
+from remembrancer.domain.spending import Spent
 from remembrancer.domain.strength import Exposure, Feedback, Strength
 from remembrancer.domain.validation import JsonScalar, JsonValue
 from remembrancer.engine.compare import Comparison
+from remembrancer.engine.consolidate import Consolidation
 from remembrancer.engine.context import Clock
+from remembrancer.engine.end_session import EndReport
 from remembrancer.engine.exchange import Imported, OnRows
 from remembrancer.engine.fading import FadingCurve, Outlook
 from remembrancer.engine.inspect import Dossier, SearchMode, WhyNot
+from remembrancer.engine.promote import Candidate
+from remembrancer.engine.sleep import SleepReport
+from remembrancer.engine.stages import StageReport
 from remembrancer.errors import StoreUnavailable
 from remembrancer.facade import AsyncRemembrancer, Identifier
 from remembrancer.jobs.indexer import IndexReport, OnIndexed
-from remembrancer.jobs.maintenance import Job, Report
+from remembrancer.jobs.overview import JobState
+from remembrancer.jobs.reports import Report
+from remembrancer.jobs.worker import OnRun
 from remembrancer.ports.embedder import Embedder
+from remembrancer.ports.language_model import LanguageModel
 from remembrancer.ports.reranker import Reranker
 from remembrancer.ports.store import Finding, Stats
 from remembrancer.presets.spec import Preset
@@ -127,6 +138,7 @@ class Remembrancer:
         role: str | None = None,
         embedder: str | Embedder | None = None,
         reranker: str | Reranker | None = None,
+        llm: str | LanguageModel | None = None,
         settings: Settings | Mapping[str, Any] | None = None,
         clock: Clock | None = None,
         create: bool = True,
@@ -135,10 +147,10 @@ class Remembrancer:
 
         What is not given comes from `settings`, else from REMEMBRANCER_* variables and the file that
         REMEMBRANCER_CONFIG names, else: `remembrancer.db`, preset and workspace `default`, role AGENT, and Ollama
-        where `ollama_url` is set, or the local embedder where it is installed, and no reranker. An embedder or reranker
-        given as an object stays open when this is closed. Without an embedder a warning goes to the logger
-        "remembrancer": recall is lexical. `preset` may be the path of a TOML file, or a Preset. Raises InvalidInput,
-        StoreUnavailable, Unsupported, ModelUnavailable.
+        where `ollama_url` is set, or the local embedder where it is installed, no reranker and no language model. An
+        embedder, reranker or language model given as an object stays open when this is closed. Without an embedder a
+        warning goes to the logger "remembrancer": recall is lexical. `preset` may be the path of a TOML file, or a
+        Preset. Raises InvalidInput, StoreUnavailable, Unsupported, ModelUnavailable.
         """
         loop = _Loop()
         try:
@@ -154,6 +166,7 @@ class Remembrancer:
                     role=role,
                     embedder=embedder,
                     reranker=reranker,
+                    llm=llm,
                     settings=settings,
                     clock=clock,
                     create=create,
@@ -288,13 +301,14 @@ class Remembrancer:
         """Say that a memory was helpful, unhelpful or harmful. Returns its strength after it. Raises NotFound."""
         return self._run(self._inner.feedback(memory_id, said))
 
-    def mark(self, memories: Iterable[Identifier | Hit], exposure: Exposure | str) -> None:
-        """Count that memories were retrieved, shown or used: ids, or hits, which also tell how near they were.
+    def mark(self, memories: Recall | Iterable[Identifier | Hit], exposure: Exposure | str, *, query: str = "") -> None:
+        """Count that memories were retrieved, shown or used: a recall; hits, which tell how near they were; or ids.
 
-        `rem.mark(recall.block(max_chars=2000).hits, "shown")` counts what found room in a prompt. Raises NotFound, and
-        counts none, when one is missing.
+        `rem.mark(recall.block(max_chars=2000).hits, "shown")` counts what found room in a prompt. `query`: what was
+        asked, which a review of their use is told; a recall knows it. Raises NotFound, and counts none, when one is
+        missing.
         """
-        return self._run(self._inner.mark(memories, exposure))
+        self._run(self._inner.mark(memories, exposure, query=query))
 
     def link(
         self,
@@ -498,11 +512,21 @@ class Remembrancer:
         until: datetime | None = None,
         limit: int = 100,
         oldest_first: bool = False,
+        archived: bool = False,
     ) -> tuple[Event, ...]:
-        """Entries of the journal, remembered or not, newest first unless asked. `limit` 1 to 10,000."""
+        """Entries of the journal, remembered or not, newest first unless asked. `limit` 1 to 10,000.
+
+        `archived`: also those that have been moved into the archive, cut as they are there.
+        """
         return self._run(
             self._inner.events(
-                session=session, types=types, since=since, until=until, limit=limit, oldest_first=oldest_first
+                session=session,
+                types=types,
+                since=since,
+                until=until,
+                limit=limit,
+                oldest_first=oldest_first,
+                archived=archived,
             )
         )
 
@@ -518,6 +542,74 @@ class Remembrancer:
         """The health snapshots, newest day first, at most one a day. `limit` 1 to 10,000."""
         return self._run(self._inner.health_history(crew, limit))
 
+    # ── mind ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def end_session(self, session: str | None = None) -> EndReport:
+        """Say that a session is over, this caller's where none is named: its last episode is formed, what it taught is
+        learned, what its use of memories counts for is counted and reviewed, as far as the preset has each of these.
+
+        Doing it twice changes nothing. Raises InvalidInput where there is no session.
+        """
+        return self._run(self._inner.end_session(session))
+
+    def sleep(self, dry_run: bool = False) -> SleepReport:
+        """Promote what has been in working memory for half of its time, summed up by where it came from.
+
+        A dry run only says what it would do. Without a language model the summary is a compression, and says so.
+        """
+        return self._run(self._inner.sleep(dry_run))
+
+    def consolidate(self, since: datetime | None = None, limit: int = 50) -> Consolidation:
+        """Make little of much, now: facts from episodes, rules from what happened `since`, one memory of many alike.
+
+        Each as far as the preset has it, at most `limit` (1 to 10,000) of a kind. What it replaces stays reachable.
+        """
+        return self._run(self._inner.consolidate(since, limit))
+
+    def maintain(
+        self, only: Iterable[Job | str] | None = None, *, force: bool = False, on_indexed: OnIndexed | None = None
+    ) -> dict[str, Report]:
+        """Run every job of the preset that is due, once, or `only` some of them. With `force` also what is not due.
+
+        What each did, or why it did nothing, by the job's name. Raises StoreUnavailable.
+        """
+        return self._run(self._inner.maintain(only, force=force, on_indexed=on_indexed))
+
+    def work(
+        self, stop: asyncio.Event, *, only: Iterable[Job | str] | None = None, on_run: OnRun | None = None
+    ) -> None:
+        """Run the preset's jobs on their schedule until `stop` is set, what was missed first."""
+        self._run(self._inner.work(stop, only=only, on_run=on_run))
+
+    def jobs(self) -> tuple[JobState, ...]:
+        """How each job of the preset stands: its last run, its next, what waits for it, and what failed."""
+        return self._run(self._inner.jobs())
+
+    def spending(self, since: datetime | None = None) -> tuple[Spent, ...]:
+        """What language models were asked for this workspace since a time, and what that cost, by purpose and model."""
+        return self._run(self._inner.spending(since))
+
+    def promotable(self) -> tuple[Candidate, ...]:
+        """What came up in so many jobs that the whole workspace could be told, those of most jobs first."""
+        return self._run(self._inner.promotable())
+
+    def promote(self, memory_id: Identifier, to: Level | str = "workspace") -> Memory:
+        """Approve that a wider scope, `project` or `workspace`, is told what a memory says. Returns its own of it.
+
+        Raises NotFound, Conflict, and InvalidInput for a level that is not wider.
+        """
+        return self._run(self._inner.promote(memory_id, to))
+
+    def enter_stage(self, intent: str) -> StageReport:
+        """Tell what the project is at, in the words of its INTENT.md: where that is another stage than before, what was
+        learned for the tasks of the stage that ended retires.
+        """
+        return self._run(self._inner.enter_stage(intent))
+
+    def reviews(self, memory_id: Identifier) -> tuple[Review, ...]:
+        """How a memory's use was rated, oldest first, with what each rating made of its stability."""
+        return self._run(self._inner.reviews(memory_id))
+
     # ── care ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def forget(self, memory_id: Identifier) -> Memory:
@@ -531,15 +623,6 @@ class Remembrancer:
     def index_now(self, *, on_indexed: OnIndexed | None = None) -> IndexReport:
         """Give every waiting cue its vector before returning."""
         return self._run(self._inner.index_now(on_indexed=on_indexed))
-
-    def maintain(
-        self, only: Iterable[Job | str] | None = None, *, force: bool = False, on_indexed: OnIndexed | None = None
-    ) -> dict[str, Report]:
-        """Run every job that is due, once, or `only` some of them: index, health. With `force` also what is not due.
-
-        What each did, or why it did nothing, by the job's name.
-        """
-        return self._run(self._inner.maintain(only, force=force, on_indexed=on_indexed))
 
     def search_mode(self) -> SearchMode:
         """How recall searches now: `vector`, `vector-degraded` (the embedder does not answer) or `sparse-only`.

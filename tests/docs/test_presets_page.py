@@ -76,6 +76,7 @@ def fields(table: Any) -> set[str]:
         "by_role",
         "level_factors",
         "rankings",
+        "scopes",
     }
     inner = (value for key, value in table.items() if key not in filled_in)
     return set(table).union(*(fields(value) for value in inner if isinstance(value, dict)))

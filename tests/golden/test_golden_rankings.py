@@ -123,6 +123,7 @@ def around() -> tuple[Around, ...]:
             session=number(row["session"]),
             spoken=row["spoken"] == "1",
             marks=Mark(sum(Mark[mark.upper()] for mark in row["marks"].split())),
+            stream=int(row["stream"] or -1),
         )
         for row in table("candidates")
     )

@@ -17,8 +17,8 @@ from recalled import a_hit, a_recall, remembered
 
 from remembrancer.domain.memory import Cue, Memory, Tier
 from remembrancer.domain.recall import Detail, Hit, Recall, Rendered, Renderer
+from remembrancer.domain.recalled import without_recalled
 from remembrancer.errors import InvalidInput
-from remembrancer.ingest.turn import without_recalled
 from remembrancer.policies.decay import HalfLife
 from remembrancer.policies.rendering.ages import spoken_age
 from remembrancer.policies.rendering.block import Block

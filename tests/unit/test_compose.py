@@ -14,16 +14,25 @@ import pytest
 from judging import Judge
 
 from remembrancer import compose
-from remembrancer.compose import LOCAL_PACKAGES, choose_embedder, choose_preset, choose_reranker
+from remembrancer.compose import (
+    LLM_PACKAGES,
+    LOCAL_PACKAGES,
+    choose_embedder,
+    choose_llm,
+    choose_preset,
+    choose_reranker,
+)
 from remembrancer.config import Settings
 from remembrancer.domain.memory import Cue
 from remembrancer.engine.context import Context
 from remembrancer.errors import InvalidInput, ModelUnavailable, StoreUnavailable
 from remembrancer.policies.formation import analysed
 from remembrancer.policies.lexical import analyse
+from remembrancer.ports.language_model import LanguageModel, Task
 from remembrancer.presets.default import DEFAULT
 from remembrancer.presets.engram import ENGRAM
 from remembrancer.testing.doubles import FixedClock, HashEmbedder
+from remembrancer.testing.scripted_model import ScriptedModel
 
 T = TypeVar("T")
 
@@ -336,6 +345,122 @@ def test_an_httpx_that_cannot_be_imported_makes_an_endpoint_unavailable(monkeypa
     monkeypatch.setitem(sys.modules, "httpx", None)
     with pytest.raises(ModelUnavailable, match=r"pip install 'remembrancer\[rerank\]'"):
         asyncio.run(reranker.scores("question", ["text"]))
+
+
+# -- the language model ---------------------------------------------------------------------------
+
+
+def an_llm(**changes: object) -> Settings:
+    given = {"llm": "openai:gpt-5-mini", "llm_url": "http://127.0.0.1:1/v1", "llm_key": "s3cret"}
+    return Settings.model_validate({**given, **changes})
+
+
+def chosen(settings: Settings) -> LanguageModel:
+    llm = choose_llm(settings)
+    assert llm is not None
+    return llm
+
+
+def why_no_answer(settings: Settings) -> str:
+    task = Task(purpose="title", instructions="", material="", schema={"type": "object"}, check=lambda _: "")
+
+    async def ask() -> None:
+        llm = chosen(settings)
+        try:
+            await llm.answer(task)
+        finally:
+            await llm.close()
+
+    with pytest.raises(ModelUnavailable) as failed:
+        asyncio.run(ask())
+    return str(failed.value)
+
+
+def test_there_is_no_language_model_unless_one_is_named() -> None:
+    assert choose_llm(Settings()) is None
+
+
+def test_a_context_without_a_language_model_says_why() -> None:
+    said = in_context(Settings(db=":memory:", embedder="none"), lambda ctx: (ctx.llm, ctx.without_llm))
+    assert said == (None, "no language model is set (llm)")
+
+
+def test_a_language_model_given_takes_the_place_of_the_one_named() -> None:
+    model = ScriptedModel([])
+    ctx = compose.context(Settings(db=":memory:", embedder="none", llm="openai:m"), llm=model)
+    asyncio.run(ctx.store.close())
+    assert ctx.llm is model
+
+
+@pytest.mark.parametrize("named", ["openai:gpt-5-mini", "anthropic:claude-haiku-4-5", "gemini:m", "ollama:qwen3:8b"])
+def test_a_language_model_is_named_before_anything_is_loaded(named: str) -> None:
+    assert chosen(an_llm(llm=named)).model_id == named
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "gemini"])
+def test_a_provider_at_its_own_address_needs_a_key(provider: str) -> None:
+    with pytest.raises(InvalidInput, match=rf"^llm_key: None .*an API key, here or in {provider.upper()}_API_KEY"):
+        choose_llm(Settings(llm=f"{provider}:m"))
+
+
+def test_a_server_of_ones_own_needs_none() -> None:
+    assert chosen(an_llm(llm_key=None)).model_id == "openai:gpt-5-mini"
+    assert chosen(Settings(llm="ollama:qwen3")).model_id == "ollama:qwen3"
+
+
+@pytest.mark.parametrize("missing", ["llm_price_input", "llm_price_output"])
+def test_one_price_without_the_other_is_refused(missing: str) -> None:
+    prices = {"llm_price_input": 1.0, "llm_price_output": 2.0}
+    with pytest.raises(InvalidInput, match=rf"^{missing}: None .*a price, where"):
+        choose_llm(an_llm(**{**prices, missing: None}))
+
+
+@pytest.mark.parametrize("package", ["pydantic_ai", "jsonschema", "openai"])
+def test_a_language_model_without_a_package_is_unavailable(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def without(name: str, parent: str | None = None) -> object:
+        return None if name == package else util.find_spec(name, parent)
+
+    monkeypatch.setattr(compose, "find_spec", without)
+    with pytest.raises(ModelUnavailable, match=rf"a language model needs {package}: pip install 'remembrancer\[llm\]'"):
+        choose_llm(an_llm())
+
+
+def test_a_package_in_a_package_that_is_missing_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def without(name: str, parent: str | None = None) -> object:
+        if name.startswith("google."):
+            raise ModuleNotFoundError(name)
+        return util.find_spec(name, parent)
+
+    monkeypatch.setattr(compose, "find_spec", without)
+    with pytest.raises(ModelUnavailable, match=r"needs google\.genai: pip install 'remembrancer\[llm\]'"):
+        choose_llm(an_llm(llm="gemini:m"))
+
+
+def test_every_package_that_is_looked_for_is_there() -> None:
+    assert [name for names in LLM_PACKAGES.values() for name in names if util.find_spec(name) is None] == []
+
+
+def test_a_package_that_cannot_be_imported_makes_a_language_model_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("model", "providers", "tries"):
+        monkeypatch.delitem(sys.modules, f"remembrancer.adapters.llm.{name}", raising=False)
+    monkeypatch.setitem(sys.modules, "pydantic_ai", None)
+    assert "pip install 'remembrancer[llm]'" in why_no_answer(an_llm())
+
+
+@pytest.mark.parametrize(
+    ("changes", "where"),
+    [
+        ({}, "openai:gpt-5-mini at 127.0.0.1:1"),
+        ({"llm": "ollama:m"}, "ollama:m at 127.0.0.1:1"),
+        ({"llm": "ollama:m", "llm_url": None, "ollama_url": "http://127.0.0.1:2"}, "ollama:m at 127.0.0.1:2"),
+        ({"llm": "ollama:m", "ollama_url": "http://127.0.0.1:2"}, "ollama:m at 127.0.0.1:1"),
+    ],
+)
+def test_a_language_model_is_asked_where_the_settings_say(
+    changes: dict[str, object], where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("remembrancer.adapters.llm.tries.WAITS", ())
+    assert why_no_answer(an_llm(**changes)).startswith(f"the language model {where}: cannot be reached (")
 
 
 def test_texts_are_analysed_as_questions_are() -> None:

@@ -5,8 +5,9 @@ from typing import get_args
 
 import pytest
 
+from remembrancer.adapters.llm.service import ADDRESSES
 from remembrancer.adapters.rerankers.services import Dialect, Scale
-from remembrancer.config import Settings, load, user_cache
+from remembrancer.config import LLM_KEYS, Settings, load, user_cache
 from remembrancer.errors import InvalidInput
 
 
@@ -199,6 +200,87 @@ def test_a_key_under_a_misspelt_name_is_not_told() -> None:
     with pytest.raises(InvalidInput) as refused:
         load(environment={"REMEMBRANCER_RERANK_KEY": "s3cret"})
     assert str(refused.value).startswith("REMEMBRANCER_RERANK_KEY: '***' ")
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        "none", "openai:gpt-5-mini", "anthropic:claude-haiku-4-5", "gemini:gemini-2.5-flash", "ollama:qwen3:8b",
+        "openai:org/model@v1.2_x",
+    ],
+)  # fmt: skip
+def test_a_language_model_is_a_provider_and_a_name(named: str) -> None:
+    assert load({"llm": named}, environment={}).llm == named
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        "",
+        "auto",
+        "gpt-5",
+        "openai",
+        "openai:",
+        "cohere:command",
+        "openai:a b",
+        "gemini:a?b",
+        "gemini:a#b",
+        "openai:a\n",
+    ],
+)
+def test_what_is_no_language_model_is_refused(named: str) -> None:
+    with pytest.raises(
+        InvalidInput, match=r"^llm: .*expected none, openai:MODEL, anthropic:MODEL, gemini:MODEL or olla"
+    ):
+        load({"llm": named}, environment={})
+
+
+def test_every_provider_of_the_adapter_can_be_named() -> None:
+    assert [load({"llm": f"{provider}:m"}, environment={}).llm for provider in ADDRESSES]
+
+
+@pytest.mark.parametrize(("provider", "variable"), LLM_KEYS.items())
+def test_a_provider_s_usual_variable_gives_the_key(provider: str, variable: str) -> None:
+    settings = load({"llm": f"{provider}:m"}, environment={variable: "s3cret"})
+    assert settings.llm_key is not None
+    assert settings.llm_key.get_secret_value() == "s3cret"
+
+
+def test_our_own_variable_for_the_key_goes_before_the_provider_s() -> None:
+    environment = {"REMEMBRANCER_LLM_KEY": "ours", "OPENAI_API_KEY": "theirs", "REMEMBRANCER_LLM": "openai:m"}
+    settings = load(environment=environment)
+    assert settings.llm_key is not None
+    assert settings.llm_key.get_secret_value() == "ours"
+
+
+@pytest.mark.parametrize("named", ["none", "ollama:m", "anthropic:m"])
+def test_a_key_is_not_taken_for_another_provider_than_its_own(named: str) -> None:
+    assert load({"llm": named}, environment={"OPENAI_API_KEY": "s3cret"}).llm_key is None
+
+
+def test_a_provider_s_key_that_no_header_can_carry_is_refused_by_its_variable_without_telling_it() -> None:
+    with pytest.raises(InvalidInput) as refused:
+        load({"llm": "openai:m"}, environment={"OPENAI_API_KEY": "s3 cret"})
+    assert str(refused.value).startswith("OPENAI_API_KEY: '***' ")
+    assert "s3 cret" not in f"{refused.value.value} {refused.value.__cause__}"
+
+
+def test_neither_a_language_model_s_key_nor_its_password_is_shown_with_the_settings() -> None:
+    settings = Settings.model_validate({"llm_key": "s3cret", "llm_url": "http://ana:s3cret@gpu-box/v1"})
+    assert "s3cret" not in repr(settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("llm_url", "gpu-box"), ("llm_timeout", 0), ("llm_timeout", 601), ("llm_price_input", -1),
+        ("llm_price_output", "inf"), ("llm_price_output", "dear"),
+    ],
+)  # fmt: skip
+def test_a_choice_for_a_language_model_that_is_not_allowed_is_refused_by_name(name: str, value: object) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        load({name: value}, environment={})
+    assert (refused.value.argument, refused.value.value) == (name, value)
 
 
 def test_an_unknown_argument_is_refused_by_name() -> None:

@@ -25,6 +25,7 @@ from remembrancer import (
 )
 from remembrancer.presets.engram import ENGRAM
 from remembrancer.testing.doubles import NOW, FixedClock, HashEmbedder
+from remembrancer.testing.scripted_model import ScriptedModel
 
 if TYPE_CHECKING:
     import numpy as np
@@ -158,6 +159,9 @@ def test_a_preset_given_as_itself_goes_before_one_that_the_environment_names(mon
         ({"embedder": "nonsense"}, r"^embedder: 'nonsense' .*auto, none, local or ollama:MODEL"),
         ({"reranker": "nonsense"}, r"^reranker: 'nonsense' .*none, cross-encoder:FOLDER, or the http"),
         ({"reranker": 5}, r"^reranker: 5 .*an object with a Reranker's methods"),
+        ({"llm": "gpt-5"}, r"^llm: 'gpt-5' .*none, openai:MODEL"),
+        ({"llm": 5}, r"^llm: 5 .*an object with a LanguageModel's methods"),
+        ({"llm": "openai:m"}, r"^llm_key: None .*an API key"),
         ({"reranker": "http://localhost/rerank"}, r"^reranker_model: None "),
         ({"url": "postgresql://localhost/a"}, r"^db: "),
         ({"settings": {"colour": "red"}}, r"^colour: 'red' .*one of the settings"),
@@ -259,6 +263,31 @@ def test_a_reranker_of_the_settings_is_closed_with_the_memory(monkeypatch: pytes
     monkeypatch.setattr(compose, "choose_reranker", chosen)
     opened(scope_of)
     assert judge.closed == 1
+
+
+def test_a_language_model_that_was_lent_stays_open() -> None:
+    async def nothing(_: AsyncRemembrancer) -> None:
+        return None
+
+    model = ScriptedModel([])
+    opened(nothing, llm=model)
+    assert model.closed == 0
+
+
+def test_a_language_model_of_the_settings_is_closed_with_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = ScriptedModel([])
+
+    def chosen(_: Settings) -> ScriptedModel:
+        return model
+
+    monkeypatch.setattr(compose, "choose_llm", chosen)
+    Remembrancer.open(settings=QUIET, llm="openai:m").close()
+    assert model.closed == 1
+
+
+def test_nothing_is_said_of_a_language_model_that_nobody_named(caplog: pytest.LogCaptureFixture) -> None:
+    Remembrancer.open(settings=QUIET).close()
+    assert "language model" not in caplog.text
 
 
 def test_a_reranker_may_use_the_memory_while_it_judges() -> None:

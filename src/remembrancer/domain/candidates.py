@@ -44,7 +44,8 @@ class Surroundings:
     and 3/4 of that of words that only the one after that holds, on either side. `session`: the greatest bm25 of any
     turn of its session. `spoken` 1 where one of those asked about speaks, else 0. `marks` as
     `domain.memory.Mark`. `rank` from 1 in the leg that this is, by coverage + nearby; 0 where that leg did not bring
-    the row. `idf`: of each term of the question, in its order.
+    the row. `stream`: which session its best cue is a turn of, a number that says nothing but which are of the same
+    one; -1 for none. `idf`: of each term of the question, in its order.
     """
 
     nearby: NDArray[np.float32]
@@ -52,6 +53,7 @@ class Surroundings:
     spoken: NDArray[np.float32]
     marks: NDArray[np.int32]
     rank: NDArray[np.int32]
+    stream: NDArray[np.int32]
     idf: NDArray[np.float64]
 
 

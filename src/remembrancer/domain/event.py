@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -49,6 +49,18 @@ class Origin(StrEnum):
     TOOL = "tool"
     WEB = "web"
     IMPORT = "import"
+
+
+_MOST_TRUSTED_FIRST: Final = (Origin.SYSTEM, Origin.USER, Origin.ASSISTANT, Origin.IMPORT, Origin.TOOL, Origin.WEB)
+
+
+def least_trusted(origins: Iterable[Origin]) -> Origin:
+    """The origin of what is formed from texts of these, at least one: no better than the worst of them.
+
+    >>> least_trusted([Origin.USER, Origin.TOOL, Origin.ASSISTANT]).value
+    'tool'
+    """
+    return max(origins, key=_MOST_TRUSTED_FIRST.index)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,9 +1,27 @@
-"""What jobs leave behind of their runs."""
+"""The jobs that keep a memory in order, and what they leave behind of their runs."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
+
+
+class Job(StrEnum):
+    """What a memory does by itself, in the order of one round: what one leaves behind is there for those after it."""
+
+    INDEX = "index"
+    SEGMENT = "segment"
+    EXTRACT = "extract"
+    REVIEW = "review"
+    FACTS = "facts"
+    SLEEP = "sleep"
+    RULES = "rules"
+    CLUSTERS = "clusters"
+    COMPACT = "compact"
+    PROMOTE = "promote"
+    RETAIN = "retain"
+    HEALTH = "health"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,13 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime, time
 from enum import StrEnum
+from typing import Any, Final, cast
 from uuid import UUID
 
 from remembrancer.domain import validation
+from remembrancer.domain.event import Origin
 from remembrancer.domain.memory import Status
+from remembrancer.errors import InvalidInput
+
+FIELDS: Final = (
+    "id",
+    "type",
+    "domain",
+    "importance",
+    "reinforcement_count",
+    "last_reinforced",
+    "status",
+    "phase",
+    "created_at",
+    "session_id",
+    "session_task",
+    "promoted_from",
+    "title",
+    "tags",
+    "origin",
+    "confidence",
+    "topic_key",
+    "agent",
+    "session",
+    "valid_from",
+    "valid_until",
+)
+"""What a header may say of a learning, in the order in which it is written."""
 
 
 class LearningType(StrEnum):
@@ -27,9 +56,11 @@ class Domain(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learning:
-    """A learning as its file has it, checked on construction. `importance` in [0, 1]; days are in UTC.
+    """A learning as its file has it, checked on construction. `importance`, `confidence` in [0, 1]; days are in UTC.
 
     `phase`: the stage of the project it was learned in. `promoted_from`: the learning it was raised from.
+    `created_at`: a day, or the moment where that is known. `agent`, `session`: whose it is, where it belongs to less
+    than the place of its file says. It holds in [valid_from, valid_until).
     """
 
     id: UUID
@@ -45,10 +76,76 @@ class Learning:
     session_id: str | None = None
     session_task: str | None = None
     promoted_from: str | None = None
+    title: str | None = None
+    tags: tuple[str, ...] = ()
+    origin: Origin = Origin.USER
+    confidence: float = 0.5
+    topic_key: str | None = None
+    agent: str | None = None
+    session: str | None = None
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
 
     def __post_init__(self) -> None:
+        checked = object.__setattr__  # the only door into a frozen value; used while it is being made
         validation.text("text", self.text)
-        validation.fraction("importance", self.importance)
+        checked(self, "importance", validation.fraction("importance", self.importance))
+        checked(self, "confidence", validation.fraction("confidence", self.confidence))
         validation.whole("reinforcement_count", self.reinforcement_count, 0, 2**31 - 1)
-        for field in ("phase", "session_id", "session_task", "promoted_from"):
+        for field in ("phase", "session_id", "session_task", "promoted_from", "topic_key", "agent", "session"):
             validation.optional_name(field, getattr(self, field))
+        validation.optional_name("title", self.title, max_chars=validation.MAX_TITLE_CHARS)
+        checked(self, "tags", validation.tags("tags", self.tags))
+        if isinstance(self.created_at, datetime):
+            checked(self, "created_at", validation.moment("created_at", self.created_at))
+        checked(self, "valid_from", validation.optional_moment("valid_from", self.valid_from))
+        checked(self, "valid_until", validation.optional_moment("valid_until", self.valid_until))
+        if self.valid_from and self.valid_until and self.valid_until <= self.valid_from:
+            raise InvalidInput("valid_until", self.valid_until.isoformat(), "a time after valid_from")
+
+
+def learning_of(fields: Mapping[str, object], text: str) -> Learning:
+    """The learning of a header's fields, as YAML reads them, and the text below it. A field of None says nothing.
+
+    Raises InvalidInput naming the field.
+    """
+    given: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
+    if "id" not in given:
+        raise InvalidInput("id", None, "a UUID")
+    given["id"] = validation.identifier("id", given["id"])
+    for name, kind in (("type", LearningType), ("domain", Domain), ("status", Status), ("origin", Origin)):
+        if name in given:
+            given[name] = validation.choice(name, given[name], kind)
+    if "last_reinforced" in given:
+        given["last_reinforced"] = _day("last_reinforced", given["last_reinforced"])
+    if "created_at" in given:
+        given["created_at"] = _day_or_moment("created_at", given["created_at"])
+    for name in ("valid_from", "valid_until"):
+        if name in given:
+            day = _day_or_moment(name, given[name])
+            given[name] = day if isinstance(day, datetime) else datetime.combine(day, time(), tzinfo=UTC)
+    if "tags" in given:
+        if not isinstance(given["tags"], list):
+            raise InvalidInput("tags", given["tags"], "a list of tags")
+        given["tags"] = tuple(cast("Iterable[Any]", given["tags"]))
+    return Learning(text=text, **given)
+
+
+def _day(name: str, value: object) -> date:
+    """YAML reads a bare date as one, and one in quotes as text."""
+    day = _day_or_moment(name, value)
+    return day.astimezone(UTC).date() if isinstance(day, datetime) else day
+
+
+def _day_or_moment(name: str, value: object) -> date:
+    """A moment where it is told with its offset from UTC, else the day."""
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value) if len(value) > len("2026-03-01") else date.fromisoformat(value)
+        except ValueError:
+            raise InvalidInput(name, value, "a day, such as 2026-03-01") from None
+    if isinstance(value, datetime):
+        return value.date() if value.tzinfo is None else validation.moment(name, value)
+    if isinstance(value, date):
+        return value
+    raise InvalidInput(name, value, "a day, such as 2026-03-01")

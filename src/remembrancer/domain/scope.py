@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from enum import IntEnum, StrEnum
+from typing import Final
 
 from remembrancer.domain import validation
 from remembrancer.errors import InvalidInput
@@ -60,6 +62,14 @@ class Visibility(StrEnum):
     OWN = "own"
     CREW = "crew"
     WORKSPACE = "workspace"
+
+
+_NARROWEST_FIRST: Final = (Visibility.SESSION, Visibility.OWN, Visibility.CREW, Visibility.WORKSPACE)
+
+
+def narrowest(visibilities: Iterable[Visibility]) -> Visibility:
+    """How far that may be seen which is formed from what may be seen so far: no farther than any, of at least one."""
+    return min(visibilities, key=_NARROWEST_FIRST.index)
 
 
 class Reach(StrEnum):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import Final
 
 import numpy as np
@@ -10,19 +12,24 @@ from numpy.typing import NDArray
 
 from remembrancer.domain.candidates import Candidates
 from remembrancer.domain.query import Filter
-from remembrancer.domain.scope import Reader
+from remembrancer.domain.scope import Reader, Scope
+from remembrancer.engine.ask import ask
 from remembrancer.engine.context import Context
 from remembrancer.errors import InvalidInput, ModelUnavailable
 from remembrancer.policies.dynamics import instant
 from remembrancer.policies.late_interaction import QuestionWords, weighted
 from remembrancer.policies.lexical import lexical_query
 from remembrancer.policies.planning import Plan, plan, plan_in_context
+from remembrancer.policies.prompts import key_terms as prompt
 from remembrancer.policies.ranking import Ranking
 from remembrancer.policies.times.anchors import Anchored, resolve
 from remembrancer.policies.times.spans import TimeSpan
 from remembrancer.ports.embedder import EmbeddedQuestion, word_embedder
+from remembrancer.ports.language_model import JsonObject, Task
 from remembrancer.ports.store import SearchRequest
 
+KEY_TERMS: Final = "key_terms"
+"""What an answer calls them where it says that they are missing."""
 ANCHOR_COVERAGE: Final = 0.5
 """The share of the words of "the trip to Rome" that a memory must hold to be taken for the trip to Rome."""
 
@@ -43,8 +50,55 @@ class Embedded:
         return weighted(self.question.words, self.question.spelled, idf)
 
 
-async def planned_for(ctx: Context, reader: Reader, text: str, where: Filter, ranking: Ranking) -> Plan:
-    """What to search for, with the time of what it counts from looked up."""
+@dataclass(frozen=True, slots=True)
+class Keyed:
+    """The key terms that a question is searched by, and how long finding them took; none where the preset does not ask
+    for any, it has no more terms than that, or no model answered: then `degraded` says why.
+    """
+
+    terms: tuple[str, ...] = ()
+    took: timedelta | None = None
+    degraded: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+async def key_terms(ctx: Context, scope: Scope, text: str) -> Keyed:
+    """Ask the model for them, where the preset says so. It is asked for no other."""
+    settings = ctx.preset.key_terms
+    if settings is None or not settings.are_needed(text):
+        return Keyed()
+    if ctx.llm is None:
+        return Keyed(degraded={KEY_TERMS: ctx.without_llm})
+
+    def check(answer: JsonObject) -> str:
+        found = prompt.key_terms(answer, settings.least, settings.most)
+        return found if isinstance(found, str) else ""
+
+    task = Task(
+        purpose="key terms",
+        instructions=prompt.instructions(settings.least, settings.most),
+        material=prompt.material(text, settings.read_chars),
+        schema=prompt.schema(settings.least, settings.most),
+        check=check,
+        max_tokens=prompt.MAX_TOKENS,
+    )
+    start = ctx.stopwatch()
+    try:
+        answer = await ask(ctx, scope, task)
+    except ModelUnavailable as error:
+        return Keyed(took=_since(ctx, start), degraded={KEY_TERMS: f"language model down: {error}"})
+    found = answer.problem if answer.value is None else prompt.key_terms(answer.value, settings.least, settings.most)
+    if isinstance(found, str):
+        return Keyed(took=_since(ctx, start), degraded={KEY_TERMS: f"no usable answer: {found}"})
+    return Keyed(found, _since(ctx, start))
+
+
+async def planned_for(
+    ctx: Context, reader: Reader, text: str, where: Filter, ranking: Ranking, terms: Sequence[str] = ()
+) -> Plan:
+    """What to search for, with the time of what it counts from looked up. `terms`: the question's key terms."""
+    if ctx.preset.key_terms is not None:
+        people = frozenset[str]() if ctx.embedder is None else await _participants(ctx, reader, where)
+        return ctx.preset.key_terms.plan(text, terms, people)
     if not ranking.reads_surroundings:
         people = frozenset[str]() if ctx.embedder is None else await _participants(ctx, reader, where)
         return plan(text, people)
@@ -70,6 +124,10 @@ async def embed(ctx: Context, planned: Plan, ranking: Ranking) -> Embedded:
         return Embedded(question.vector, question, {})
     except ModelUnavailable as error:
         return Embedded(None, None, {"dense": f"embedder down: {error}"})
+
+
+def _since(ctx: Context, start: float) -> timedelta:
+    return timedelta(seconds=ctx.stopwatch() - start)
 
 
 async def _participants(ctx: Context, reader: Reader, where: Filter) -> frozenset[str]:

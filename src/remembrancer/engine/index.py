@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
+from uuid import UUID
 
-from remembrancer.domain.scope import Scope
+from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.context import Context
 from remembrancer.engine.relate import links
-from remembrancer.errors import ModelUnavailable
+from remembrancer.errors import ModelUnavailable, NotFound
 from remembrancer.policies.encoding import Encoding
 from remembrancer.policies.late_interaction import packed
 from remembrancer.ports.embedder import Embedder, Passage, word_embedder
@@ -65,15 +66,34 @@ async def index_batch(ctx: Context, scope: Scope, *, batch: int = BATCH) -> Swep
     return Swept(indexed, len(waiting) - indexed, reason)
 
 
+async def index_memory(ctx: Context, reader: Reader, memory_id: UUID) -> Swept:
+    """Embed what of one memory has no vector, now, for a caller that cannot wait for the sweep to come to it.
+
+    Also what has failed and waits; nothing is deferred for failing here. Raises NotFound for a memory that the reader
+    cannot see, ModelUnavailable when the embedder does not answer.
+    """
+    if memory_id not in await ctx.store.get(reader, [memory_id]):
+        raise NotFound("memory", memory_id)
+    embedder = ctx.embedder
+    if embedder is None:
+        return Swept(0, 0, ctx.without_embedder)
+    words = ctx.preset.encoding.words and word_embedder(embedder) is not None
+    waiting = await ctx.store.pending_of(
+        reader.scope, embedder.model_id, memory_id, before=ctx.preset.encoding.turns, words=words
+    )
+    return Swept(await _embed(ctx, embedder, reader.scope, waiting) if waiting else 0, 0)
+
+
 async def _embed(ctx: Context, embedder: Embedder, scope: Scope, waiting: tuple[PendingCue, ...]) -> int:
-    vectors = await _vectors(ctx.preset.encoding, embedder, waiting)
+    vectors = await encoded(ctx.preset.encoding, embedder, waiting)
     now = ctx.clock()
     edges = await links(ctx, embedder.model_id, scope, waiting, [item.vector for item in vectors], now)
     await ctx.store.put_vectors(scope, embedder.model_id, vectors, at=now, relations=edges)
     return len(vectors)
 
 
-async def _vectors(encoding: Encoding, embedder: Embedder, waiting: Sequence[PendingCue]) -> list[CueVector]:
+async def encoded(encoding: Encoding, embedder: Embedder, waiting: Sequence[PendingCue]) -> list[CueVector]:
+    """Their vectors, in their order. Raises ModelUnavailable."""
     texts = [encoding.text(cue.heading, cue.text) for cue in waiting]
     words = word_embedder(embedder) if encoding.reads_in_context else None
     if words is None:

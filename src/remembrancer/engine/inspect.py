@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
+from typing import Final
 from uuid import UUID
 
 from remembrancer.domain.event import Event
@@ -12,7 +13,7 @@ from remembrancer.domain.memory import Cue, Memory, Revision
 from remembrancer.domain.query import Filter
 from remembrancer.domain.recall import Fate, Hit, Recall, Stage
 from remembrancer.domain.relation import Relation
-from remembrancer.domain.scope import Reach, Reader
+from remembrancer.domain.scope import Reach, Reader, Scope
 from remembrancer.engine.context import Context
 from remembrancer.engine.recall import Question, recall, searched, standing
 from remembrancer.engine.rerank import judged
@@ -20,6 +21,9 @@ from remembrancer.errors import ModelUnavailable, NotFound
 from remembrancer.policies.selection import excluded_by
 from remembrancer.ports.reranker import Reranker
 from remembrancer.ports.store import Audited, EventFilter, Finding, Stats
+
+LEDGER: Final = timedelta(days=1)
+"""How far back the doctor looks at what became of the language model's tasks."""
 
 
 class SearchMode(StrEnum):
@@ -100,8 +104,11 @@ async def stats(ctx: Context, reader: Reader) -> Stats:
 
 
 async def doctor(ctx: Context, reader: Reader) -> tuple[Finding, ...]:
-    """The store's own checks, whether there is an embedder and it answers, and where there is a reranker the same."""
-    models = [await _embedder_finding(ctx)]
+    """The store's own checks, whether there is an embedder and it answers, and where there is a reranker the same.
+
+    Nobody asks the language model, which may cost money: the ledger tells how it answered in the last day.
+    """
+    models = [await _llm_finding(ctx, reader.scope), await _embedder_finding(ctx)]
     if ctx.reranker is not None:
         models.append(await _reranker_finding(ctx.reranker))
     return (*await ctx.store.check(reader.scope, ctx.model), *models)
@@ -189,6 +196,20 @@ async def _embedder_finding(ctx: Context) -> Finding:
     ok = mode is not SearchMode.VECTOR_DEGRADED
     repair = "" if ok else "see the message; recall is lexical until then"
     return Finding("embedder", ok=ok, detail=f"{mode}: {said}", repair=repair)
+
+
+async def _llm_finding(ctx: Context, scope: Scope) -> Finding:
+    if ctx.llm is None:
+        return Finding("language model", ok=True, detail=ctx.without_llm)
+    model = ctx.llm.model_id
+    spent = [row for row in await ctx.store.spending(scope, since=ctx.clock() - LEDGER) if row.model == model]
+    calls, failed = sum(row.calls for row in spent), sum(row.failed for row in spent)
+    if calls == 0:
+        return Finding("language model", ok=True, detail=f"{model}, not asked in the last day")
+    said = f"{model}, asked {calls} times in the last day, {failed} of them without a usable answer"
+    if failed < calls:
+        return Finding("language model", ok=True, detail=said)
+    return Finding("language model", ok=False, detail=said, repair="see the last errors; what waits for it is kept")
 
 
 async def _reranker_finding(reranker: Reranker) -> Finding:

@@ -17,7 +17,7 @@ from remembrancer.domain.memory import Cue, Memory, searchable_text
 from remembrancer.domain.query import Filter
 from remembrancer.domain.recall import Explanation, Hit, Recall, Trace
 from remembrancer.domain.scope import Reader
-from remembrancer.engine.asking import embed, planned_for
+from remembrancer.engine.asking import KEY_TERMS, Keyed, embed, key_terms, planned_for
 from remembrancer.engine.choose import Chosen, choose
 from remembrancer.engine.context import Context
 from remembrancer.engine.fates import Fates, Scores
@@ -30,7 +30,6 @@ from remembrancer.policies import signals
 from remembrancer.policies.diversity import Mmr
 from remembrancer.policies.lexical import analyse
 from remembrancer.policies.planning import Plan
-from remembrancer.policies.ranking import LATE_INTERACTION
 from remembrancer.ports.embedder import computes
 from remembrancer.ports.store import SearchRequest
 from remembrancer.presets.spec import MAX_LIMIT
@@ -80,20 +79,21 @@ class _Timer:
 
 async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
     """The memories that answer, best first; none when nothing does. Raises InvalidInput for a blank question."""
+    keyed = await key_terms(ctx, reader.scope, question.text)
     if computes(ctx.embedder) and ctx.reranker is None:
-        return await ctx.store.in_one_thread(lambda: _recall(ctx, reader, question))
-    return await _recall(ctx, reader, question)
+        return await ctx.store.in_one_thread(lambda: _recall(ctx, reader, question, keyed))
+    return await _recall(ctx, reader, question, keyed)
 
 
-async def _recall(ctx: Context, reader: Reader, question: Question) -> Recall:
+async def _recall(ctx: Context, reader: Reader, question: Question, keyed: Keyed) -> Recall:
     timer = _Timer(ctx, ctx.stopwatch())
     now = ctx.clock()
     limit, ranking = ctx.preset.limits.of(question.limit), ctx.preset.ranking_named(question.ranking)
     where = searched(ctx, question.where)
-    planned = await planned_for(ctx, reader, question.text, where, ranking)
+    planned = await planned_for(ctx, reader, question.text, where, ranking, keyed.terms)
     timer.lap("plan")
     embedded = await embed(ctx, planned, ranking)
-    vector, degraded = embedded.vector, dict(embedded.degraded)
+    vector, degraded = embedded.vector, {**keyed.degraded, **embedded.degraded}
     timer.lap("embed")
     request = SearchRequest(
         where=where,
@@ -122,7 +122,7 @@ async def _recall(ctx: Context, reader: Reader, question: Question) -> Recall:
         close = await reread(ctx, reader, ranked, ctx.model, words, max(limit, ranking.reread))
         timer.lap("reread")
         if close is not None:
-            table = table | {LATE_INTERACTION: close}
+            table = table | close
             ranked = rank(ranking.score, found, table, ranking.floor, question.min_score)
         timer.lap("rescore")
     if ctx.reranker is not None and ranking.rerank:
@@ -146,7 +146,7 @@ async def _recall(ctx: Context, reader: Reader, question: Question) -> Recall:
         asked_at=now,
         hits=hits,
         degraded=degraded,
-        timings=timer.stages,
+        timings=timer.stages if keyed.took is None else {KEY_TERMS: keyed.took, **timer.stages},
         trace=Trace(
             searched=planned.searched,
             embedded=planned.embedded,
@@ -165,9 +165,17 @@ async def _recall(ctx: Context, reader: Reader, question: Question) -> Recall:
 
 
 def searched(ctx: Context, where: Filter) -> Filter:
-    """Standing memories are in every answer and compete with nobody: they are left out of the search."""
-    tag = ctx.preset.standing_tag
-    return where if tag is None else replace(where, without_tags=where.without_tags | {tag})
+    """The filter that a question is searched with.
+
+    Standing memories are in every answer and compete with nobody: they are left out. So is what this preset hides
+    unless a question asks for its kind.
+    """
+    tag, hidden = ctx.preset.standing_tag, ctx.preset.hidden_kinds
+    if tag is not None:
+        where = replace(where, without_tags=where.without_tags | {tag})
+    if hidden and where.kinds is None:
+        where = replace(where, without_kinds=where.without_kinds | hidden)
+    return where
 
 
 async def standing(ctx: Context, reader: Reader, at: datetime) -> tuple[Memory, ...]:

@@ -9,17 +9,20 @@ import numpy as np
 from remembrancer.domain.scope import Reader
 from remembrancer.engine.context import Context
 from remembrancer.engine.rank import Ranked
-from remembrancer.policies.late_interaction import QuestionWords, closeness
+from remembrancer.policies.late_interaction import QuestionWords, compared
+from remembrancer.policies.ranking import LATE_INTERACTION, SESSION_WORDS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from remembrancer.policies.scoring import Column
 
 
 async def reread(
     ctx: Context, reader: Reader, ranking: Ranked, model: str, words: QuestionWords, count: int
-) -> Column | None:
-    """Of each candidate how close its words come to the question's, NaN but for the best `count`; None where none of
-    them has vectors of its words.
+) -> Mapping[str, Column] | None:
+    """Of each candidate how close its words come to the question's, and how close those of all of its session that are
+    compared do; NaN but for the best `count`. None where none of them has vectors of its words.
     """
     best: list[int] = ranking.order[:count].tolist()
     ids, cues = ranking.found.ids, ranking.found.cue
@@ -27,6 +30,16 @@ async def reread(
     if not read:
         return None
     nothing = np.zeros((0, -(-words.vectors.shape[1] // 8)), dtype=np.uint8)
-    column = np.full(len(ids), np.nan)
-    column[best] = closeness(words, [read.get(ids[index], nothing) for index in best])
+    close = compared(words, [read.get(ids[index], nothing) for index in best])
+    around = ranking.found.surroundings
+    alone = np.full(len(best), -1)
+    return {
+        LATE_INTERACTION: _spread(close.closeness(), best, len(ids)),
+        SESSION_WORDS: _spread(close.together(alone if around is None else around.stream[best]), best, len(ids)),
+    }
+
+
+def _spread(values: Column, places: list[int], count: int) -> Column:
+    column = np.full(count, np.nan)
+    column[places] = values
     return column

@@ -11,6 +11,7 @@ from datetime import datetime
 from unicodedata import category
 
 from remembrancer.domain.event import EventDraft, Priority, Severity
+from remembrancer.domain.recalled import without_recalled
 from remembrancer.domain.validation import MAX_NAME_CHARS, MAX_TEXT_BYTES, JsonValue
 from remembrancer.errors import InvalidInput
 from remembrancer.ingest.fields import clean
@@ -19,8 +20,6 @@ from remembrancer.ingest.problem import Place, Problem
 SUFFIX_CHARS = 20
 """Room kept at the end of a key for what is counted within a record: "/3" for a block, "#2" for a piece."""
 
-_RECALLED_OPEN = re.compile(r"<recalled-memory\b[^>]{0,400}>")
-_RECALLED_CLOSE = "</recalled-memory>"
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
@@ -80,30 +79,6 @@ def drafts(turn: Turn) -> list[EventDraft]:
             )
         )
     return made
-
-
-def without_recalled(text: str) -> str:
-    """The text without the memory blocks a recall put into it.
-
-    What was remembered must not be recorded as if it were said again: it would grow stronger by being shown.
-    A block that is never closed runs to the end if it starts a line, as a rendered block does; elsewhere it
-    is somebody writing about the tag, and stays.
-    """
-    kept: list[str] = []
-    start = 0
-    # find, not one lazy pattern: a text of ten thousand open tags would take that pattern quadratic time.
-    while opened := _RECALLED_OPEN.search(text, start):
-        closed = text.find(_RECALLED_CLOSE, opened.end())
-        if closed < 0:
-            if opened.start() == 0 or text[opened.start() - 1] == "\n":
-                kept.append(text[start : opened.start()])
-                start = len(text)
-            break
-        kept.append(text[start : opened.start()])
-        start = closed + len(_RECALLED_CLOSE)
-    if start == 0:
-        return text
-    return "".join([*kept, text[start:]]).strip()
 
 
 def pieces(text: str, limit: int = MAX_TEXT_BYTES) -> list[str]:

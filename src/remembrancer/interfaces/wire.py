@@ -5,7 +5,7 @@ Times are ISO 8601 in UTC, ids are text, ages are seconds beside words. A shape 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Self
 from uuid import UUID
@@ -17,7 +17,6 @@ from remembrancer.domain.memory import Status, Tier
 from remembrancer.domain.recall import Stage
 from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.scope import Visibility
-from remembrancer.jobs.maintenance import HealthReport
 from remembrancer.policies.health import Band, Metric, advice, band, shares, values, weakest, why_absent
 from remembrancer.policies.rendering.ages import spoken_age
 from remembrancer.policies.scoring import signal_names
@@ -37,9 +36,10 @@ if TYPE_CHECKING:
     from remembrancer.engine.exchange import Imported
     from remembrancer.engine.fading import FadingCurve, Outlook
     from remembrancer.engine.inspect import Dossier, WhyNot
+    from remembrancer.engine.vault import SyncReport
     from remembrancer.ingest import Problem
     from remembrancer.jobs.indexer import IndexReport
-    from remembrancer.jobs.maintenance import Report
+    from remembrancer.policies.vault.files import Finding as VaultFinding
     from remembrancer.ports.store import Audited, Finding, Stats
     from remembrancer.presets.spec import Preset
 
@@ -557,34 +557,6 @@ class MemoryHealthOut(Wire):
     history: list[HealthOut] | None
 
 
-class HealthReportOut(Wire):
-    """`taken`: the workspace's snapshot, then the crews'. `reason`: why none was."""
-
-    taken: list[HealthOut]
-    reason: str
-
-    @classmethod
-    def of(cls, report: HealthReport) -> Self:
-        return cls(taken=[HealthOut.of(snapshot) for snapshot in report.taken], reason=report.reason)
-
-
-ReportOut = IndexReportOut | HealthReportOut
-
-
-class MaintenanceOut(Wire):
-    """What each job did, by its name."""
-
-    jobs: dict[str, ReportOut]
-
-    @classmethod
-    def of(cls, reports: Mapping[str, Report]) -> Self:
-        return cls(jobs={name: _report(report) for name, report in reports.items()})
-
-
-def _report(report: Report) -> ReportOut:
-    return HealthReportOut.of(report) if isinstance(report, HealthReport) else IndexReportOut.of(report)
-
-
 class FeedbackOut(Wire):
     """The memory's strength after the feedback, and its status: too many bad words may have retired it."""
 
@@ -656,6 +628,67 @@ class IngestedOut(Wire):
     files: list[IngestedFileOut]
     new: int
     index: IndexReportOut | None
+
+
+class VaultFindingOut(Wire):
+    """A place in a vault, or the id of a memory, and what is to be said of it. `line` counts from 1."""
+
+    path: str
+    line: int | None
+    message: str
+
+    @classmethod
+    def of(cls, finding: VaultFinding) -> Self:
+        return cls(path=finding.path, line=finding.line, message=finding.message)
+
+
+class VaultOut(Wire):
+    """What a sync did, or with `dry_run` would do; the counts are those of `engine.vault.SyncReport`.
+
+    `index`: null where indexing was left for later.
+    """
+
+    vault: str
+    dry_run: bool
+    files: int
+    read: int
+    entries: int
+    chunks: int
+    added: int
+    changed: int
+    retired: int
+    restored: int
+    written: int
+    waiting: int
+    findings: list[VaultFindingOut]
+    conflicts: list[VaultFindingOut]
+    left: list[VaultFindingOut]
+    index: IndexReportOut | None
+
+    @property
+    def did_something(self) -> bool:
+        return any((self.added, self.changed, self.retired, self.restored, self.written, self.conflicts))
+
+    @classmethod
+    def of(cls, report: SyncReport, index: IndexReportOut | None) -> Self:
+        return cls(
+            vault=report.vault,
+            dry_run=report.dry_run,
+            files=report.files,
+            read=report.read,
+            entries=report.entries,
+            chunks=report.chunks,
+            added=report.added,
+            changed=report.changed,
+            retired=report.retired,
+            restored=report.restored,
+            written=report.written,
+            waiting=report.waiting,
+            findings=[VaultFindingOut.of(one) for one in report.findings],
+            conflicts=[VaultFindingOut.of(one) for one in report.conflicts],
+            left=[VaultFindingOut.of(one) for one in report.left],
+            index=index,
+        )
 
 
 class PresetLineOut(Wire):

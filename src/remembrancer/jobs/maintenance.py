@@ -3,60 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import assert_never
 
-from remembrancer.domain.health import HealthSnapshot
-from remembrancer.domain.scope import Scope
-from remembrancer.engine.context import Context
-from remembrancer.engine.health import take_snapshots
-from remembrancer.jobs.indexer import Indexer, IndexReport, OnIndexed
+from remembrancer.domain.job import Job, Run
+from remembrancer.errors import RemembrancerError, StoreUnavailable
+from remembrancer.jobs.reports import BrokenOff, NotDue, Report, counted
+from remembrancer.jobs.sweeps import Sweeper, jobs_of
+from remembrancer.policies.schedule import UNHURRIED
 
 
-class Job(StrEnum):
-    """In the order they run: what one leaves behind is there for those after it."""
+async def maintain(sweeper: Sweeper, only: Collection[Job] | None = None, *, force: bool = False) -> dict[str, Report]:
+    """Run each job of the preset that is due, or each of `only`; with `force` whether or not it is due.
 
-    INDEX = "index"
-    HEALTH = "health"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HealthReport:
-    """The snapshots that were taken, the workspace's first. `reason` says why none; empty otherwise."""
-
-    taken: tuple[HealthSnapshot, ...]
-    reason: str = ""
-
-
-Report = IndexReport | HealthReport
-"""What a job did, with a `reason` where it did nothing or left something undone."""
-
-
-async def maintain(
-    ctx: Context,
-    scope: Scope,
-    indexer: Indexer,
-    jobs: Collection[Job],
-    *,
-    force: bool = False,
-    on_indexed: OnIndexed | None = None,
-) -> dict[str, Report]:
-    """Run each of `jobs` that is due, or all of them with `force`. Their reports, by name, in the order they ran."""
+    Their reports, by name, in the order they ran. A job that breaks off keeps none of the others from running. Raises
+    StoreUnavailable: without the store none can run.
+    """
+    ctx, scope = sweeper.ctx, sweeper.scope
     reports: dict[str, Report] = {}
-    for job in Job:
-        if job not in jobs:
+    runs = await ctx.store.runs(scope)
+    for job in jobs_of(ctx.preset) if only is None else [job for job in Job if job in only]:
+        last, schedule = runs.get(job.value), ctx.preset.schedule
+        at = schedule.next_run(job, last)
+        if not force and at is not None and job in UNHURRIED and not schedule.is_due(job, last, ctx.clock()):
+            reports[job.value] = NotDue(next_run=at)
             continue
-        match job:
-            case Job.INDEX:
-                reports[job.value] = await indexer.run(on_indexed)
-            case Job.HEALTH:
-                reports[job.value] = await _health(ctx, scope, force=force)
-            case _:
-                assert_never(job)
+        reports[job.value] = await run_job(sweeper, job, force=force)
     return reports
 
 
-async def _health(ctx: Context, scope: Scope, *, force: bool) -> HealthReport:
-    taken = await take_snapshots(ctx, scope, force=force)
-    return HealthReport(taken=taken, reason="" if taken else "taken today already")
+async def run_job(sweeper: Sweeper, job: Job, *, force: bool = False) -> Report:
+    """One run of one job, noted with its outcome, also where it broke off. Raises StoreUnavailable."""
+    ctx = sweeper.ctx
+    started_at = ctx.clock()
+    error = ""
+    try:
+        report = await sweeper.run(job, force=force)
+    except StoreUnavailable:
+        raise
+    except RemembrancerError as failure:
+        error = str(failure)
+        report = BrokenOff(reason=error)
+    numbers = counted(report)
+    run = Run(
+        job=job.value,
+        started_at=started_at,
+        ended_at=max(started_at, ctx.clock()),
+        done=numbers.done,
+        failed=numbers.failed,
+        left=numbers.left,
+        reason=report.reason,
+        error=error,
+    )
+    await ctx.store.put_run(sweeper.scope, run)
+    return report

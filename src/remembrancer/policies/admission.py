@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import cast
 
 from remembrancer.domain import validation
-from remembrancer.domain.event import EventDraft, Severity
+from remembrancer.domain.event import Event, EventDraft, Severity
 from remembrancer.domain.validation import JsonValue
 
 _SEVERITIES = tuple(Severity)
@@ -44,7 +44,7 @@ class Admission:
                 validation.name(f"admission.in_states.{kind}", state)
         validation.optional_name("admission.forced_by", self.forced_by)
 
-    def admits(self, draft: EventDraft) -> bool:
+    def admits(self, draft: EventDraft | Event) -> bool:
         if _matches(draft.type, self.never):
             return False
         if self.forced_by is not None and _is_forced(draft, self.forced_by):
@@ -60,7 +60,7 @@ def _matches(kind: str, patterns: tuple[str, ...]) -> bool:
     return any(fnmatchcase(kind, pattern) for pattern in patterns)
 
 
-def _is_forced(draft: EventDraft, flag: str) -> bool:
+def _is_forced(draft: EventDraft | Event, flag: str) -> bool:
     inner = draft.payload.get("refs")
     nested = cast("dict[str, JsonValue]", inner) if isinstance(inner, dict) else {}
     return draft.refs.get(flag) is True or nested.get(flag) is True

@@ -44,6 +44,7 @@ class Since(StrEnum):
 class Dynamics:
     """`curve`: what time takes, counted `since`. `gain`: what exposures of the `counted` kind give back.
 
+    `per_session`: those of the counted kind within a session count once each memory, and only when it has ended.
     `level_factors`: how much a memory of each level counts; a level that is not named has that of the wider one next to
     it, WORKSPACE 1.
     """
@@ -52,7 +53,12 @@ class Dynamics:
     since: Since = Since.OCCURRED
     counted: Exposure = Exposure.USED
     gain: Gain = field(default_factory=NoGain)
+    per_session: bool = False
     level_factors: Mapping[Level, float] = field(default_factory=lambda: MappingProxyType({}))
+
+    def counts_at_once(self, exposure: Exposure, session: str | None) -> bool:
+        """Whether an exposure is counted when it is logged, not first when its session has ended."""
+        return not self.per_session or session is None or exposure is not self.counted
 
     def __post_init__(self) -> None:
         for level, factor in self.level_factors.items():

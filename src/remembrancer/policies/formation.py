@@ -12,7 +12,7 @@ from remembrancer.domain import validation
 from remembrancer.domain.event import Event, Origin, Role
 from remembrancer.domain.identity import derived_id
 from remembrancer.domain.memory import Cue, IndexedCue, Memory, MemoryDraft, MemoryWrite, Tier, searchable_text
-from remembrancer.domain.scope import Scope, Visibility
+from remembrancer.domain.scope import Scope, Visibility, narrowest
 from remembrancer.domain.strength import INITIAL_STABILITY, Strength
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.answers import marks_of
@@ -21,8 +21,6 @@ from remembrancer.policies.lexical import analyse
 
 SURPRISE_BOOST: Final = 0.5
 """How much longer the most surprising memory lasts at birth than one without surprise: 1.5 times."""
-
-_NARROWEST_FIRST: Final = (Visibility.SESSION, Visibility.OWN, Visibility.CREW, Visibility.WORKSPACE)
 
 _ORIGIN_OF_ROLE: Final = {
     Role.USER: Origin.USER,
@@ -161,7 +159,7 @@ def revised(memory: Memory, draft: MemoryDraft, *, scope: Scope, now: datetime) 
         text=draft.text,
         kind=draft.kind,
         origin=draft.origin,
-        visibility=min(memory.visibility, draft.visibility, key=_NARROWEST_FIRST.index),
+        visibility=narrowest((memory.visibility, draft.visibility)),
         scope=memory.scope.narrowed(session=scope.session),
         tags=draft.tags,
         metadata=draft.metadata,

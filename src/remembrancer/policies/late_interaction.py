@@ -61,16 +61,48 @@ def packed(words: NDArray[np.float32]) -> NDArray[np.uint8]:
     return np.packbits(words > 0, axis=1)
 
 
-def closeness(question: QuestionWords, texts: Sequence[NDArray[np.uint8]]) -> NDArray[np.float64]:
-    """How close each text, as `packed` gave it, comes to the question: shape (texts,), in [0, 1]; NaN without words.
-
-    The sum over the question's words of weight x the greatest cosine with any word of the text, where the cosine is
-    estimated from signs: q · sign(x) / (√dim √(2/π)), which is right on average for normal components.
+@dataclass(frozen=True, slots=True, eq=False)
+class Compared:
+    """`nearest` (words, texts): of each word of the question the greatest cosine with any word of each text; NaN where
+    a text has no words. `weights` (words,): what each word of the question counts; they sum to 1.
     """
-    close = np.full(len(texts), np.nan)
+
+    nearest: NDArray[np.float64]
+    weights: NDArray[np.float32]
+
+    def closeness(self) -> NDArray[np.float64]:
+        """How close each text comes to the question: shape (texts,), in [0, 1]; NaN without words.
+
+        The sum over the question's words of weight x the greatest cosine with any word of the text. Source: Khattab,
+        Zaharia, "ColBERT", 2020, with weights.
+        """
+        return np.clip(self.weights @ self.nearest, 0.0, 1.0)
+
+    def together(self, groups: NDArray[np.integer]) -> NDArray[np.float64]:
+        """The same for all texts of a group as if they were one, on each of them; a text of group -1 is by itself.
+
+        `groups`: shape (texts,). NaN for a text without words.
+        """
+        present = np.flatnonzero(~np.isnan(self.nearest).any(axis=0))
+        together = np.full(self.nearest.shape[1], np.nan)
+        # Each text without a group gets one of its own.
+        own = np.where(groups < 0, groups.max(initial=0) + 1 + np.arange(len(groups)), groups)[present]
+        _, place = np.unique(own, return_inverse=True)
+        best = np.full((len(self.nearest), int(place.max(initial=-1)) + 1), -np.inf)
+        np.maximum.at(best, (slice(None), place), self.nearest[:, present])
+        together[present] = np.clip(self.weights @ best, 0.0, 1.0)[place]
+        return together
+
+
+def compared(question: QuestionWords, texts: Sequence[NDArray[np.uint8]]) -> Compared:
+    """The words of a question with those of texts, as `packed` gave them.
+
+    A cosine is estimated from signs: q · sign(x) / (√dim √(2/π)), which is right on average for normal components.
+    """
+    nearest = np.full((len(question.weights), len(texts)), np.nan)
     sizes = np.array([len(text) for text in texts], dtype=np.int64)
     if not sizes.any():
-        return close
+        return Compared(nearest, question.weights)
     dim = question.vectors.shape[1]
     bits = np.unpackbits(np.concatenate([text for text in texts if len(text)]), axis=1, count=dim).view(np.int8)
     # In 8 bits too, the question's components keep three digits, and whole numbers multiply in half the time.
@@ -82,6 +114,5 @@ def closeness(question: QuestionWords, texts: Sequence[NDArray[np.uint8]]) -> ND
     products = (2 * held - levels.sum(axis=1, keepdims=True, dtype=np.int64)) * scales
     present = np.flatnonzero(sizes)
     starts = np.cumsum(sizes[present]) - sizes[present]
-    greatest = np.maximum.reduceat(products, starts, axis=1)
-    close[present] = np.clip(question.weights @ greatest / (math.sqrt(dim) * _SIGN_LENGTH), 0.0, 1.0)
-    return close
+    nearest[:, present] = np.maximum.reduceat(products, starts, axis=1) / (math.sqrt(dim) * _SIGN_LENGTH)
+    return Compared(nearest, question.weights)

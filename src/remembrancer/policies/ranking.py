@@ -16,6 +16,9 @@ MAX_DEPTH = 10_000
 MAX_REREAD = 1_000
 MAX_RERANK = 200
 LATE_INTERACTION: Final = "late_interaction"
+SESSION_WORDS: Final = "session_words"
+COMPARED: Final = frozenset({LATE_INTERACTION, SESSION_WORDS})
+"""The signals that are there once words have been compared."""
 RERANK: Final = "rerank"
 SURROUNDINGS: Final = frozenset({"nearby", "session", "speaker", "answer_kind", "statement"})
 """The signals that are made of what stands around a turn, or tell one turn from another."""
@@ -63,13 +66,14 @@ class Ranking:
             signals.check(name, expression)
             if RERANK in signal_names(expression):
                 raise InvalidInput(name, RERANK, "signals that are there before it: rerank_weight is what it counts")
-            if name != "score" and LATE_INTERACTION in signal_names(expression):
-                raise InvalidInput(name, LATE_INTERACTION, "signals that are there before words are compared")
+            for early in COMPARED & signal_names(expression) if name != "score" else ():
+                raise InvalidInput(name, early, "signals that are there before words are compared")
         validation.whole("reread", self.reread, 0, MAX_REREAD)
-        if self.reread and LATE_INTERACTION not in signal_names(self.score):
+        reads = sorted(COMPARED & signal_names(self.score))
+        if self.reread and not reads:
             raise InvalidInput("reread", self.reread, f"0, where score does not read {LATE_INTERACTION}")
-        if not self.reread and LATE_INTERACTION in signal_names(self.score):
-            raise InvalidInput("reread", self.reread, f"1 or more, where score reads {LATE_INTERACTION}")
+        if not self.reread and reads:
+            raise InvalidInput("reread", self.reread, f"1 or more, where score reads {reads[0]}")
         validation.whole("rerank", self.rerank, 0, MAX_RERANK)
         validation.fraction("rerank_weight", self.rerank_weight)
 

@@ -131,6 +131,11 @@ def _late_interaction(found: Candidates, _: Asked) -> Column:
     return np.full(len(found.ids), np.nan)
 
 
+def _session_words(found: Candidates, _: Asked) -> Column:
+    """Absent until then too."""
+    return np.full(len(found.ids), np.nan)
+
+
 def _rerank(found: Candidates, _: Asked) -> Column:
     """Absent until a reranker has read the best together with the question."""
     return np.full(len(found.ids), np.nan)
@@ -189,6 +194,7 @@ MATCH_SIGNALS: Final[Mapping[str, MatchSignal]] = {
     "answer_kind": MatchSignal("1 where it holds a time, number or name, as asked for", Scale.UNIT, _answer_kind),
     "statement": MatchSignal("0 where it is a question itself, else 1", Scale.UNIT, _statement),
     "late_interaction": MatchSignal("cosine of the question's words with its words", Scale.UNIT, _late_interaction),
+    "session_words": MatchSignal("the same, with its session's words added to its own", Scale.UNIT, _session_words),
     "rerank": MatchSignal("how well it answers, as the reranker says", Scale.UNIT, _rerank),
 }
 

@@ -3,6 +3,9 @@
 A row names no workspace: an import writes into the workspace it is given and cannot reach past it. Times are ISO 8601
 in UTC with microseconds, ids are text, and a missing field counts as null; one that older exports did not have yet
 counts as the value that a row without it has.
+
+Not in an export is what belongs to the machine that the jobs run on: how their runs went, what of their work waits to
+be tried again, and the ledger of what models were asked.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import struct
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from hashlib import blake2b
 from typing import Final, TypeVar, cast
 from uuid import UUID
 
@@ -22,6 +26,7 @@ from remembrancer.domain.event import Event, Origin, Priority, Role, Severity
 from remembrancer.domain.health import HealthSnapshot, Metrics
 from remembrancer.domain.memory import Cue, IndexedCue, Memory, Revision, Status, Tier
 from remembrancer.domain.relation import Relation, RelationKind
+from remembrancer.domain.review import Rating, Review
 from remembrancer.domain.scope import Scope, Visibility
 from remembrancer.domain.strength import INITIAL_DIFFICULTY, INITIAL_STABILITY, Exposed, Exposure, Strength, Usage
 from remembrancer.domain.validation import E_, JsonValue
@@ -31,7 +36,20 @@ from remembrancer.ports.store import Audited, ExportRow
 Analyse = Callable[[Cue], IndexedCue]
 """A cue to what search needs of it."""
 
-RECORDS: Final = ("event", "memory", "cue", "vector", "revision", "relation", "exposure", "audit", "health")
+RECORDS: Final = (
+    "event",
+    "archived",
+    "stream",
+    "memory",
+    "cue",
+    "vector",
+    "revision",
+    "relation",
+    "exposure",
+    "review",
+    "audit",
+    "health",
+)
 """In the order of an export: a row comes after every row it names."""
 
 MAX_RECORD_TEXT_BYTES: Final = 1_048_576
@@ -49,6 +67,40 @@ _LARGEST_COSINE: Final = (1 + _UNIT_TOLERANCE) ** 2 + 0.003
 """Of two vectors that pass for unit length, one of them in eight bits: what a store logged must come in again."""
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedRecord:
+    """An event as it is in the archive, and since when it is there."""
+
+    event: Event
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamRecord:
+    """How far a stream has been read into episodes, and what its reader left for the next.
+
+    `read`: the digest of the events up to there, archived or not. A store in which others stand there holds another
+    stream under that name: what is read of the one says nothing of the other.
+    """
+
+    stream: Scope
+    cursor: int
+    read: str
+    note: Mapping[str, JsonValue]
+
+
+def digest_of(events: Iterable[UUID]) -> str:
+    """Of the ids of events in the order of their stream, with the name of the hash.
+
+    >>> digest_of([])
+    'blake2b:cae66941d9efbd404e4d88758ea67670'
+    """
+    whole = blake2b(digest_size=16)
+    for event_id in events:
+        whole.update(event_id.bytes)
+    return f"blake2b:{whole.hexdigest()}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,23 +141,23 @@ class VectorRecord:
         return len(self.data) // 4
 
 
-Record = Event | MemoryRecord | CueRecord | VectorRecord | Revision | Relation | Exposed | Audited | HealthSnapshot
-"""Exposures and lines of the audit have no id. An exposure of the same memory, kind and time is there already; so is a
-line that is the same in every field.
+Memorial = Revision | Relation | Exposed | Review | Audited | HealthSnapshot
+"""What became of memories. Exposures, reviews and lines of the audit have no id. An exposure of the same memory, kind
+and time is there already, as is a review of the same memory and time, and a line that is the same in every field.
 """
+
+Record = Event | ArchivedRecord | StreamRecord | MemoryRecord | CueRecord | VectorRecord | Memorial
+"""An event that comes where it is archived takes the place of what was left of it. A stream's cursor only moves on."""
 
 
 def row_to_record(row: Mapping[str, JsonValue], workspace: str) -> Record:
     """The row as a value of this workspace. Raises InvalidInput naming the record and the field that is wrong."""
     record = row.get("record")
-    if record == "event":
-        return row_to_event(row, workspace)
-    if record == "memory":
-        return row_to_memory(row, workspace)
-    reader = _READERS.get(record) if isinstance(record, str) else None
-    if reader is None:
-        raise InvalidInput("record", record, "one of " + ", ".join(RECORDS))
-    return reader(row)
+    if isinstance(record, str) and record in _SCOPED_READERS:
+        return _SCOPED_READERS[record](row, workspace)
+    if isinstance(record, str) and record in _READERS:
+        return _READERS[record](row)
+    raise InvalidInput("record", record, "one of " + ", ".join(RECORDS))
 
 
 def event_to_row(event: Event) -> ExportRow:
@@ -131,25 +183,43 @@ def event_to_row(event: Event) -> ExportRow:
 
 def row_to_event(row: Mapping[str, JsonValue], workspace: str) -> Event:
     fields = _Fields("event", row)
-    event = Event(
-        id=fields.take("id", validation.identifier),
-        scope=_row_to_scope(fields, workspace),
-        seq=fields.whole("seq", 1),
-        occurred_at=fields.take("occurred_at", _moment),
-        recorded_at=fields.take("recorded_at", _moment),
-        type=fields.take("type", validation.slug),
-        severity=fields.choice("severity", Severity),
-        priority=fields.choice("priority", Priority),
-        actor=fields.take("actor", validation.optional_name),
-        role=fields.choice("role", Role),
-        text=fields.take("text", _text),
-        payload=fields.take("payload", validation.json_object),
-        refs=fields.take("refs", validation.json_object),
-        key=fields.take("key", validation.optional_name),
-        origin=fields.choice("origin", Origin),
-    )
+    event = _row_to_event(fields, workspace, _text)
     fields.done()
     return event
+
+
+def archived_to_row(event: Event, at: datetime) -> ExportRow:
+    """`event` as it is in the archive."""
+    return event_to_row(event) | {"record": "archived", "archived_at": _iso(at)}
+
+
+def row_to_archived(row: Mapping[str, JsonValue], workspace: str) -> ArchivedRecord:
+    fields = _Fields("archived", row)
+    record = ArchivedRecord(_row_to_event(fields, workspace, _any_text), fields.take("archived_at", _moment))
+    fields.done()
+    return record
+
+
+def stream_to_row(record: StreamRecord) -> ExportRow:
+    return {
+        "record": "stream",
+        **_scope_to_row(record.stream),
+        "cursor": record.cursor,
+        "read": record.read,
+        "note": dict(record.note),
+    }
+
+
+def row_to_stream(row: Mapping[str, JsonValue], workspace: str) -> StreamRecord:
+    fields = _Fields("stream", row)
+    record = StreamRecord(
+        stream=_row_to_scope(fields, workspace),
+        cursor=fields.whole("cursor", 0),
+        read=fields.take("read", validation.name),
+        note=fields.take("note", validation.json_object),
+    )
+    fields.done()
+    return record
 
 
 def memory_to_row(memory: Memory, event_ids: Iterable[UUID]) -> ExportRow:
@@ -353,6 +423,8 @@ def exposure_to_row(exposed: Exposed) -> ExportRow:
         "kind": exposed.exposure.value,
         "at": _iso(exposed.at),
         "similarity": exposed.similarity,
+        "query": exposed.query,
+        "session": exposed.session,
     }
 
 
@@ -363,9 +435,45 @@ def row_to_exposure(row: Mapping[str, JsonValue]) -> Exposed:
         exposure=fields.choice("kind", Exposure),
         at=fields.take("at", _moment),
         similarity=fields.take("similarity", _optional_cosine),
+        query=fields.newer("query", "", _any_text),
+        session=fields.take("session", validation.optional_name),
     )
     fields.done()
     return exposed
+
+
+def review_to_row(review: Review) -> ExportRow:
+    return {
+        "record": "review",
+        "memory_id": str(review.memory_id),
+        "rating": review.rating.value,
+        "at": _iso(review.at),
+        "evidence_until": _iso(review.evidence_until),
+        "previous": _optional_iso(review.previous),
+        "stability_before": review.stability_before,
+        "stability": review.stability,
+        "difficulty_before": review.difficulty_before,
+        "difficulty": review.difficulty,
+        "by": review.by,
+    }
+
+
+def row_to_review(row: Mapping[str, JsonValue]) -> Review:
+    fields = _Fields("review", row)
+    review = Review(
+        memory_id=fields.take("memory_id", validation.identifier),
+        rating=Rating(fields.whole("rating", min(Rating), max(Rating))),
+        at=fields.take("at", _moment),
+        evidence_until=fields.take("evidence_until", _moment),
+        previous=fields.take("previous", _optional_moment),
+        stability_before=fields.take("stability_before", _days),
+        stability=fields.take("stability", _days),
+        difficulty_before=fields.take("difficulty_before", _difficulty),
+        difficulty=fields.take("difficulty", _difficulty),
+        by=fields.take("by", validation.name),
+    )
+    fields.done()
+    return review
 
 
 def audit_to_row(line: Audited) -> ExportRow:
@@ -425,12 +533,21 @@ def row_to_health(row: Mapping[str, JsonValue]) -> HealthSnapshot:
     return snapshot
 
 
+_SCOPED_READERS: Final[dict[str, Callable[[Mapping[str, JsonValue], str], Record]]] = {
+    "event": row_to_event,
+    "archived": row_to_archived,
+    "stream": row_to_stream,
+    "memory": row_to_memory,
+}
+"""Of the records that have a scope of their own."""
+
 _READERS: Final[dict[str, Callable[[Mapping[str, JsonValue]], Record]]] = {
     "cue": row_to_cue,
     "vector": row_to_vector,
     "revision": row_to_revision,
     "relation": row_to_relation,
     "exposure": row_to_exposure,
+    "review": row_to_review,
     "audit": row_to_audit,
     "health": row_to_health,
 }
@@ -453,7 +570,7 @@ class _Fields:
         return self.take(field, lambda argument, value: validation.whole(argument, value, low, high))
 
     def newer(self, field: str, default: T, check: Callable[[str, object], T]) -> T:
-        """A field that exports of version 1 do not have."""
+        """A field that older exports do not have."""
         return self.take(field, check) if field in self._row else default
 
     def choice(self, field: str, options: type[E_]) -> E_:
@@ -477,6 +594,26 @@ def _row_to_scope(fields: _Fields, workspace: str) -> Scope:
         crew=fields.take("crew", validation.optional_name),
         agent=fields.take("agent", validation.optional_name),
         session=fields.take("session", validation.optional_name),
+    )
+
+
+def _row_to_event(fields: _Fields, workspace: str, check_text: Callable[[str, object], str]) -> Event:
+    return Event(
+        id=fields.take("id", validation.identifier),
+        scope=_row_to_scope(fields, workspace),
+        seq=fields.whole("seq", 1),
+        occurred_at=fields.take("occurred_at", _moment),
+        recorded_at=fields.take("recorded_at", _moment),
+        type=fields.take("type", validation.slug),
+        severity=fields.choice("severity", Severity),
+        priority=fields.choice("priority", Priority),
+        actor=fields.take("actor", validation.optional_name),
+        role=fields.choice("role", Role),
+        text=fields.take("text", check_text),
+        payload=fields.take("payload", validation.json_object),
+        refs=fields.take("refs", validation.json_object),
+        key=fields.take("key", validation.optional_name),
+        origin=fields.choice("origin", Origin),
     )
 
 
@@ -550,6 +687,11 @@ def _title(argument: str, value: object) -> str | None:
 
 def _text_or_empty(argument: str, value: object) -> str:
     return "" if value == "" else _text(argument, value)
+
+
+def _any_text(argument: str, value: object) -> str:
+    """Blank too: the beginning of a text may be."""
+    return value if isinstance(value, str) and not value.strip() else _text(argument, value)
 
 
 def _count(argument: str, value: object) -> int:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from remembrancer.domain.validation import JsonValue
+from remembrancer.errors import ModelUnavailable
 
 JsonObject = Mapping[str, JsonValue]
 
@@ -30,7 +31,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Of all the tries of one task. `cost` in US dollars; None: the model's price is not known."""
+    """Of all the tries of one task. `cost` in US dollars, of the answers that came; None: a price is not known."""
 
     requests: int
     input_tokens: int
@@ -49,6 +50,14 @@ class Answer:
     problem: str = ""
 
 
+class NoAnswer(ModelUnavailable):
+    """The tries ended without an answer, good or bad. `usage`: what they used up all the same."""
+
+    def __init__(self, message: str, usage: Usage) -> None:
+        self.usage = usage
+        super().__init__(message)
+
+
 class LanguageModel(Protocol):
     @property
     def model_id(self) -> str:
@@ -59,7 +68,7 @@ class LanguageModel(Protocol):
         """Ask, and ask again a few times where the answer will not do.
 
         Raises ModelUnavailable when the model does not answer in time, refuses the key or the request, or is out of
-        reach after the tries that may help.
+        reach after the tries that may help: NoAnswer where requests were sent.
         """
         ...
 

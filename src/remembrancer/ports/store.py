@@ -335,6 +335,10 @@ class Store(Protocol):
         """
         ...
 
+    async def exposed_in(self, scope: Scope, session: str, exposure: Exposure) -> tuple[UUID, ...]:
+        """The memories of the workspace with exposures of that kind for a session of that name, by id."""
+        ...
+
     async def reviews(self, reader: Reader, memory_id: UUID) -> tuple[Review, ...]:
         """The reviews of a memory, oldest first; none of one the reader cannot see."""
         ...
@@ -442,6 +446,12 @@ class Store(Protocol):
         `before`: how many turns of user or assistant before a turn come with it, as far as they belong to it
         (`CONTEXT_GAP`), whether or not they were admitted as memories.
         """
+        ...
+
+    async def pending_of(
+        self, scope: Scope, model: str, memory_id: UUID, *, before: int = 0, words: bool = False
+    ) -> tuple[PendingCue, ...]:
+        """Likewise the cues of one memory, by ordinal, whether or not a failure of theirs has been waited out."""
         ...
 
     async def put_vectors(

@@ -16,6 +16,8 @@ from remembrancer.policies.linking import SimilarLinks
 from remembrancer.policies.ranking import MAX_DEPTH, Depth, Ranking
 from remembrancer.policies.reinforcement import LogarithmicGain
 from remembrancer.policies.rendering.block import Block
+from remembrancer.policies.retaining import Retention
+from remembrancer.policies.rules import Rules
 from remembrancer.policies.scoring import Clamp, Greatest, Product, Rrf, Signal
 from remembrancer.presets.spec import Fading, Limits, Preset, Sight
 
@@ -84,6 +86,11 @@ CREWSHIP: Final = Preset(
     ),
     fading=Fading(strength=IMPORTANCE_NOW, below=0.15),
     links=SimilarLinks(at_most=3, above=0.80),
+    rules=Rules(),
+    # Telemetry: what happened to a machine while something happened. Nothing is remembered of it.
+    retention=Retention(
+        types=("exec.output_chunk", "container.metrics", "network.port_opened", "network.port_closed", "llm.call")
+    ),
     nudge_after=60,
     # The text weighs fresher hits higher and does not say how: by the ramp that importance fades by.
     renderer=Block(label="kind", freshness=LinearRamp(days=180, floor=0.1)),

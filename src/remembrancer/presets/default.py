@@ -8,6 +8,7 @@ from typing import Final
 from remembrancer.domain.event import Severity
 from remembrancer.domain.strength import Exposure
 from remembrancer.policies.admission import Admission
+from remembrancer.policies.compacting import Compaction
 from remembrancer.policies.decay import HalfLife
 from remembrancer.policies.dynamics import Dynamics, Since
 from remembrancer.policies.encoding import Encoding
@@ -18,6 +19,8 @@ from remembrancer.policies.reinforcement import LogarithmicGain
 from remembrancer.policies.relevance import Floor
 from remembrancer.policies.rendering.block import Block
 from remembrancer.policies.scoring import Clamp, Greatest, Product, Signal, Weighted
+from remembrancer.policies.segmentation.segmentation import Segmentation
+from remembrancer.policies.segmentation.topic_shift import TopicShift
 from remembrancer.presets.spec import Fading, Preset
 
 STATE: Final = (
@@ -43,14 +46,15 @@ DEFAULT: Final = Preset(
         # the measure is flat around them.
         score=Weighted(
             (
-                (Signal("late_interaction"), 0.27),
+                (Signal("late_interaction"), 0.21),
+                (Signal("session_words"), 0.085),
                 (Signal("similarity"), 0.13),
                 # The words themselves: little beside their vectors, all there is for a name or number without meaning.
-                (Signal("coverage"), 0.05),
-                (Signal("nearby"), 0.085),
-                (Signal("session"), 0.13),
-                (Signal("speaker"), 0.07),
-                (Signal("time"), 0.085),
+                (Signal("coverage"), 0.06),
+                (Signal("nearby"), 0.105),
+                (Signal("session"), 0.06),
+                (Signal("speaker"), 0.075),
+                (Signal("time"), 0.11),
                 (Signal("answer_kind"), 0.05),
                 (Signal("statement"), 0.025),
                 *STATE,
@@ -81,8 +85,8 @@ DEFAULT: Final = Preset(
                 *STATE,
             )
         ),
-        depth=Depth(least=100),
-        reread=48,
+        depth=Depth(least=200),
+        reread=96,
         # An even say for a reranker, where somebody has one. Not measured: models differ, and none comes with this.
         rerank=32,
         rerank_weight=0.5,
@@ -93,6 +97,8 @@ DEFAULT: Final = Preset(
         curve=HalfLife(days=30), since=Since.EXPOSED, counted=Exposure.USED, gain=LogarithmicGain(divisor=8)
     ),
     encoding=Encoding(turns=3, chars=220, words=True),
+    # Turns are what is found; an episode tells what they belong to, where it is asked for.
+    segmentation=Segmentation(segmenter=TopicShift(), least=8, idle_minutes=60),
     fading=Fading(
         strength=Greatest(
             (
@@ -102,5 +108,7 @@ DEFAULT: Final = Preset(
         ),
         below=0.05,
     ),
+    # Notes that agents write down again and again, and nothing that says less or other than the one that is kept.
+    compaction=Compaction(above=0.9, reworded=False, across_sessions=True),
     renderer=Block(),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from remembrancer.domain.strength import Exposure
+from remembrancer.policies.clusters import Clusters
 from remembrancer.policies.decay import Ebbinghaus
 from remembrancer.policies.dynamics import Dynamics, Since
 from remembrancer.policies.formation import Formation
@@ -43,5 +44,6 @@ ENGRAM: Final = Preset(
     dynamics=Dynamics(curve=Ebbinghaus(rate=0.03, spacing=0.1), since=Since.EXPOSED, counted=Exposure.RETRIEVED),
     fading=Fading(strength=Signal("retention"), below=0.3),
     feedback=FeedbackSteps(helpful=0.15, unhelpful=-0.2, harmful=-0.2, strikes=Strikes(negatives=3, below=0.15)),
+    clusters=Clusters(),
     renderer=Block(),
 )

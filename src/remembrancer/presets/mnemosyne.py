@@ -12,6 +12,7 @@ from remembrancer.policies.formation import Formation
 from remembrancer.policies.ranking import Depth, Ranking
 from remembrancer.policies.rendering.block import Block
 from remembrancer.policies.scoring import Signal, Weighted
+from remembrancer.policies.sleeping import Sleep
 from remembrancer.presets.spec import Fading, Preset
 
 MNEMOSYNE: Final = Preset(
@@ -25,5 +26,6 @@ MNEMOSYNE: Final = Preset(
     # 168 hours: an e-folding time, not a half-life.
     dynamics=Dynamics(curve=Exponential(days=7), since=Since.OCCURRED, counted=Exposure.RETRIEVED),
     fading=Fading(strength=Signal("retention"), below=0.1),
+    sleep=Sleep(),
     renderer=Block(),
 )

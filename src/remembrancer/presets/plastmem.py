@@ -4,22 +4,35 @@ from __future__ import annotations
 
 from typing import Final
 
+from remembrancer.domain.memory import Tier
 from remembrancer.domain.strength import Exposure
 from remembrancer.policies.decay import PowerLaw
 from remembrancer.policies.dynamics import Dynamics, Since
+from remembrancer.policies.facts import Facts
+from remembrancer.policies.formation import Formation
 from remembrancer.policies.ranking import Depth, Ranking
 from remembrancer.policies.rendering.markdown import Markdown
+from remembrancer.policies.reviewing import Reviewing
 from remembrancer.policies.scoring import Product, Rrf, Signal
+from remembrancer.policies.segmentation.dual_channel import DualChannel
+from remembrancer.policies.segmentation.segmentation import Segmentation
+from remembrancer.policies.segmentation.windows import Windows
 from remembrancer.presets.spec import Fading, Preset
 
 PLASTMEM: Final = Preset(
     name="plastmem",
     description="Both legs by rank, x FSRS-6 retrievability; surprise makes a memory last.",
+    # Until its episode is formed, a turn stands for itself.
+    formation=Formation(event_tier=Tier.WORKING),
     ranking=Ranking(
         score=Product((Rrf((Signal("lexical_leg"), Signal("dense_leg"))), Signal("retention"))),
         depth=Depth(least=100),
     ),
     dynamics=Dynamics(curve=PowerLaw(), since=Since.REVIEWED, counted=Exposure.RETRIEVED),
     fading=Fading(strength=Signal("retention"), below=0.5),
+    # A window at a time, as its program came to do; the two channels of its text where there is no model to ask.
+    segmentation=Segmentation(segmenter=Windows(otherwise=DualChannel()), replaces=True, least=5, idle_minutes=120),
+    review=Reviewing(counted=Exposure.RETRIEVED),
+    facts=Facts(),
     renderer=Markdown(),
 )

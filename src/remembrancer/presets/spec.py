@@ -12,13 +12,26 @@ from remembrancer.domain.scope import Reach
 from remembrancer.errors import InvalidInput
 from remembrancer.policies import forecast, signals
 from remembrancer.policies.admission import Admission
+from remembrancer.policies.clusters import Clusters
+from remembrancer.policies.compacting import Compaction
 from remembrancer.policies.dynamics import Dynamics
 from remembrancer.policies.encoding import Encoding
+from remembrancer.policies.extraction import Extraction
+from remembrancer.policies.facts import Facts
 from remembrancer.policies.formation import Formation
+from remembrancer.policies.key_terms import KeyTerms
 from remembrancer.policies.linking import SimilarLinks
+from remembrancer.policies.promoting import Promotion
 from remembrancer.policies.ranking import Ranking
 from remembrancer.policies.reinforcement import FeedbackSteps
+from remembrancer.policies.retaining import Retention
+from remembrancer.policies.reviewing import Reviewing
+from remembrancer.policies.rules import Rules
+from remembrancer.policies.schedule import Schedule
 from remembrancer.policies.scoring import Expression
+from remembrancer.policies.segmentation.segmentation import EPISODE, Segmentation
+from remembrancer.policies.sleeping import Sleep
+from remembrancer.policies.stages import Stages
 
 MAX_LIMIT = 200
 """Hits of one answer, whatever the preset."""
@@ -91,7 +104,12 @@ class Preset:
     """One way to remember.
 
     `ranking` is the usual one, `rankings` others by name. `encoding`: what of a cue is embedded. `links`: None joins
-    nothing by itself. `standing_tag`: memories with it are in every answer, apart from its hits; None: there are none.
+    nothing by itself. `segmentation`: None forms no episodes. `review`: None rates no use. `facts`: None draws none.
+    `extraction`, `rules`, `stages`: None learns nothing of that kind. `key_terms`: None searches by the question.
+    `sleep`: None lets working memory be. `clusters`, `compaction`: None puts no memory in the place of several.
+    `promotion`: None tells no learning to more than those it was told to. `retention`: None archives no event. `schedule`: how often each of these is
+    looked to.
+    `standing_tag`: memories with it are in every answer, apart from its hits; None: there are none.
     `nudge_after`: how many events of an agent without a `memory.updated` are worth a reminder.
     """
 
@@ -108,6 +126,19 @@ class Preset:
     feedback: FeedbackSteps = field(default_factory=FeedbackSteps)
     links: SimilarLinks | None = None
     encoding: Encoding = field(default_factory=Encoding)
+    segmentation: Segmentation | None = None
+    review: Reviewing | None = None
+    facts: Facts | None = None
+    extraction: Extraction | None = None
+    rules: Rules | None = None
+    stages: Stages | None = None
+    key_terms: KeyTerms | None = None
+    sleep: Sleep | None = None
+    clusters: Clusters | None = None
+    compaction: Compaction | None = None
+    promotion: Promotion | None = None
+    retention: Retention | None = None
+    schedule: Schedule = field(default_factory=Schedule)
     standing_tag: str | None = None
     nudge_after: int = 60
     renderer: Renderer
@@ -129,6 +160,12 @@ class Preset:
             allowed = ", ".join(sorted(self.rankings)) or f"none: preset {self.name} has but one"
             raise InvalidInput("ranking", name, allowed)
         return self.rankings[name]
+
+    @property
+    def hidden_kinds(self) -> frozenset[str]:
+        """Kinds of memories that a question finds only where it asks for them: an episode beside its own turns."""
+        beside = self.segmentation is not None and not self.segmentation.replaces
+        return frozenset({EPISODE}) if beside else frozenset()
 
     def expressions(self) -> tuple[Expression, ...]:
         """Everything that is worked out of signals: its scores, and the strength that fades."""

@@ -7,14 +7,19 @@ from typing import Final
 
 from remembrancer.domain.scope import Level
 from remembrancer.domain.strength import Exposure
+from remembrancer.policies.compacting import Compaction
 from remembrancer.policies.decay import HalfLife
 from remembrancer.policies.diversity import Mmr
 from remembrancer.policies.dynamics import Dynamics, Since
+from remembrancer.policies.extraction import Extraction
 from remembrancer.policies.formation import Formation
+from remembrancer.policies.key_terms import KeyTerms
+from remembrancer.policies.promoting import Promotion
 from remembrancer.policies.ranking import Depth, Ranking
 from remembrancer.policies.reinforcement import LinearGain
 from remembrancer.policies.rendering.sections import Sections
 from remembrancer.policies.scoring import Clamp, MinMax, Product, Saturating, Signal, Weighted
+from remembrancer.policies.stages import Stages
 from remembrancer.presets.spec import Fading, Limits, Preset
 
 PROMINENCE: Final = (Signal("importance"), Signal("retention"), Signal("reinforcement"))
@@ -41,10 +46,16 @@ TEAPARTY: Final = Preset(
         since=Since.EXPOSED,
         counted=Exposure.RETRIEVED,
         gain=LinearGain(),
+        per_session=True,
         # A crew is the team; what is narrower than a crew counts as the team's too.
         level_factors=MappingProxyType({Level.WORKSPACE: 1.0, Level.PROJECT: 1.2, Level.CREW: 1.5}),
     ),
     fading=Fading(strength=Clamp(Product(PROMINENCE)), below=0.1),
+    extraction=Extraction(),
+    stages=Stages(),
+    key_terms=KeyTerms(),
+    compaction=Compaction(),
+    promotion=Promotion(),
     standing_tag="institutional",
     # The text caps each kind and names no number: `kind_chars` stays open.
     renderer=Sections(),

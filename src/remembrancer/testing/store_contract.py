@@ -20,9 +20,26 @@ allows less than exact numbers (similarity to 2e-3, BM25 to 1e-4 of its value), 
 
 from __future__ import annotations
 
+from remembrancer.testing.contract.archive import (
+    ArchiveContract,
+    ArchivedOnceContract,
+    ArchiveListContract,
+    ArchiveTransferContract,
+)
 from remembrancer.testing.contract.before import PendingTurnContract
+from remembrancer.testing.contract.effect import (
+    CursorContract,
+    EffectReachContract,
+    ExpectedContract,
+    InsertedContract,
+    MovedContract,
+    RevisedContract,
+    StrengthByEffectContract,
+    SupersededByEffectContract,
+)
 from remembrancer.testing.contract.filters import FilterContract, MetadataContract
 from remembrancer.testing.contract.health import CrewsContract, SnapshotContract, VitalsContract
+from remembrancer.testing.contract.jobs import DeferralContract, RunContract
 from remembrancer.testing.contract.journal import JournalContract
 from remembrancer.testing.contract.machine import MachineContract
 from remembrancer.testing.contract.memories import (
@@ -37,12 +54,14 @@ from remembrancer.testing.contract.memories import (
 from remembrancer.testing.contract.neighbours import HiddenNeighboursContract, NearbyContract
 from remembrancer.testing.contract.participants import ParticipantsContract
 from remembrancer.testing.contract.relations import LinkedVectorsContract, RelateContract, RelationContract
+from remembrancer.testing.contract.reviews import EvidenceContract, ExposedInContract, ReviewLogContract
 from remembrancer.testing.contract.search import (
     DenseContract,
     FreshnessContract,
     LexicalContract,
     UnionContract,
 )
+from remembrancer.testing.contract.spending import SpendingContract
 from remembrancer.testing.contract.states import StatesContract
 from remembrancer.testing.contract.strength import (
     AdjustContract,
@@ -61,7 +80,10 @@ from remembrancer.testing.contract.surroundings import (
     MarksContract,
     SessionContract,
     SpokenContract,
+    StreamContract,
 )
+from remembrancer.testing.contract.sweeping import SweepContract
+from remembrancer.testing.contract.tails import StreamEventsContract, TailContract
 from remembrancer.testing.contract.transfer import ExportContract, ImportContract
 from remembrancer.testing.contract.vectors import DeferContract, ReadVectorsContract, VectorContract
 from remembrancer.testing.contract.visibility import SharingContract, VisibilityContract
@@ -83,6 +105,26 @@ class StoreContract(
     SupersededTopicContract,
     InvalidateContract,
     StatusContract,
+    ExpectedContract,
+    CursorContract,
+    InsertedContract,
+    RevisedContract,
+    MovedContract,
+    SupersededByEffectContract,
+    StrengthByEffectContract,
+    EffectReachContract,
+    TailContract,
+    StreamEventsContract,
+    SweepContract,
+    EvidenceContract,
+    ReviewLogContract,
+    ExposedInContract,
+    ArchiveContract,
+    ArchivedOnceContract,
+    ArchiveListContract,
+    RunContract,
+    DeferralContract,
+    SpendingContract,
     ListContract,
     FilterContract,
     MetadataContract,
@@ -102,6 +144,7 @@ class StoreContract(
     HiddenNeighboursContract,
     SessionContract,
     SpokenContract,
+    StreamContract,
     MarksContract,
     ContextLegContract,
     AskedSurroundingsContract,
@@ -117,6 +160,7 @@ class StoreContract(
     CrewsContract,
     ExportContract,
     ImportContract,
+    ArchiveTransferContract,
     MachineContract,
 ):
     """Every rule of the `Store` protocol. A subclass gives `make_store`."""

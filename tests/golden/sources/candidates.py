@@ -7,7 +7,7 @@ sharing the best. `leg` says which legs brought the row: a row may have a cosine
 Around a row: `nearby`, the share of the question's idf that only the turns beside it hold; `session`, the greatest BM25
 of its session; `spoken`, 1 where one of those asked about speaks; `marks`, what it holds of what questions ask for.
 `signs`: how many of the 64 signs of its one word are those of the question's one word; empty where no vectors of words
-are kept.
+are kept. `stream`: of which session it is a turn; empty for none.
 """
 
 from __future__ import annotations
@@ -53,6 +53,7 @@ class Candidate:
     spoken: str = "0"
     marks: str = ""
     signs: str = ""
+    stream: str = ""
 
     @property
     def dense(self) -> bool:
@@ -82,6 +83,7 @@ CANDIDATES = (
         spoken="1",
         marks="number",
         signs="56",
+        stream="1",
     ),
     Candidate(
         "meaning alone",
@@ -97,6 +99,7 @@ CANDIDATES = (
         nearby="0.75",
         session="6.5",
         signs="60",
+        stream="2",
     ),
     Candidate(
         "words alone",
@@ -110,6 +113,7 @@ CANDIDATES = (
         session="6.5",
         marks="question",
         signs="40",
+        stream="1",
     ),
     Candidate(
         "no vector yet",

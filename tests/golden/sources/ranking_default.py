@@ -5,6 +5,7 @@ are compared too, for those that have one vector, and for those that are words a
 
 - late_interaction: of two vectors of 64 components, the one with equal components of length 1, the other known by its
   signs: the sum of the products of signs over 64, divided by the square root of 2 / pi, within [0, 1]
+- session_words: the greatest of that of all turns of its session; in no session its own
 - time: 2^(-d / h) at a distance of d days from January, h = sqrt(31), three times that after it
 - retention: 0.5^(age / 30), the age from birth or, if that came later, the last use
 
@@ -22,13 +23,14 @@ from plain import exact, power, table
 
 READ, UNREAD, WORDS_ALONE = range(3)
 WEIGHTS = {
-    "late_interaction": ("0.27", "0", "0"),
+    "late_interaction": ("0.21", "0", "0"),
+    "session_words": ("0.085", "0", "0"),
     "similarity": ("0.13", "0.25", "0"),
-    "coverage": ("0.05", "0.17", "0.27"),
-    "nearby": ("0.085", "0.125", "0.18"),
-    "session": ("0.13", "0.1", "0.17"),
-    "speaker": ("0.07", "0.075", "0.085"),
-    "time": ("0.085", "0.08", "0.08"),
+    "coverage": ("0.06", "0.17", "0.27"),
+    "nearby": ("0.105", "0.125", "0.18"),
+    "session": ("0.06", "0.1", "0.17"),
+    "speaker": ("0.075", "0.075", "0.085"),
+    "time": ("0.11", "0.08", "0.08"),
     "answer_kind": ("0.05", "0.06", "0.07"),
     "statement": ("0.025", "0.025", "0.03"),
     "importance": ("0.04", "0.04", "0.04"),
@@ -52,6 +54,13 @@ def closeness(one: Candidate) -> Decimal:
     return within_one((2 * exact(one.signs) / SIGNS - 1) / (2 / PI).sqrt())
 
 
+def in_session(one: Candidate) -> Decimal:
+    """What has no words itself has none of its session's."""
+    if not one.signs:
+        return Decimal(0)
+    return max(closeness(other) for other in CANDIDATES if other is one or (one.stream and other.stream == one.stream))
+
+
 def nearness(one: Candidate) -> Decimal:
     began, ended = JANUARY
     half = (began - ended).sqrt()
@@ -64,6 +73,7 @@ def known(one: Candidate) -> dict[str, Decimal]:
     marks = one.marks.split()
     return {
         "late_interaction": closeness(one),
+        "session_words": in_session(one),
         "similarity": within_one(exact(one.similarity or 0)),
         "coverage": exact(one.coverage),
         "nearby": exact(one.nearby),

@@ -12,11 +12,11 @@ import pytest
 from remembrancer.adapters.reference import ReferenceStore
 from remembrancer.domain.event import EventDraft, Role
 from remembrancer.domain.identity import derived_id
-from remembrancer.domain.memory import Cue, MemoryWrite
+from remembrancer.domain.memory import Cue, MemoryDraft, MemoryWrite
 from remembrancer.engine import record
 from remembrancer.engine.context import Context
-from remembrancer.engine.index import PLAIN_TEXT, Swept, index_batch
-from remembrancer.errors import ModelUnavailable
+from remembrancer.engine.index import PLAIN_TEXT, Swept, index_batch, index_memory
+from remembrancer.errors import ModelUnavailable, NotFound
 from remembrancer.policies.encoding import Encoding
 from remembrancer.policies.late_interaction import packed
 from remembrancer.ports.embedder import Embedded, EmbeddedPassages, Embedder, Passage
@@ -295,3 +295,76 @@ def test_a_text_without_a_word_is_kept_without_words() -> None:
         return [signs.shape for signs in (await ctx.store.words(READER, "hash-256", {memory: 0})).values()]
 
     assert run(Reading(), steps) == [(0, 32)]
+
+
+# ── one memory, now ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_one_memory_is_indexed_before_all_that_wait() -> None:
+    async def steps(ctx: Context, _: FixedClock) -> tuple[Swept, int]:
+        await observed(ctx, "one", "two")
+        memory, _new = await record.remember(ctx, SCOPE, MemoryDraft(text="at once"))
+        swept = await index_memory(ctx, READER, memory.id)
+        return swept, len(await ctx.store.vectors(READER, "hash-256", [memory.id]))
+
+    assert run(HashEmbedder(), steps) == (Swept(1, 0), 1)
+
+
+def test_indexing_one_memory_touches_no_other() -> None:
+    async def steps(ctx: Context, _: FixedClock) -> int:
+        await observed(ctx, "one", "two")
+        memory, _new = await record.remember(ctx, SCOPE, MemoryDraft(text="at once"))
+        await index_memory(ctx, READER, memory.id)
+        return await vectors(ctx)
+
+    assert run(HashEmbedder(), steps) == 1
+
+
+def test_a_memory_that_is_indexed_is_not_embedded_again() -> None:
+    embedder = Picky()
+
+    async def steps(ctx: Context, _: FixedClock) -> Swept:
+        memory, _new = await record.remember(ctx, SCOPE, MemoryDraft(text="at once"))
+        await index_memory(ctx, READER, memory.id)
+        embedder.given.clear()
+        return await index_memory(ctx, READER, memory.id)
+
+    assert (run(embedder, steps), embedder.given) == (Swept(0, 0), [])
+
+
+def test_a_memory_that_failed_is_tried_at_once_when_it_is_asked_for() -> None:
+    embedder = Picky()
+
+    async def steps(ctx: Context, _: FixedClock) -> list[int]:
+        memory, _new = await record.remember(ctx, SCOPE, MemoryDraft(text="poison"))
+        await index_batch(ctx, SCOPE)
+        embedder.well = True
+        return [(await index_batch(ctx, SCOPE)).indexed, (await index_memory(ctx, READER, memory.id)).indexed]
+
+    assert run(embedder, steps) == [0, 1]
+
+
+def test_a_memory_that_cannot_be_embedded_now_raises_and_is_left_to_the_sweep() -> None:
+    async def steps(ctx: Context, _: FixedClock) -> int:
+        memory, _new = await record.remember(ctx, SCOPE, MemoryDraft(text="at once"))
+        with pytest.raises(ModelUnavailable):
+            await index_memory(ctx, READER, memory.id)
+        return len(await ctx.store.pending(SCOPE, "hash-256", limit=9, now=ctx.clock()))
+
+    assert run(FailingEmbedder(), steps) == 1
+
+
+def test_without_an_embedder_one_memory_cannot_be_indexed_and_it_says_so() -> None:
+    async def steps(ctx: Context, _: FixedClock) -> Swept:
+        memory, _new = await record.remember(ctx, SCOPE, MemoryDraft(text="at once"))
+        return await index_memory(ctx, READER, memory.id)
+
+    assert run(None, steps) == Swept(0, 0, "no embedder")
+
+
+def test_a_memory_that_is_not_there_cannot_be_indexed() -> None:
+    async def steps(ctx: Context, _: FixedClock) -> Swept:
+        return await index_memory(ctx, READER, UUID(int=7))
+
+    with pytest.raises(NotFound):
+        run(HashEmbedder(), steps)

@@ -190,3 +190,8 @@ def test_a_doctor_says_that_the_embedder_is_down_and_what_it_means(tmp_path: Pat
         "vector-degraded: the model does not answer",
     )
     assert "lexical" in finding.repair
+
+
+def test_a_doctor_says_that_no_language_model_is_set(rem: Remembrancer) -> None:
+    [finding] = [one for one in rem.doctor() if one.check == "language model"]
+    assert (finding.ok, finding.detail) == (True, "no language model is set (llm)")

@@ -20,7 +20,8 @@ from remembrancer.engine.context import Context
 from remembrancer.engine.index import index_batch
 from remembrancer.engine.recall import Question, recall
 from remembrancer.policies.encoding import Encoding
-from remembrancer.policies.late_interaction import QuestionWords, closeness, packed
+from remembrancer.policies.late_interaction import QuestionWords, packed
+from remembrancer.policies.late_interaction import compared as compare
 from remembrancer.policies.ranking import Ranking
 from remembrancer.policies.scoring import Signal, Weighted
 from remembrancer.ports.embedder import Embedder, Passage
@@ -117,7 +118,7 @@ def test_a_hit_says_how_close_its_words_come() -> None:
         embedder = WordHashEmbedder()
         (words,) = (await embedder.embed_passages([Passage("kestrel barn")])).words
         question = QuestionWords((await embedder.embed_question("kestrel")).words, np.array([1.0], dtype=np.float32))
-        return float(closeness(question, [packed(words)])[0])
+        return float(compare(question, [packed(words)]).closeness()[0])
 
     assert answer[0].explanation.signals["late_interaction"] == asyncio.run(by_hand())
     assert answer[0].score == answer[0].explanation.signals["late_interaction"]
@@ -227,3 +228,19 @@ def test_an_answer_names_the_leg_of_what_stands_around_a_turn() -> None:
 def test_a_ranking_that_reads_no_surroundings_has_no_such_leg() -> None:
     answer = answered("kestrel", embedder=None, chosen=Ranking(score=NEW))
     assert answer.trace.legs == {"dense": 0, "lexical": 1}
+
+
+def test_the_words_of_a_session_count_for_each_of_its_turns() -> None:
+    score = Weighted(((CLOSE, 0.5), (Signal("session_words"), 0.5)))
+
+    async def steps(ctx: Context) -> Recall:
+        for session, text in (("one", "kestrel"), ("one", "barn"), ("two", "owl")):
+            await record.observe(ctx, SCOPE.narrowed(session=session), [EventDraft(text=text)])
+        await index_batch(ctx, SCOPE)
+        return await asked(ctx, "kestrel barn")
+
+    answer = run(steps, WordHashEmbedder(), Ranking(score=score, reread=9), WORDS)
+    together = {hit.memory.text: hit.explanation.signals["session_words"] for hit in answer}
+    assert together["kestrel"] == together["barn"]
+    assert together["kestrel"] > max(value for value in close(answer).values() if value is not None)
+    assert together["owl"] == close(answer)["owl"]

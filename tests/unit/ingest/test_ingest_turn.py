@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from remembrancer.domain.recalled import without_recalled
 from remembrancer.errors import InvalidInput
 from remembrancer.ingest.turn import (
     ContentKeys,
@@ -16,7 +17,6 @@ from remembrancer.ingest.turn import (
     identity,
     label,
     pieces,
-    without_recalled,
 )
 
 OPEN, CLOSE = "<recalled-memory>", "</recalled-memory>"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from remembrancer.policies.late_interaction import ASKING_IDF, QuestionWords, closeness, packed, weighted
+from remembrancer.policies.late_interaction import ASKING_IDF, QuestionWords, compared, packed, weighted
 from remembrancer.policies.lexical import stem
 from remembrancer.testing.doubles import a_vector
 
@@ -83,6 +83,10 @@ def test_signs_are_packed_a_bit_a_component_the_first_one_highest() -> None:
 
 def test_of_no_word_no_sign_is_packed() -> None:
     assert packed(np.zeros((0, DIM), dtype=np.float32)).shape == (0, DIM // 8)
+
+
+def closeness(question: QuestionWords, texts: Sequence[NDArray[np.uint8]]) -> NDArray[np.float64]:
+    return compared(question, texts).closeness()
 
 
 # ── how close ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -168,3 +172,34 @@ def test_a_text_that_says_what_is_asked_is_closer_than_one_that_does_not() -> No
     )
     close = closeness(question, [other, half, same])
     assert close[0] < close[1] < close[2]
+
+
+# ── texts of a group ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@given(seed=st.integers(0, 2**32))
+def test_a_group_is_as_close_as_one_text_of_all_its_words(seed: int) -> None:
+    texts = [packed(random_words(seed + n, 2)) for n in range(4)]
+    question = asking(random_words(seed + 9, 3), 0.5, 0.25, 0.25)
+    together = compared(question, texts).together(np.array([7, 3, 7, 3]))
+    (first,) = closeness(question, [np.concatenate([texts[0], texts[2]])])
+    (second,) = closeness(question, [np.concatenate([texts[1], texts[3]])])
+    np.testing.assert_allclose(together, [first, second, first, second], rtol=1e-6)
+
+
+def test_texts_of_no_group_are_by_themselves() -> None:
+    texts = [packed(random_words(n, 2)) for n in range(3)]
+    against = compared(asking(random_words(9, 2), 0.5, 0.5), texts)
+    np.testing.assert_allclose(against.together(np.array([-1, -1, 0])), against.closeness())
+
+
+def test_a_text_without_words_is_not_compared_in_its_group_either() -> None:
+    texts = [packed(random_words(1, 0)), packed(random_words(2, 2))]
+    against = compared(asking(random_words(9, 1)), texts)
+    together = against.together(np.array([0, 0]))
+    assert np.isnan(together).tolist() == [True, False]
+    assert together[1] == against.closeness()[1]
+
+
+def test_without_texts_there_are_no_groups() -> None:
+    assert compared(asking(random_words(9, 1)), []).together(np.zeros(0, dtype=np.int32)).shape == (0,)

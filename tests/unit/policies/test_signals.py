@@ -56,6 +56,7 @@ def surrounded(
         spoken=np.array([spoken], dtype=np.float32),
         marks=np.array([int(marks)], dtype=np.int32),
         rank=np.array([1], dtype=np.int32),
+        stream=np.array([-1], dtype=np.int32),
         idf=np.array([2.0]),
     )
     candidates = replace(found([a_memory()], [Match()], bound=bound), surroundings=around)

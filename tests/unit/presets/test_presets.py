@@ -11,7 +11,7 @@ from remembrancer.domain.memory import Tier
 from remembrancer.domain.scope import Reach
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.admission import Admission
-from remembrancer.policies.ranking import LATE_INTERACTION, MAX_DEPTH, RERANK, Depth, Ranking
+from remembrancer.policies.ranking import COMPARED, MAX_DEPTH, RERANK, Depth, Ranking
 from remembrancer.policies.reinforcement import FeedbackSteps, Strikes
 from remembrancer.policies.relevance import Floor
 from remembrancer.policies.scoring import (
@@ -109,7 +109,7 @@ def test_a_factor_that_is_held_within_the_unit_interval_may_count(score: Express
 
 @pytest.mark.parametrize("name", sorted({name for name, scale in SCALES.items() if scale is Scale.UNIT} - {RERANK}))
 def test_a_calibrated_signal_may_be_a_score(name: str) -> None:
-    assert Ranking(score=Signal(name), reread=int(name == LATE_INTERACTION)).score == Signal(name)
+    assert Ranking(score=Signal(name), reread=int(name in COMPARED)).score == Signal(name)
 
 
 def test_a_strength_that_depends_on_the_question_is_refused() -> None:

@@ -4,32 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import TypeVar, assert_never
 from uuid import UUID
 
 import numpy as np
 
-from remembrancer.adapters.reference.rows import Rows, StoredVector
-from remembrancer.domain.event import Event
+from remembrancer.adapters.reference.rows import Archived, Progress, Rows, StoredVector
+from remembrancer.adapters.reference.streams import place_of
+from remembrancer.domain.event import Event, archived
 from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.memory import Cue, Memory, Revision
 from remembrancer.domain.relation import Relation
+from remembrancer.domain.review import Review
+from remembrancer.domain.scope import Scope
 from remembrancer.domain.strength import Exposed
 from remembrancer.errors import Conflict, InvalidInput
 from remembrancer.ports.exchange import (
     Analyse,
+    ArchivedRecord,
     CueRecord,
+    Memorial,
     MemoryRecord,
     Record,
+    StreamRecord,
     VectorRecord,
+    archived_to_row,
     audit_to_row,
     cue_to_row,
+    digest_of,
     event_to_row,
     exposure_to_row,
     health_to_row,
     memory_to_row,
     relation_to_row,
+    review_to_row,
     revision_to_row,
+    stream_to_row,
     vector_to_row,
 )
 from remembrancer.ports.store import Audited, ExportRow
@@ -39,8 +50,7 @@ T = TypeVar("T")
 
 def export(rows: Rows) -> Iterator[ExportRow]:
     """Every row, in an order that depends on the rows alone."""
-    for event in sorted(rows.events.values(), key=lambda event: (event.recorded_at, _stream(event), event.seq)):
-        yield event_to_row(event)
+    yield from _journal(rows)
     for memory in sorted(rows.memories.values(), key=lambda memory: (memory.recorded_at, memory.id)):
         yield memory_to_row(memory, rows.provenance[memory.id])
     refs = sorted(rows.cues, key=lambda ref: (rows.cues[ref].cue.memory_id, rows.cues[ref].cue.ordinal))
@@ -57,9 +67,23 @@ def export(rows: Rows) -> Iterator[ExportRow]:
     yield from _logs(rows)
 
 
+def _journal(rows: Rows) -> Iterator[ExportRow]:
+    for event in sorted(rows.events.values(), key=_in_order):
+        yield event_to_row(event)
+    for one in sorted(rows.archive.values(), key=lambda one: _in_order(one.event)):
+        yield archived_to_row(one.event, one.at)
+    for stream, progress in sorted(rows.streams.items(), key=lambda pair: place_of(pair[0])):
+        if progress == Progress():
+            continue
+        read = _read(rows, stream, progress.cursor)
+        yield stream_to_row(StreamRecord(stream=stream, cursor=progress.cursor, read=read, note=progress.note))
+
+
 def _logs(rows: Rows) -> Iterator[ExportRow]:
     for _, exposed in sorted(rows.exposures.items()):
         yield exposure_to_row(exposed)
+    for _, review in sorted(rows.reviews.items()):
+        yield review_to_row(review)
     for line in sorted(rows.audit, key=lambda line: (line.memory_id, line.at, line.action, line.reason)):
         yield audit_to_row(line)
     for _, snapshot in sorted(rows.health.items()):
@@ -73,21 +97,33 @@ def take_in(rows: Rows, records: Iterable[Record], analyse: Analyse, new_ref: Ca
 
 def _take_in(rows: Rows, record: Record, analyse: Analyse, new_ref: Callable[[], int]) -> bool:
     match record:
-        case Event():
-            return _take_in_event(rows, record)
+        case Event() | ArchivedRecord() | StreamRecord():
+            return _take_in_journal(rows, record)
         case MemoryRecord(memory, event_ids):
             return _take_in_memory(rows, memory, event_ids)
         case CueRecord():
             return _take_in_cue(rows, record, analyse, new_ref)
         case VectorRecord():
             return _take_in_vector(rows, record)
-        case Revision() | Relation() | Exposed() | Audited() | HealthSnapshot():
+        case Revision() | Relation() | Exposed() | Review() | Audited() | HealthSnapshot():
             return _take_in_history(rows, record)
         case _:
             assert_never(record)
 
 
-def _take_in_history(rows: Rows, record: Revision | Relation | Exposed | Audited | HealthSnapshot) -> bool:
+def _take_in_journal(rows: Rows, record: Event | ArchivedRecord | StreamRecord) -> bool:
+    match record:
+        case Event():
+            return _take_in_event(rows, record)
+        case ArchivedRecord():
+            return _take_in_archived(rows, record)
+        case StreamRecord():
+            return _take_in_stream(rows, record)
+        case _:
+            assert_never(record)
+
+
+def _take_in_history(rows: Rows, record: Memorial) -> bool:
     """What became of memories: added where it is not there yet, and never changed."""
     match record:
         case Revision():
@@ -96,6 +132,8 @@ def _take_in_history(rows: Rows, record: Revision | Relation | Exposed | Audited
             return _take_in_relation(rows, record)
         case Exposed():
             return _take_in_exposure(rows, record)
+        case Review():
+            return _take_in_review(rows, record)
         case Audited():
             return _take_in_audit(rows, record)
         case HealthSnapshot():
@@ -107,12 +145,43 @@ def _take_in_history(rows: Rows, record: Revision | Relation | Exposed | Audited
 def _take_in_event(rows: Rows, event: Event) -> bool:
     if event.id in rows.events:
         return False
+    cut = rows.archive.get(event.id)
+    if cut is not None:
+        whole = replace(event, seq=cut.event.seq)
+        if archived(whole) != cut.event:
+            return False
+        del rows.archive[event.id]
+        rows.events[event.id] = whole
+        return True
+    rows.events[event.id] = _placed(rows, event)
+    return True
+
+
+def _take_in_archived(rows: Rows, record: ArchivedRecord) -> bool:
+    event = record.event
+    if event.id in rows.events or event.id in rows.archive:
+        return False
+    rows.archive[event.id] = Archived(_placed(rows, event), record.at)
+    return True
+
+
+def _placed(rows: Rows, event: Event) -> Event:
+    """The event at its place in its stream, or behind the last where another stands there."""
     holder = rows.event_with_key(event.scope, event.key)
     if holder is not None:
         raise Conflict(f"key {event.key!r} belongs to event {holder.id}")
-    taken = any(other.scope == event.scope and other.seq == event.seq for other in rows.events.values())
-    rows.events[event.id] = replace(event, seq=rows.next_seq(event.scope)) if taken else event
-    return True
+    taken = any(other.scope == event.scope and other.seq == event.seq for other in rows.all_events())
+    return replace(event, seq=rows.last_seq(event.scope) + 1) if taken else event
+
+
+def _take_in_stream(rows: Rows, record: StreamRecord) -> bool:
+    here = rows.progress(record.stream)
+    is_news = (record.cursor, bool(record.note)) > (here.cursor, bool(here.note))
+    is_same = record.cursor <= rows.last_seq(record.stream)
+    is_same = is_same and _read(rows, record.stream, record.cursor) == record.read
+    if is_news and is_same:
+        rows.streams[record.stream] = Progress(record.cursor, record.note)
+    return is_news and is_same
 
 
 def _take_in_memory(rows: Rows, memory: Memory, event_ids: Sequence[UUID]) -> bool:
@@ -181,6 +250,15 @@ def _take_in_exposure(rows: Rows, exposed: Exposed) -> bool:
     return True
 
 
+def _take_in_review(rows: Rows, review: Review) -> bool:
+    _require("review.memory_id", review.memory_id, rows.memories)
+    at = (review.memory_id, review.at)
+    if at in rows.reviews:
+        return False
+    rows.reviews[at] = review
+    return True
+
+
 def _take_in_audit(rows: Rows, line: Audited) -> bool:
     _require("audit.memory_id", line.memory_id, rows.memories)
     if line in rows.audit:
@@ -210,9 +288,14 @@ def _ref(rows: Rows, memory_id: UUID, ordinal: int) -> int | None:
     return None
 
 
-def _stream(event: Event) -> tuple[str, ...]:
-    scope = event.scope
-    return tuple(part or "" for part in (scope.project, scope.crew, scope.agent, scope.session))
+def _in_order(event: Event) -> tuple[datetime, tuple[str, ...], int]:
+    return event.recorded_at, place_of(event.scope), event.seq
+
+
+def _read(rows: Rows, stream: Scope, cursor: int) -> str:
+    """The digest of the stream's events up to a place, archived or not."""
+    until = [event for event in rows.all_events() if event.scope == stream and event.seq <= cursor]
+    return digest_of(event.id for event in sorted(until, key=lambda event: event.seq))
 
 
 def _vector_record(rows: Rows, cue: Cue, model: str, stored: StoredVector) -> VectorRecord:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from remembrancer.domain import validation
 from remembrancer.domain.event import Event
 from remembrancer.domain.health import HealthSnapshot
+from remembrancer.domain.job import Deferral, Run
 from remembrancer.domain.memory import IndexedCue, Memory, Revision, Status
 from remembrancer.domain.relation import Relation, RelationKind
+from remembrancer.domain.review import Review
 from remembrancer.domain.scope import Reader, Scope, Visibility
+from remembrancer.domain.spending import ModelCall
 from remembrancer.domain.strength import Exposed, Exposure
+from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import Conflict, EmbedderMismatch, NotFound
 from remembrancer.policies.selection import can_see
 from remembrancer.ports.store import Audited
@@ -35,6 +40,22 @@ class StoredVector:
 class Failure:
     count: int
     retry_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Up to which place, inclusive, a stream has been read into episodes, and what its reader left for the next."""
+
+    cursor: int = 0
+    note: Mapping[str, JsonValue] = field(default_factory=validation.no_json)
+
+
+@dataclass(frozen=True, slots=True)
+class Archived:
+    """An event as it is cut, and when it was."""
+
+    event: Event
+    at: datetime
 
 
 @dataclass(slots=True)
@@ -60,6 +81,14 @@ class Rows:
     audit: set[Audited] = field(default_factory=set[Audited])
     health: dict[tuple[str, date], HealthSnapshot] = field(default_factory=dict[tuple[str, date], HealthSnapshot])
     """By crew ("" for the workspace) and day."""
+    streams: dict[Scope, Progress] = field(default_factory=dict[Scope, Progress])
+    """Of those that were read at all."""
+    archive: dict[UUID, Archived] = field(default_factory=dict[UUID, Archived])
+    reviews: dict[tuple[UUID, datetime], Review] = field(default_factory=dict[tuple[UUID, datetime], Review])
+    runs: dict[str, Run] = field(default_factory=dict[str, Run])
+    deferrals: dict[tuple[str, str], Deferral] = field(default_factory=dict[tuple[str, str], Deferral])
+    """By job and item."""
+    calls: list[ModelCall] = field(default_factory=list[ModelCall])
 
     def copy(self) -> Rows:
         """The same rows apart: writing to the copy leaves these as they are. The values themselves are frozen."""
@@ -75,14 +104,25 @@ class Rows:
             exposures=dict(self.exposures),
             audit=set(self.audit),
             health=dict(self.health),
+            streams=dict(self.streams),
+            archive=dict(self.archive),
+            reviews=dict(self.reviews),
+            runs=dict(self.runs),
+            deferrals=dict(self.deferrals),
+            calls=list(self.calls),
         )
 
     def visible_memories(self, reader: Reader) -> list[Memory]:
         return [memory for memory in self.memories.values() if _is_seen(reader, memory)]
 
-    def visible_events(self, reader: Reader) -> list[Event]:
+    def visible_events(self, reader: Reader, *, archived: bool = False) -> list[Event]:
         """Events carry neither visibility nor importance of their own: the reach alone decides."""
-        return [event for event in self.events.values() if can_see(reader, event.scope, Visibility.WORKSPACE)]
+        events = self.all_events() if archived else list(self.events.values())
+        return [event for event in events if can_see(reader, event.scope, Visibility.WORKSPACE)]
+
+    def all_events(self) -> list[Event]:
+        """Those of the journal and those of the archive."""
+        return [*self.events.values(), *(one.event for one in self.archive.values())]
 
     def visible(self, reader: Reader, memory_id: UUID) -> Memory | None:
         memory = self.memories.get(memory_id)
@@ -95,6 +135,12 @@ class Rows:
             raise NotFound("memory", memory_id)
         return memory
 
+    def there(self, memory_id: UUID) -> Memory:
+        """Whatever its visibility. Raises NotFound for one that the workspace does not have."""
+        if memory_id not in self.memories:
+            raise NotFound("memory", memory_id)
+        return self.memories[memory_id]
+
     def cues_by_memory(self) -> dict[UUID, list[tuple[int, IndexedCue]]]:
         """Refs and cues of each memory, by ordinal."""
         by_memory: dict[UUID, list[tuple[int, IndexedCue]]] = {}
@@ -105,14 +151,18 @@ class Rows:
     def cues_of(self, memory_id: UUID) -> list[tuple[int, IndexedCue]]:
         return self.cues_by_memory().get(memory_id, [])
 
-    def next_seq(self, scope: Scope) -> int:
-        return 1 + max((event.seq for event in self.events.values() if event.scope == scope), default=0)
+    def last_seq(self, stream: Scope) -> int:
+        """The place of the stream's last event, archived or not; 0 where there is none."""
+        return max((event.seq for event in self.all_events() if event.scope == stream), default=0)
+
+    def progress(self, stream: Scope) -> Progress:
+        return self.streams.get(stream, Progress())
 
     def event_with_key(self, scope: Scope, key: str | None) -> Event | None:
         if key is None:
             return None
         owner = scope.narrowed(session=None)
-        for event in self.events.values():
+        for event in self.all_events():
             if event.key == key and event.scope.narrowed(session=None) == owner:
                 return event
         return None

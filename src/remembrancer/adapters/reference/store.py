@@ -169,6 +169,10 @@ class ReferenceStore:
     async def unreviewed(self, scope: Scope, exposure: Exposure, *, limit: int) -> tuple[Evidence, ...]:
         return work.unreviewed(self._reading(scope), exposure, limit)
 
+    async def exposed_in(self, scope: Scope, session: str, exposure: Exposure) -> tuple[UUID, ...]:
+        exposed = self._reading(scope).exposures.values()
+        return tuple(sorted({one.memory_id for one in exposed if one.session == session and one.exposure is exposure}))
+
     async def reviews(self, reader: Reader, memory_id: UUID) -> tuple[Review, ...]:
         rows = self._reading(reader.scope)
         if rows.visible(reader, memory_id) is None:
@@ -291,6 +295,16 @@ class ReferenceStore:
         return tuple(
             PendingCue(ref, cue.memory_id, cue.text, cue.heading, *_spoken(rows, cue, before))
             for ref, cue in cues.items()
+        )
+
+    async def pending_of(
+        self, scope: Scope, model: str, memory_id: UUID, *, before: int = 0, words: bool = False
+    ) -> tuple[PendingCue, ...]:
+        rows = self._reading(scope)
+        return tuple(
+            PendingCue(ref, memory_id, indexed.cue.text, indexed.cue.heading, *_spoken(rows, indexed.cue, before))
+            for ref, indexed in rows.cues_of(memory_id)
+            if _is_missing(rows.vectors.get((ref, model)), words=words)
         )
 
     async def put_vectors(

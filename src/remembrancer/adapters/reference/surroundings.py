@@ -7,11 +7,13 @@ from itertools import pairwise
 from uuid import UUID
 
 import numpy as np
+from numpy.typing import NDArray
 
 from remembrancer.adapters.reference.rows import Rows
 from remembrancer.domain.candidates import Surroundings
 from remembrancer.domain.event import SPEAKERS, Event
 from remembrancer.domain.memory import IndexedCue
+from remembrancer.domain.scope import Scope
 from remembrancer.ports.store import BRIEF_TERMS, CONTEXT_GAP, NEXT_BUT_ONE, SearchRequest
 
 
@@ -68,7 +70,19 @@ class Around:
             spoken=np.array([self._spoken(cue, request) for cue in best], dtype=np.float32),
             marks=np.array([int(cue.marks) for cue in best], dtype=np.int32),
             rank=np.array(ranks, dtype=np.int32),
+            stream=self._streams(best),
             idf=np.array(list(self._idf.values())),
+        )
+
+    def _streams(self, best: Sequence[IndexedCue]) -> NDArray[np.int32]:
+        numbers: dict[Scope, int] = {}
+        events = [self._event(cue) for cue in best]
+        return np.array(
+            [
+                -1 if event is None or event.scope.session is None else numbers.setdefault(event.scope, len(numbers))
+                for event in events
+            ],
+            dtype=np.int32,
         )
 
     def _session(self, indexed: IndexedCue, ref: int, bm25: Mapping[int, float]) -> float:

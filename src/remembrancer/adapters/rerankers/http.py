@@ -10,13 +10,13 @@ import json
 import ssl
 from collections.abc import Sequence
 from http import HTTPStatus
-from typing import Final, NamedTuple, Self, cast
+from typing import Final, NamedTuple, Self
 
 import httpx
 import numpy as np
 from numpy.typing import NDArray
 
-from remembrancer.adapters.endpoints import host_and_port, said_by
+from remembrancer.adapters.endpoints import host_and_port, said_by, said_in
 from remembrancer.adapters.rerankers.services import AnswerError, RerankService
 from remembrancer.errors import InvalidInput, ModelUnavailable
 
@@ -188,17 +188,8 @@ def _seconds(retry_after: str) -> float | None:
 
 
 def _error_of(body: bytes) -> str:
-    """What a service says of a refusal, on one line; empty where it says nothing that is known.
-
-    Text Embeddings Inference: `error`; vLLM: `error.message`; Cohere: `message`; Jina: `detail`.
-    """
+    """What a service says of a refusal; empty where that is no JSON."""
     try:
-        said: object = json.loads(body)
+        return said_in(json.loads(body))
     except (ValueError, RecursionError):
         return ""
-    for _ in range(2):
-        if isinstance(said, dict):
-            fields = cast("dict[str, object]", said)
-            said = next((fields[name] for name in ("error", "message", "detail") if fields.get(name)), fields)
-    text = said if isinstance(said, str) else json.dumps(said)
-    return " ".join(text.split())

@@ -81,9 +81,14 @@ def kept_by(where: Filter, conditions: Where) -> Where:
     conditions.add(f"m.status = '{Status.ACTIVE}' OR m.retired_at > ?", at)
     conditions.add("m.valid_from IS NULL OR m.valid_from <= ?", at)
     conditions.add("m.valid_until IS NULL OR m.valid_until > ?", at)
-    for column, values in (("kind", where.kinds), ("tier", where.tiers), ("visibility", where.visibilities)):
+    for condition, values in (
+        ("m.kind IN", where.kinds),
+        ("m.kind NOT IN", where.without_kinds or None),
+        ("m.tier IN", where.tiers),
+        ("m.visibility IN", where.visibilities),
+    ):
         if values is not None:
-            conditions.add(f"m.{column} IN ({_marks(values)})", *sorted(values))
+            conditions.add(f"{condition} ({marks(values)})", *sorted(values))
     for condition, value in (
         ("m.source = ?", where.source),
         ("m.crew = ?", where.crew),
@@ -96,7 +101,7 @@ def kept_by(where: Filter, conditions: Where) -> Where:
         conditions.add("m.tags <> '[]' AND EXISTS (SELECT 1 FROM json_each(m.tags) WHERE value = ?)", tag)
     if where.without_tags:
         conditions.add(
-            f"NOT EXISTS (SELECT 1 FROM json_each(m.tags) WHERE value IN ({_marks(where.without_tags)}))",
+            f"NOT EXISTS (SELECT 1 FROM json_each(m.tags) WHERE value IN ({marks(where.without_tags)}))",
             *sorted(where.without_tags),
         )
     for key, held in where.metadata:
@@ -133,9 +138,9 @@ def events_kept_by(where: EventFilter, conditions: Where) -> Where:
     if where.session is not None:
         conditions.add("e.session = ?", where.session)
     if where.types is not None:
-        conditions.add(f"e.type IN ({_marks(where.types)})", *sorted(where.types))
+        conditions.add(f"e.type IN ({marks(where.types)})", *sorted(where.types))
     if where.without_types:
-        conditions.add(f"e.type NOT IN ({_marks(where.without_types)})", *sorted(where.without_types))
+        conditions.add(f"e.type NOT IN ({marks(where.without_types)})", *sorted(where.without_types))
     if where.recorded_after is not None:
         conditions.add("e.recorded_at > ?", micros(where.recorded_after))
     if where.since is not None:
@@ -150,5 +155,10 @@ def owner(scope: Scope) -> tuple[str, str, str, str]:
     return scope.workspace, scope.project or "", scope.crew or "", scope.agent or ""
 
 
-def _marks(values: Collection[str]) -> str:
+def stream_of(scope: Scope) -> tuple[str, str, str, str, str]:
+    """The same and the session: what the places of events are counted in."""
+    return (*owner(scope), scope.session or "")
+
+
+def marks(values: Collection[str]) -> str:
     return ", ".join("?" * len(values))

@@ -18,7 +18,7 @@ from remembrancer.adapters.sqlite.times import micros
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.errors import EmbedderMismatch
-from remembrancer.ports.store import CONTEXT_GAP, MAX_SAID_CHARS, CueVector, PendingCue, Said
+from remembrancer.ports.store import CONTEXT_GAP, MAX_ERROR_CHARS, MAX_SAID_CHARS, CueVector, PendingCue, Said
 
 FIRST_RETRY: Final = timedelta(seconds=30)
 LAST_RETRY: Final = timedelta(days=1)
@@ -38,16 +38,33 @@ def untried(
 
     `words`: or no vectors of their words.
     """
-    missing = "v.n IS NULL OR NOT EXISTS (SELECT 1 FROM word_vectors w WHERE w.cue = c.n AND w.model = v.model)"
     rows = connection.execute(
         f"SELECT {_PENDING} FROM cues c JOIN memories m ON m.n = c.memory LEFT JOIN events e ON e.n = c.event"
         " LEFT JOIN embeddings v ON v.cue = c.n AND v.model = ?"
         " LEFT JOIN vector_retries r ON r.cue = c.n AND r.model = ?"
-        f" WHERE c.workspace = ? AND c.n > ? AND ({missing if words else 'v.n IS NULL'}) AND r.cue IS NULL"
+        f" WHERE c.workspace = ? AND c.n > ? AND ({_missing(words=words)}) AND r.cue IS NULL"
         " ORDER BY c.n LIMIT ?",
         (model, model, scope.workspace, after, limit),
     )
     return _pending(connection, scope, rows, before)
+
+
+def missing_of(
+    connection: Connection, scope: Scope, model: str, memory_id: UUID, *, before: int, words: bool
+) -> tuple[PendingCue, ...]:
+    """Cues of one memory that have no vector, by ordinal; `words`: or no vectors of their words."""
+    rows = connection.execute(
+        f"SELECT {_PENDING} FROM memories m JOIN cues c ON c.memory = m.n LEFT JOIN events e ON e.n = c.event"
+        " LEFT JOIN embeddings v ON v.cue = c.n AND v.model = ?"
+        f" WHERE m.workspace = ? AND m.id = ? AND ({_missing(words=words)}) ORDER BY c.ordinal",
+        (model, scope.workspace, memory_id.bytes),
+    )
+    return _pending(connection, scope, rows, before)
+
+
+def _missing(*, words: bool) -> str:
+    without_words = "NOT EXISTS (SELECT 1 FROM word_vectors w WHERE w.cue = c.n AND w.model = v.model)"
+    return f"v.n IS NULL OR {without_words}" if words else "v.n IS NULL"
 
 
 def due_again(
@@ -197,6 +214,11 @@ def require_dim(connection: Connection, workspace: str, model: str, dim: int) ->
         raise EmbedderMismatch(f"model {model!r} has vectors of {known} dimensions here, this one has {dim}")
 
 
+def wait_after(attempts: int) -> timedelta:
+    """How long what failed so often, from 1, waits before it is tried again."""
+    return min(FIRST_RETRY * (1 << min(attempts - 1, 20)), LAST_RETRY)
+
+
 def defer_vectors(
     connection: Connection, scope: Scope, model: str, refs: Sequence[int], error: str, now: datetime
 ) -> None:
@@ -205,11 +227,10 @@ def defer_vectors(
             "SELECT attempts FROM vector_retries WHERE cue = ? AND model = ?", (ref, model)
         ).get
         attempts = 1 if failed is None else failed + 1
-        wait = min(FIRST_RETRY * (1 << min(attempts - 1, 20)), LAST_RETRY)
         connection.execute(
             "INSERT INTO vector_retries (cue, model, attempts, retry_at, error)"
             " SELECT n, ?, ?, ?, ? FROM cues WHERE n = ? AND workspace = ?"
             " ON CONFLICT DO UPDATE SET attempts = excluded.attempts, retry_at = excluded.retry_at,"
             " error = excluded.error",
-            (model, attempts, micros(now + wait), error[:500], ref, scope.workspace),
+            (model, attempts, micros(now + wait_after(attempts)), error[:MAX_ERROR_CHARS], ref, scope.workspace),
         )

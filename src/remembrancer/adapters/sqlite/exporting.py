@@ -9,13 +9,24 @@ from uuid import UUID
 from remembrancer.adapters.sqlite.connection import Connection
 from remembrancer.adapters.sqlite.errors import as_written
 from remembrancer.adapters.sqlite.health import SNAPSHOT_COLUMNS, snapshot_of
-from remembrancer.adapters.sqlite.rows import EVENT_COLUMNS, MEMORY_COLUMNS, MEMORY_SELECT, event_of, memory_of
+from remembrancer.adapters.sqlite.reviews import REVIEW_COLUMNS, review_of
+from remembrancer.adapters.sqlite.rows import (
+    EVENT_COLUMNS,
+    MEMORY_COLUMNS,
+    MEMORY_SELECT,
+    Row,
+    decoded,
+    event_of,
+    memory_of,
+    scope_of,
+)
+from remembrancer.adapters.sqlite.streams import digest_until
 from remembrancer.adapters.sqlite.times import moment, optional_moment
 from remembrancer.domain.memory import Cue, Revision
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.strength import Exposed, Exposure
 from remembrancer.ports import exchange
-from remembrancer.ports.exchange import VectorRecord
+from remembrancer.ports.exchange import StreamRecord, VectorRecord
 from remembrancer.ports.store import Audited, ExportRow
 
 PAGE: Final = 1000
@@ -40,6 +51,36 @@ def _events(connection: Connection, workspace: str, after: Any) -> Page:
         )
     )
     return [exchange.event_to_row(event_of(row)) for row in rows], rows[-1][0] if rows else None
+
+
+def _archived(connection: Connection, workspace: str, after: Any) -> Page:
+    rows = list(
+        connection.execute(
+            f"SELECT {EVENT_COLUMNS}, e.archived_at FROM archive e WHERE e.workspace = ? AND e.id > ? ORDER BY e.id"
+            " LIMIT ?",
+            (workspace, after or b"", PAGE),
+        )
+    )
+    exported = [exchange.archived_to_row(event_of(row[:-1]), moment(row[-1])) for row in rows]
+    return exported, rows[-1][0] if rows else None
+
+
+def _streams(connection: Connection, workspace: str, after: Any) -> Page:
+    rows = list(
+        connection.execute(
+            "SELECT workspace, project, crew, agent, session, segmented, note FROM streams WHERE workspace = ?"
+            " AND (project, crew, agent, session) > (?, ?, ?, ?) AND (segmented > 0 OR note <> '{}')"
+            " ORDER BY project, crew, agent, session LIMIT ?",
+            (workspace, *(after or ("", "", "", "")), PAGE),
+        )
+    )
+    return [exchange.stream_to_row(_stream(connection, row)) for row in rows], rows[-1][1:5] if rows else None
+
+
+def _stream(connection: Connection, row: Row) -> StreamRecord:
+    stream, cursor = scope_of(row[:5]), row[5]
+    read = digest_until(connection, stream, cursor)
+    return StreamRecord(stream=stream, cursor=cursor, read=read, note=decoded(row[6]))
 
 
 def _memories(connection: Connection, workspace: str, after: Any) -> Page:
@@ -157,16 +198,31 @@ def _relations(connection: Connection, workspace: str, after: Any) -> Page:
 def _exposures(connection: Connection, workspace: str, after: Any) -> Page:
     rows = list(
         connection.execute(
-            "SELECT m.id, x.kind, x.at, x.similarity FROM memories m JOIN exposures x ON x.memory = m.n"
+            "SELECT m.id, x.kind, x.at, x.similarity, x.query, x.session FROM memories m"
+            " JOIN exposures x ON x.memory = m.n"
             f" WHERE {_AFTER} AND (m.id, x.kind, x.at) > (?, ?, ?) ORDER BY m.id, x.kind, x.at LIMIT ?",
             (*_after(workspace, after or (b"", "", 0)), PAGE),
         )
     )
     exported = [
-        exchange.exposure_to_row(Exposed(UUID(bytes=memory), Exposure(kind), moment(at), similarity))
-        for memory, kind, at, similarity in rows
+        exchange.exposure_to_row(
+            Exposed(UUID(bytes=memory), Exposure(kind), moment(at), similarity, query, session or None)
+        )
+        for memory, kind, at, similarity, query, session in rows
     ]
     return exported, rows[-1][:3] if rows else None
+
+
+def _reviews(connection: Connection, workspace: str, after: Any) -> Page:
+    rows = list(
+        connection.execute(
+            f"SELECT m.id, {REVIEW_COLUMNS} FROM memories m JOIN reviews r ON r.memory = m.n"
+            f" WHERE {_AFTER} AND (m.id, r.at) > (?, ?) ORDER BY m.id, r.at LIMIT ?",
+            (*_after(workspace, after or (b"", 0)), PAGE),
+        )
+    )
+    exported = [exchange.review_to_row(review_of(UUID(bytes=row[0]), row[1:])) for row in rows]
+    return exported, rows[-1][:2] if rows else None
 
 
 def _audit(connection: Connection, workspace: str, after: Any) -> Page:
@@ -206,12 +262,15 @@ def _after(workspace: str, position: tuple[Any, ...]) -> tuple[Any, ...]:
 
 _PAGES: Final[dict[str, Callable[[Connection, str, Any], Page]]] = {
     "event": _events,
+    "archived": _archived,
+    "stream": _streams,
     "memory": _memories,
     "cue": _cues,
     "vector": _vectors,
     "revision": _revisions,
     "relation": _relations,
     "exposure": _exposures,
+    "review": _reviews,
     "audit": _audit,
     "health": _health,
 }

@@ -3,26 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from uuid import UUID
 
 import apsw
 
-from remembrancer.adapters.sqlite.clauses import owner
+from remembrancer.adapters.sqlite import archive, streams
+from remembrancer.adapters.sqlite.clauses import owner, stream_of
 from remembrancer.adapters.sqlite.connection import Connection
 from remembrancer.adapters.sqlite.embeddings import require_dim
 from remembrancer.adapters.sqlite.health import SNAPSHOT_COLUMNS, snapshot_bindings
 from remembrancer.adapters.sqlite.journal import add_event, next_seq
 from remembrancer.adapters.sqlite.memories import add_cue, insert_row, next_change
+from remembrancer.adapters.sqlite.reviews import insert_review
+from remembrancer.adapters.sqlite.rows import EVENT_COLUMNS, event_of
 from remembrancer.adapters.sqlite.times import micros
-from remembrancer.domain.event import Event
+from remembrancer.domain.event import Event, archived
 from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.memory import Revision
 from remembrancer.domain.relation import Relation
+from remembrancer.domain.review import Review
 from remembrancer.domain.scope import Scope
+from remembrancer.domain.stream import Cursor
 from remembrancer.domain.strength import Exposed
 from remembrancer.errors import Conflict, InvalidInput
 from remembrancer.ports import exchange
-from remembrancer.ports.exchange import Analyse, CueRecord, MemoryRecord, VectorRecord
+from remembrancer.ports.exchange import (
+    Analyse,
+    ArchivedRecord,
+    CueRecord,
+    Memorial,
+    MemoryRecord,
+    StreamRecord,
+    VectorRecord,
+)
 from remembrancer.ports.store import Audited, ExportRow
 
 
@@ -40,8 +54,8 @@ def import_rows(
 
 def _import_one(connection: Connection, workspace: str, row: ExportRow, analyse: Analyse) -> bool:
     match exchange.row_to_record(row, workspace):
-        case Event() as event:
-            return _import_event(connection, event)
+        case Event() | ArchivedRecord() | StreamRecord() as record:
+            return _import_journal(connection, record)
         case MemoryRecord() as record:
             return _import_memory(connection, record)
         case CueRecord() as record:
@@ -52,9 +66,17 @@ def _import_one(connection: Connection, workspace: str, row: ExportRow, analyse:
             return _import_history(connection, workspace, record)
 
 
-def _import_history(
-    connection: Connection, workspace: str, record: Revision | Relation | Exposed | Audited | HealthSnapshot
-) -> bool:
+def _import_journal(connection: Connection, record: Event | ArchivedRecord | StreamRecord) -> bool:
+    match record:
+        case Event() as event:
+            return _import_event(connection, event)
+        case ArchivedRecord():
+            return _import_archived(connection, record)
+        case StreamRecord():
+            return _import_stream(connection, record)
+
+
+def _import_history(connection: Connection, workspace: str, record: Memorial) -> bool:
     """What became of memories: added where it is not there yet, and never changed."""
     match record:
         case Revision() as revision:
@@ -63,6 +85,8 @@ def _import_history(
             return _import_relation(connection, workspace, relation)
         case Exposed() as exposed:
             return _import_exposure(connection, workspace, exposed)
+        case Review() as review:
+            return _import_review(connection, workspace, review)
         case Audited() as line:
             return _import_audit(connection, workspace, line)
         case HealthSnapshot() as snapshot:
@@ -72,22 +96,81 @@ def _import_history(
 def _import_event(connection: Connection, event: Event) -> bool:
     if _number(connection, "events", event.scope.workspace, event.id) is not None:
         return False
-    stream = (*owner(event.scope), event.scope.session or "")
-    taken = connection.execute(
-        "SELECT 1 FROM events WHERE workspace = ? AND project = ? AND crew = ? AND agent = ? AND session = ?"
-        " AND seq = ?",
-        (*stream, event.seq),
-    ).get
-    seq = next_seq(connection, event.scope) if taken else event.seq
+    row = connection.execute(
+        f"SELECT {EVENT_COLUMNS}, e.n FROM archive e WHERE e.workspace = ? AND e.id = ?",
+        (event.scope.workspace, event.id.bytes),
+    ).fetchone()
+    if row is not None:
+        return _restore(connection, event, event_of(row[:-1]), row[-1])
+    seq = _free_place(connection, event)
+    _require_free_key(connection, event, "archive")
     try:
         add_event(connection, event, seq)
     except apsw.ConstraintError as error:
         raise Conflict(f"event {event.id}: its key {event.key!r} is taken here") from error
+    return True
+
+
+def _restore(connection: Connection, event: Event, cut: Event, number: int) -> bool:
+    """An event that is only in the archive here becomes whole again, at the place that it has here."""
+    whole = replace(event, seq=cut.seq)
+    if archived(whole) != cut:
+        return False
+    connection.execute("DELETE FROM archive WHERE n = ?", (number,))
+    add_event(connection, whole, cut.seq)
+    return True
+
+
+def _import_archived(connection: Connection, record: ArchivedRecord) -> bool:
+    event = record.event
+    if any(_number(connection, table, event.scope.workspace, event.id) is not None for table in ("events", "archive")):
+        return False
+    seq = _free_place(connection, event)
+    for table in ("events", "archive"):
+        _require_free_key(connection, event, table)
+    archive.put(connection, event, seq, record.at)
+    return True
+
+
+def _free_place(connection: Connection, event: Event) -> int:
+    """The event's place in its stream, or the one behind the last where another stands there."""
+    stream = stream_of(event.scope)
+    taken = any(
+        connection.execute(
+            f"SELECT 1 FROM {table} WHERE workspace = ? AND project = ? AND crew = ? AND agent = ? AND session = ?"
+            " AND seq = ?",
+            (*stream, event.seq),
+        ).get
+        for table in ("events", "archive")
+    )
+    if taken:
+        return next_seq(connection, event.scope)
     connection.execute(
         "INSERT INTO streams (workspace, project, crew, agent, session, last_seq) VALUES (?, ?, ?, ?, ?, ?)"
         " ON CONFLICT DO UPDATE SET last_seq = max(last_seq, excluded.last_seq)",
-        (*stream, seq),
+        (*stream, event.seq),
     )
+    return event.seq
+
+
+def _require_free_key(connection: Connection, event: Event, table: str) -> None:
+    holder = connection.execute(
+        f"SELECT 1 FROM {table} WHERE workspace = ? AND project = ? AND crew = ? AND agent = ? AND key = ?",
+        (*owner(event.scope), event.key),
+    ).get
+    if holder:
+        raise Conflict(f"event {event.id}: its key {event.key!r} is taken here")
+
+
+def _import_stream(connection: Connection, record: StreamRecord) -> bool:
+    """Only onwards, and only where the same events stand up to that place: what was read is then the stream here."""
+    here, last, note = streams.place(connection, record.stream)
+    is_news = (record.cursor, bool(record.note)) > (here, note != "{}")
+    if not is_news or record.cursor > last:
+        return False
+    if streams.digest_until(connection, record.stream, record.cursor) != record.read:
+        return False
+    streams.advance(connection, Cursor(stream=record.stream, expected=here, to=record.cursor, note=record.note))
     return True
 
 
@@ -173,10 +256,16 @@ def _import_relation(connection: Connection, workspace: str, relation: Relation)
 def _import_exposure(connection: Connection, workspace: str, exposed: Exposed) -> bool:
     number = _memory_number(connection, "exposure.memory_id", workspace, exposed.memory_id)
     connection.execute(
-        "INSERT INTO exposures (memory, kind, at, similarity) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        (number, exposed.exposure, micros(exposed.at), exposed.similarity),
+        "INSERT INTO exposures (memory, kind, at, similarity, query, session) VALUES (?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT DO NOTHING",
+        (number, exposed.exposure, micros(exposed.at), exposed.similarity, exposed.query, exposed.session or ""),
     )
     return connection.changes() > 0
+
+
+def _import_review(connection: Connection, workspace: str, review: Review) -> bool:
+    number = _memory_number(connection, "review.memory_id", workspace, review.memory_id)
+    return insert_review(connection, number, review)
 
 
 def _import_audit(connection: Connection, workspace: str, line: Audited) -> bool:

@@ -11,11 +11,12 @@ from remembrancer.adapters.sqlite.clauses import Where, kept_by, owner, seen_by
 from remembrancer.adapters.sqlite.connection import Binding, Connection
 from remembrancer.adapters.sqlite.errors import as_written
 from remembrancer.adapters.sqlite.rows import MEMORY_SELECT, Row, memory_of
-from remembrancer.adapters.sqlite.times import moment
+from remembrancer.adapters.sqlite.times import micros, moment
 from remembrancer.domain.memory import Cue, Memory, Revision
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reader, Scope
+from remembrancer.errors import NotFound
 
 _CHUNK: Final = 500
 """Ids in one statement."""
@@ -24,6 +25,16 @@ _CHUNK: Final = 500
 def get(connection: Connection, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, Memory]:
     rows = by_ids(connection, reader, ids, MEMORY_SELECT)
     return {memory.id: memory for memory in (memory_of(row) for row in rows)}
+
+
+def there(connection: Connection, scope: Scope, memory_id: UUID) -> Memory:
+    """Whatever its visibility. Raises NotFound for one that the workspace does not have."""
+    row = connection.execute(
+        f"SELECT {MEMORY_SELECT} FROM memories m WHERE m.workspace = ? AND m.id = ?", (scope.workspace, memory_id.bytes)
+    ).fetchone()
+    if row is None:
+        raise NotFound("memory", memory_id)
+    return memory_of(row)
 
 
 def cues(connection: Connection, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, tuple[Cue, ...]]:
@@ -55,6 +66,23 @@ def memories(
     order = "ASC" if oldest_first else "DESC"
     rows = connection.execute(
         f"SELECT {MEMORY_SELECT} FROM memories m WHERE {conditions.sql} ORDER BY m.occurred_to {order}, m.id LIMIT ?",
+        (*conditions.bindings, limit),
+    )
+    return tuple(memory_of(row) for row in rows)
+
+
+def workspace_memories(
+    connection: Connection, scope: Scope, where: Filter, limit: int, after: Memory | None, unconsolidated: bool
+) -> tuple[Memory, ...]:
+    conditions = Where()
+    conditions.add("m.workspace = ?", scope.workspace)
+    kept_by(where, conditions)
+    if after is not None:
+        conditions.add("(m.occurred_to, m.id) > (?, ?)", micros(after.occurred_to), after.id.bytes)
+    if unconsolidated:
+        conditions.add("m.consolidated_at IS NULL")
+    rows = connection.execute(
+        f"SELECT {MEMORY_SELECT} FROM memories m WHERE {conditions.sql} ORDER BY m.occurred_to, m.id LIMIT ?",
         (*conditions.bindings, limit),
     )
     return tuple(memory_of(row) for row in rows)

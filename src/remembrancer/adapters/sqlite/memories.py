@@ -161,37 +161,56 @@ def adjust(
     for identifier in (*ids, *(one.memory_id for one in exposed)):
         if identifier not in found:
             raise NotFound("memory", identifier)
-    adjusted: dict[UUID, Strength] = {}
-    assignments = ", ".join(f"{column} = ?" for column in (*STRENGTH_COLUMNS, "status", "retired_at", "change"))
     number = next_change(connection)
-    for identifier in dict.fromkeys(ids):
-        memory = found[identifier]
-        adjustment = change(memory.strength)
-        adjusted[identifier] = adjustment.strength
-        status, retired_at = memory.status, memory.retired_at
-        if adjustment.retire and status is Status.ACTIVE:
-            status, retired_at = Status.RETIRED, at
-            note(connection, reader.scope, identifier, "retired", adjustment.retire, at)
-        connection.execute(
-            f"UPDATE memories SET {assignments} WHERE workspace = ? AND id = ?",
-            (
-                *strength_bindings(adjustment.strength),
-                status,
-                micros(retired_at),
-                number,
-                reader.scope.workspace,
-                identifier.bytes,
-            ),
-        )
+    adjusted = {
+        identifier: adjust_one(connection, reader.scope, found[identifier], change, at, number)
+        for identifier in dict.fromkeys(ids)
+    }
     connection.executemany(
-        "INSERT INTO exposures (memory, kind, at, similarity)"
-        " SELECT n, ?, ?, ? FROM memories WHERE workspace = ? AND id = ? ON CONFLICT DO NOTHING",
+        "INSERT INTO exposures (memory, kind, at, similarity, query, session)"
+        " SELECT n, ?, ?, ?, ?, ? FROM memories WHERE workspace = ? AND id = ? ON CONFLICT DO NOTHING",
         [
-            (one.exposure, micros(one.at), one.similarity, reader.scope.workspace, one.memory_id.bytes)
+            (
+                one.exposure,
+                micros(one.at),
+                one.similarity,
+                one.query,
+                one.session or "",
+                reader.scope.workspace,
+                one.memory_id.bytes,
+            )
             for one in exposed
         ],
     )
     return adjusted
+
+
+def adjust_one(
+    connection: Connection,
+    scope: Scope,
+    memory: Memory,
+    change: Callable[[Strength], Adjustment],
+    at: datetime,
+    change_number: int,
+) -> Strength:
+    adjustment = change(memory.strength)
+    status, retired_at = memory.status, memory.retired_at
+    if adjustment.retire and status is Status.ACTIVE:
+        status, retired_at = Status.RETIRED, at
+        note(connection, scope, memory.id, "retired", adjustment.retire, at)
+    assignments = ", ".join(f"{column} = ?" for column in (*STRENGTH_COLUMNS, "status", "retired_at", "change"))
+    connection.execute(
+        f"UPDATE memories SET {assignments} WHERE workspace = ? AND id = ?",
+        (
+            *strength_bindings(adjustment.strength),
+            status,
+            micros(retired_at),
+            change_number,
+            scope.workspace,
+            memory.id.bytes,
+        ),
+    )
+    return adjustment.strength
 
 
 def note(connection: Connection, scope: Scope, memory_id: UUID, action: str, reason: str, at: datetime) -> None:
@@ -220,37 +239,43 @@ def supersede(connection: Connection, reader: Reader, old: UUID, new: UUID | Non
     for end in ends:
         if end not in found:
             raise NotFound("memory", end)
-    memory = found[old]
     if new is None:
-        return _invalidate(connection, reader, memory, at)
-    if memory.superseded_by == new:
-        return memory
-    if memory.superseded_by is not None:
-        raise Conflict(f"memory {old} is superseded by {memory.superseded_by} already")
-    if not holds(found[new], at):
-        raise Conflict(f"memory {new} holds no more itself: neither would be left")
-    if old in _successors(connection, reader.scope, new):
-        raise Conflict(f"memory {new} is, in the end, superseded by {old}: neither would be left")
-    connection.execute(
-        "UPDATE memories SET superseded_by = ?, superseded_at = ?, change = ? WHERE workspace = ? AND id = ?",
-        (new.bytes, micros(at), next_change(connection), reader.scope.workspace, old.bytes),
-    )
-    add_relation(connection, reader.scope, Relation(new, old, RelationKind.SUPERSEDES, 1.0, at), replace_weight=False)
-    note(connection, reader.scope, old, "superseded", f"by {new}", at)
+        invalidate(connection, reader.scope, found[old], at)
+    else:
+        supersede_by(connection, reader.scope, found[old], found[new], at)
     return get(connection, reader, [old])[old]
 
 
-def _invalidate(connection: Connection, reader: Reader, memory: Memory, at: datetime) -> Memory:
+def supersede_by(connection: Connection, scope: Scope, memory: Memory, successor: Memory, at: datetime) -> None:
+    """As `Store.supersede` says, of memories already looked up."""
+    old, new = memory.id, successor.id
+    if memory.superseded_by == new:
+        return
+    if memory.superseded_by is not None:
+        raise Conflict(f"memory {old} is superseded by {memory.superseded_by} already")
+    if not holds(successor, at):
+        raise Conflict(f"memory {new} holds no more itself: neither would be left")
+    if old in _successors(connection, scope, new):
+        raise Conflict(f"memory {new} is, in the end, superseded by {old}: neither would be left")
+    connection.execute(
+        "UPDATE memories SET superseded_by = ?, superseded_at = ?, change = ? WHERE workspace = ? AND id = ?",
+        (new.bytes, micros(at), next_change(connection), scope.workspace, old.bytes),
+    )
+    add_relation(connection, scope, Relation(new, old, RelationKind.SUPERSEDES, 1.0, at), replace_weight=False)
+    note(connection, scope, old, "superseded", f"by {new}", at)
+
+
+def invalidate(connection: Connection, scope: Scope, memory: Memory, at: datetime) -> None:
+    """End what the memory says at a time, in favour of nothing."""
     if memory.superseded_by is not None or (memory.valid_until is not None and memory.valid_until <= at):
-        return memory
+        return
     # What was to hold only from later on never does: an interval cannot end before it begins.
     until = at if memory.valid_from is None else max(at, memory.valid_from + MICROSECOND)
     connection.execute(
         "UPDATE memories SET valid_until = ?, change = ? WHERE workspace = ? AND id = ?",
-        (micros(until), next_change(connection), reader.scope.workspace, memory.id.bytes),
+        (micros(until), next_change(connection), scope.workspace, memory.id.bytes),
     )
-    note(connection, reader.scope, memory.id, "invalidated", "", at)
-    return get(connection, reader, [memory.id])[memory.id]
+    note(connection, scope, memory.id, "invalidated", "", at)
 
 
 def _successors(connection: Connection, scope: Scope, memory_id: UUID) -> list[UUID]:
@@ -295,8 +320,14 @@ def set_status(connection: Connection, reader: Reader, memory_id: UUID, status: 
     memory = get(connection, reader, [memory_id]).get(memory_id)
     if memory is None:
         raise NotFound("memory", memory_id)
+    move(connection, reader.scope, memory, status, at)
+    return get(connection, reader, [memory_id])[memory_id]
+
+
+def move(connection: Connection, scope: Scope, memory: Memory, status: Status, at: datetime) -> bool:
+    """Out of recall, or back. Whether it was not there already. Conflict when its topic has another active memory."""
     if memory.status is status:
-        return memory
+        return False
     if status is Status.ACTIVE and memory.topic_key is not None and memory.superseded_by is None:
         current = by_topic(connection, memory.scope, memory.topic_key)
         if current is not None:
@@ -304,9 +335,9 @@ def set_status(connection: Connection, reader: Reader, memory_id: UUID, status: 
     retired = None if status is Status.ACTIVE else micros(at)
     connection.execute(
         "UPDATE memories SET status = ?, retired_at = ?, change = ? WHERE workspace = ? AND id = ?",
-        (status, retired, next_change(connection), reader.scope.workspace, memory_id.bytes),
+        (status, retired, next_change(connection), scope.workspace, memory.id.bytes),
     )
-    return get(connection, reader, [memory_id])[memory_id]
+    return True
 
 
 def _event_numbers(connection: Connection, write: MemoryWrite, known: Mapping[UUID, int]) -> dict[UUID, int]:

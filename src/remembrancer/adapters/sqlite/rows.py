@@ -52,7 +52,7 @@ def event_of(row: Row) -> Event:
 def _event(row: Row) -> Event:
     return Event(
         id=UUID(bytes=row[0]),
-        scope=_scope(row[1:6]),
+        scope=scope_of(row[1:6]),
         seq=row[6],
         occurred_at=moment(row[7]),
         recorded_at=moment(row[8]),
@@ -62,8 +62,8 @@ def _event(row: Row) -> Event:
         actor=row[12],
         role=Role(row[13]),
         text=row[14],
-        payload=_json(row[15]),
-        refs=_json(row[16]),
+        payload=decoded(row[15]),
+        refs=decoded(row[16]),
         key=row[17],
         origin=Origin(row[18]),
     )
@@ -101,7 +101,7 @@ def memory_of(row: Row) -> Memory:
 def _memory(row: Row) -> Memory:
     return Memory(
         id=UUID(bytes=row[0]),
-        scope=_scope(row[1:6]),
+        scope=scope_of(row[1:6]),
         visibility=Visibility(row[6]),
         tier=Tier(row[7]),
         kind=row[8],
@@ -121,7 +121,7 @@ def _memory(row: Row) -> Memory:
         key=row[22],
         revision=row[23],
         tags=tuple(cast("list[str]", json.loads(row[24]))),
-        metadata=_json(row[25]),
+        metadata=decoded(row[25]),
         status=Status(row[26]),
         consolidated_at=optional_moment(row[27]),
         strength=Strength(
@@ -223,11 +223,12 @@ def encoded(value: Mapping[str, JsonValue]) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _json(value: str) -> dict[str, JsonValue]:
+def decoded(value: str) -> dict[str, JsonValue]:
     return json.loads(value)
 
 
-def _scope(parts: Row) -> Scope:
+def scope_of(parts: Row) -> Scope:
+    """Of workspace, project, crew, agent and session, as the tables hold them."""
     workspace, project, crew, agent, session = parts
     return Scope(
         workspace=workspace,

@@ -19,22 +19,34 @@ from remembrancer.adapters.sqlite import (
     journal,
     lookup,
     memories,
+    reviews,
+    spending,
     states,
+    streams,
+    work,
 )
+from remembrancer.adapters.sqlite.archive import archive
 from remembrancer.adapters.sqlite.connection import Connection
 from remembrancer.adapters.sqlite.database import Database, Snapshot
+from remembrancer.adapters.sqlite.effect import commit
 from remembrancer.adapters.sqlite.resident.cache import ResidentIndexes
 from remembrancer.domain.candidates import Candidates, States
+from remembrancer.domain.effect import Effect
 from remembrancer.domain.event import Event
 from remembrancer.domain.health import HealthSnapshot
+from remembrancer.domain.job import Deferral, Run
 from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Revision, Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation
+from remembrancer.domain.review import Evidence, Review
 from remembrancer.domain.scope import Reader, Scope
-from remembrancer.domain.strength import Adjustment, Exposed, Strength
+from remembrancer.domain.spending import ModelCall, Spent
+from remembrancer.domain.stream import Tail
+from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
 from remembrancer.errors import InvalidInput
 from remembrancer.ports.exchange import RECORDS, Analyse
 from remembrancer.ports.store import (
+    Aged,
     Appended,
     Audited,
     CueVector,
@@ -112,6 +124,60 @@ class SqliteStore:
     async def set_status(self, reader: Reader, memory_id: UUID, status: Status, *, at: datetime) -> Memory:
         return await self._database.write(lambda c: memories.set_status(c, reader, memory_id, status, at))
 
+    async def commit(self, scope: Scope, effect: Effect, *, at: datetime) -> None:
+        await self._database.write(lambda c: commit(c, scope, effect, at))
+
+    async def tails(
+        self, scope: Scope, *, at_least: int, silent_since: datetime, limit: int, after: Scope | None = None
+    ) -> tuple[Tail, ...]:
+        return await self._database.read(lambda c: streams.tails(c, scope, at_least, silent_since, limit, after))
+
+    async def tail(self, stream: Scope) -> Tail | None:
+        return await self._database.read(lambda c: streams.tail(c, stream))
+
+    async def stream_events(self, stream: Scope, *, after: int, limit: int) -> tuple[Event, ...]:
+        return await self._database.read(lambda c: streams.stream_events(c, stream, after, limit))
+
+    async def workspace_memories(
+        self, scope: Scope, where: Filter, *, limit: int, after: Memory | None = None, unconsolidated: bool = False
+    ) -> tuple[Memory, ...]:
+        return await self._database.read(
+            lambda c: lookup.workspace_memories(c, scope, where, limit, after, unconsolidated)
+        )
+
+    async def unreviewed(self, scope: Scope, exposure: Exposure, *, limit: int) -> tuple[Evidence, ...]:
+        return await self._database.read(lambda c: reviews.unreviewed(c, scope, exposure, limit))
+
+    async def exposed_in(self, scope: Scope, session: str, exposure: Exposure) -> tuple[UUID, ...]:
+        return await self._database.read(lambda c: reviews.exposed_in(c, scope, session, exposure))
+
+    async def reviews(self, reader: Reader, memory_id: UUID) -> tuple[Review, ...]:
+        return await self._database.read(lambda c: reviews.reviews(c, reader, memory_id))
+
+    async def archive(self, scope: Scope, aged: Aged, *, at: datetime, limit: int) -> int:
+        return await self._database.write(lambda c: archive(c, scope, aged, at, limit))
+
+    async def put_run(self, scope: Scope, run: Run) -> None:
+        await self._database.write(lambda c: work.put_run(c, scope, run))
+
+    async def runs(self, scope: Scope) -> Mapping[str, Run]:
+        return await self._database.read(lambda c: work.runs(c, scope))
+
+    async def defer(self, scope: Scope, job: str, item: str, *, error: str, now: datetime) -> Deferral:
+        return await self._database.write(lambda c: work.defer(c, scope, job, item, error, now))
+
+    async def settle(self, scope: Scope, job: str, items: Sequence[str]) -> None:
+        await self._database.write(lambda c: work.settle(c, scope, job, items))
+
+    async def deferrals(self, scope: Scope, job: str | None = None) -> tuple[Deferral, ...]:
+        return await self._database.read(lambda c: work.deferrals(c, scope, job))
+
+    async def log_call(self, scope: Scope, call: ModelCall) -> None:
+        await self._database.write(lambda c: spending.log_call(c, scope, call))
+
+    async def spending(self, scope: Scope, *, since: datetime | None = None) -> tuple[Spent, ...]:
+        return await self._database.read(lambda c: spending.spending(c, scope, since))
+
     async def get(self, reader: Reader, ids: Sequence[UUID]) -> Mapping[UUID, Memory]:
         return await self._database.read(lambda c: lookup.get(c, reader, ids))
 
@@ -167,6 +233,13 @@ class SqliteStore:
             return fresh + embeddings.due_again(connection, scope, model, limit - len(fresh), now, before=before)
 
         return await self._database.read(work)
+
+    async def pending_of(
+        self, scope: Scope, model: str, memory_id: UUID, *, before: int = 0, words: bool = False
+    ) -> tuple[PendingCue, ...]:
+        return await self._database.read(
+            lambda c: embeddings.missing_of(c, scope, model, memory_id, before=before, words=words)
+        )
 
     async def put_vectors(
         self,

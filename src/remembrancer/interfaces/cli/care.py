@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,8 +13,7 @@ from remembrancer.interfaces.cli import pages
 from remembrancer.interfaces.cli.invocation import Invocation
 
 if TYPE_CHECKING:
-    from remembrancer import Remembrancer
-    from remembrancer.jobs.indexer import OnIndexed
+    pass
 
 
 def stats(call: Invocation) -> None:
@@ -80,35 +78,6 @@ def doctor(call: Invocation) -> None:
     call.answer(found, pages.examined)
     if not found.ok:
         raise typer.Exit(1)
-
-
-def maintain(
-    call: Invocation,
-    *,
-    only: Annotated[
-        list[str] | None, typer.Option("--only", metavar="JOB", help="Only this job: index or health; may be repeated.")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Also what is not due.")] = False,
-) -> None:
-    """Run every job that is due.
-
-    `index` gives what waits its vectors, so that it is found by meaning too; `health` takes the day's snapshot. Says
-    what each job did, or why it did nothing.
-
-    Example: remembrancer maintain --only health
-    """
-    from remembrancer.interfaces.wire import MaintenanceOut
-
-    with call.opened(create=False) as memory, _watching(call, memory, only) as on_indexed:
-        reports = memory.maintain(only or None, force=force, on_indexed=on_indexed)
-    call.answer(MaintenanceOut.of(reports), pages.maintained)
-
-
-def _watching(
-    call: Invocation, memory: Remembrancer, only: list[str] | None
-) -> AbstractContextManager[OnIndexed | None]:
-    """A bar while indexing, unless that is not among the jobs."""
-    return call.indexing(memory) if not only or "index" in only else nullcontext()
 
 
 def export(

@@ -111,12 +111,12 @@ def compare(
     from remembrancer.evaluation import diagnosis, records
     from remembrancer.evaluation.report import paired_json
 
-    _check(plot)
+    check(plot)
     told = records.compare(first, second, seed=seed)
     if plot is not None:
         from remembrancer.interfaces import evaluation_pictures
 
-        _draw(call, plot, {"differences": evaluation_pictures.differences(told)})
+        draw(call, plot, {"differences": evaluation_pictures.differences(told)})
     if call.as_json:
         call.write(json.dumps(paired_json(told), indent=2))
         return
@@ -130,7 +130,7 @@ def _measure(call: Invocation, dataset: Dataset, measuring: Measuring) -> None:
     from remembrancer.evaluation.report import as_json
     from remembrancer.evaluation.tables import print_report
 
-    _check(measuring.plot)
+    check(measuring.plot)
     with call.measuring() as on_progress:
         options = Options(
             settings=call.settings,
@@ -147,7 +147,7 @@ def _measure(call: Invocation, dataset: Dataset, measuring: Measuring) -> None:
     if measuring.plot is not None:
         from remembrancer.interfaces import evaluation_pictures
 
-        _draw(call, measuring.plot, evaluation_pictures.pictures(report))
+        draw(call, measuring.plot, evaluation_pictures.pictures(report))
     if call.as_json:
         call.write(json.dumps(as_json(report), indent=2))
         return
@@ -158,7 +158,7 @@ def _ids(given: str | None) -> tuple[str, ...]:
     return () if given is None else tuple(given.split(","))
 
 
-def _check(plot: Path | None) -> None:
+def check(plot: Path | None) -> None:
     """Before any work is done for it. Raises InvalidInput for what is no folder, Unsupported without matplotlib."""
     if plot is None:
         return
@@ -168,7 +168,7 @@ def _check(plot: Path | None) -> None:
         raise Unsupported("a picture needs matplotlib: pip install 'remembrancer[plot]'")
 
 
-def _draw(call: Invocation, folder: Path, pictures: Mapping[str, bytes]) -> None:
+def draw(call: Invocation, folder: Path, pictures: Mapping[str, bytes]) -> None:
     """A file for each picture; those of an earlier run are drawn anew."""
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -76,6 +76,10 @@ class Invocation:
         str | None,
         _option("--reranker", "none (if not given), cross-encoder:FOLDER, or the address of a rerank endpoint."),
     ] = None
+    llm: Annotated[
+        str | None,
+        _option("--llm", "none (if not given), or openai, anthropic, gemini or ollama with :MODEL."),
+    ] = None
     config: Annotated[Path | None, _option("--config", "A TOML file of settings.", "FILE")] = None
     as_json: Annotated[bool, _option("--json", "One JSON document on stdout, and nothing else.")] = False
 
@@ -95,6 +99,7 @@ class Invocation:
             "preset": self.preset,
             "embedder": self.embedder,
             "reranker": self.reranker,
+            "llm": self.llm,
         }
         return load(given, file=self.config).model_copy(update={"background_index": False})
 

@@ -22,7 +22,20 @@ from remembrancer.errors import (
     StoreUnavailable,
     Unsupported,
 )
-from remembrancer.interfaces.cli import care, demo, evaluate, fading, ingest, presets, read, relations, write
+from remembrancer.interfaces.cli import (
+    care,
+    demo,
+    evaluate,
+    evaluate_segmentation,
+    fading,
+    ingest,
+    mind,
+    presets,
+    read,
+    relations,
+    vault,
+    write,
+)
 from remembrancer.interfaces.cli.drawing import one_line
 from remembrancer.interfaces.cli.options import command
 
@@ -62,11 +75,21 @@ COMMANDS: Final = {
         "decay": fading.decay,
         "fading": fading.fading,
     },
+    "Mind": {
+        "end-session": mind.end_session,
+        "sleep": mind.sleep,
+        "consolidate": mind.consolidate,
+        "promote": mind.promote,
+        "stage": mind.stage,
+        "maintain": mind.maintain,
+        "worker": mind.worker,
+        "jobs": mind.jobs,
+        "spending": mind.spending,
+    },
     "Care": {
         "stats": care.stats,
         "health": care.health,
         "doctor": care.doctor,
-        "maintain": care.maintain,
         "export": care.export,
         "import": care.import_,
     },
@@ -78,14 +101,24 @@ def _presets() -> None:
 
 
 def _measure() -> None:
-    """Measure how well memories are found, on a data set of your own copy."""
+    """Measure how well memories are found, or episodes told apart, on a data set of your own copy."""
+
+
+def _vault() -> None:
+    """Keep memories in a folder of markdown files."""
 
 
 GROUPS: Final = {
+    "vault": (_vault, {"sync": vault.sync, "check": vault.check, "rebuild": vault.rebuild, "watch": vault.watch}),
     "presets": (_presets, {"list": presets.list_, "show": presets.show, "compare": presets.compare}),
     "eval": (
         _measure,
-        {"locomo": evaluate.locomo, "questions": evaluate.questions, "compare": evaluate.compare},
+        {
+            "locomo": evaluate.locomo,
+            "questions": evaluate.questions,
+            "compare": evaluate.compare,
+            "segmentation": evaluate_segmentation.segmentation,
+        },
     ),
 }
 """Commands of two words, under what their first says."""

@@ -37,12 +37,10 @@ if TYPE_CHECKING:
         ExportedOut,
         FeedbackOut,
         HealthOut,
-        HealthReportOut,
         HitOut,
         ImportedOut,
         IndexReportOut,
         IngestedOut,
-        MaintenanceOut,
         MemoriesOut,
         MemoryHealthOut,
         MemoryOut,
@@ -140,6 +138,13 @@ def ended(memory: MemoryOut) -> Blocks:
     yield Text(f"  {memory.id}", style="dim")
 
 
+def promoted(memory: MemoryOut) -> Blocks:
+    """What is told to more now, and to whom."""
+    yield _line("promoted", memory)
+    yield facts([("for", _scope(memory.scope))])
+    yield Text(f"  {memory.id}", style="dim")
+
+
 def observed(answer: ObservedOut) -> Blocks:
     if len(answer.events) == 1:
         event = answer.events[0]
@@ -204,14 +209,6 @@ def examined(answer: DoctorOut) -> Blocks:
         if not finding.ok and finding.repair:
             grid.add_row("", "", Text(f"to mend it: {one_line(finding.repair)}"))
     yield grid
-
-
-def maintained(answer: MaintenanceOut) -> Blocks:
-    from remembrancer.interfaces.wire import HealthReportOut  # noqa: PLC0415 - loaded by now, and not for other pages
-
-    for name, report in answer.jobs.items():
-        done = _snapshots(report) if isinstance(report, HealthReportOut) else _index(report)
-        yield Text(f"{name}: ", style="bold").append_text(done)
 
 
 def health(answer: MemoryHealthOut) -> Blocks:
@@ -375,18 +372,6 @@ def _strength(strength: StrengthOut) -> list[tuple[str, str]]:
         ("feedback", f"{usage.helped} × helped, {usage.unhelpful} × unhelpful, {usage.harmed} × harmed"),
         ("use", f"{usage.retrieved} × retrieved, {usage.shown} × shown, {usage.used} × used"),
     ]
-
-
-def _snapshots(report: HealthReportOut) -> Text:
-    line = Text(f"took {counted(len(report.taken), 'snapshot')}")
-    if report.taken:
-        first = report.taken[0]
-        line.append(
-            ": no data" if first.score is None else f": {first.score:.1f}, {first.band}", style=first.band or ""
-        )
-    if report.reason:
-        line.append(f" ({one_line(report.reason)})", style="dim")
-    return line
 
 
 def _index(report: IndexReportOut) -> Text:

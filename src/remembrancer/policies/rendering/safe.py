@@ -35,6 +35,15 @@ def one_line(text: str) -> str:
     return " ".join(safe(text).split())
 
 
+def kept_line(text: str) -> str:
+    r"""One line as it is kept, not as it is shown: nothing is escaped; controls and invisible characters go.
+
+    >>> kept_line("a < b\n\x07and c")
+    'a < b and c'
+    """
+    return " ".join(_TO_BE_LOOKED_AT.sub(_visible, _LINE_BREAKS.sub("\n", text)).split())
+
+
 def label(*parts: str) -> str:
     r"""What stands before a text, in brackets that none of the parts can close; empty where there is nothing to see.
 

@@ -110,6 +110,20 @@ class FilterContract(StoreSuite):
         assert await kept(store, without_tags=frozenset({"deploy"})) == {"longer", "odd"}
 
     @awaited
+    async def test_memories_of_an_unwanted_kind_are_left_out(self, store: Store) -> None:
+        for kind in ("note", "episode", "profile"):
+            await remember(store, indexed(replace(a_memory(f"{WORD} {kind}"), kind=kind)))
+        assert await kept(store, without_kinds=frozenset({"episode"})) == {"note", "profile"}
+        assert await kept(store, without_kinds=frozenset({"episode", "profile", "none such"})) == {"note"}
+
+    @awaited
+    async def test_wanted_and_unwanted_kinds_hold_together(self, store: Store) -> None:
+        for kind in ("note", "episode", "profile"):
+            await remember(store, indexed(replace(a_memory(f"{WORD} {kind}"), kind=kind)))
+        wanted, unwanted = frozenset({"note", "episode"}), frozenset({"episode", "profile"})
+        assert await kept(store, kinds=wanted, without_kinds=unwanted) == {"note"}
+
+    @awaited
     async def test_any_of_the_visibilities_will_do(self, store: Store) -> None:
         for visibility in Visibility:
             await remember(store, indexed(replace(a_memory(f"{WORD} {visibility}"), visibility=visibility)))

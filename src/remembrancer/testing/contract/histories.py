@@ -53,6 +53,8 @@ texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)
 turns = st.lists(texts, min_size=1, max_size=3)
 moments = st.integers(min_value=0, max_value=3).map(lambda hours: NOW + timedelta(hours=hours))
 exposures = st.sampled_from(Exposure)
+queries = st.sampled_from(["", "which bird?"])
+sessions = st.sampled_from([None, "s1"])
 similarities = st.sampled_from([None, -0.5, 0.25, 1.0])
 minutes = st.sampled_from([0, 20, 60, 81, 145]).map(lambda minutes: NOW + timedelta(minutes=minutes))
 """Some of them an hour apart, some a little more: what belongs together, and what does not."""

@@ -15,13 +15,18 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from remembrancer.adapters.reference import ReferenceStore
-from remembrancer.domain.event import Event, Role
+from remembrancer.domain.effect import Effect, Moved
+from remembrancer.domain.event import Event, Priority, Role
+from remembrancer.domain.job import Run
 from remembrancer.domain.memory import Memory, MemoryWrite, Status
 from remembrancer.domain.relation import Relation, RelationKind
+from remembrancer.domain.review import Review
 from remembrancer.domain.scope import Reader, Scope
+from remembrancer.domain.stream import Cursor
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
+from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import RemembrancerError
-from remembrancer.ports.store import CueVector, Entry, EventFilter, SearchRequest, Store
+from remembrancer.ports.store import Aged, CueVector, Entry, EventFilter, SearchRequest, Store
 from remembrancer.testing.contract.base import StoreSuite, assert_same_answer, exported, request
 from remembrancer.testing.contract.histories import (
     MODELS,
@@ -38,8 +43,10 @@ from remembrancer.testing.contract.histories import (
     minutes,
     moments,
     picks,
+    queries,
     readers,
     scopes,
+    sessions,
     similarities,
     speaking,
     spoken,
@@ -50,7 +57,7 @@ from remembrancer.testing.contract.histories import (
     words_of,
 )
 from remembrancer.testing.contract.states import as_lists
-from remembrancer.testing.contract.world import a_snapshot
+from remembrancer.testing.contract.world import a_call, a_review, a_snapshot
 from remembrancer.testing.doubles import NOW, SequentialIds, a_memory, an_event, indexed
 
 
@@ -126,7 +133,7 @@ class StoreMachine(RuleBasedStateMachine):
         some=st.lists(picks, max_size=3),
         importance=st.sampled_from([0.0, 0.25, 1.0]),
         retire=st.sampled_from(["", "", "harmed too often"]),
-        exposed=st.lists(st.tuples(picks, exposures, moments, similarities), max_size=2),
+        exposed=st.lists(st.tuples(picks, exposures, moments, similarities, queries, sessions), max_size=2),
         at=moments,
     )
     def adjust(
@@ -135,11 +142,14 @@ class StoreMachine(RuleBasedStateMachine):
         some: list[int],
         importance: float,
         retire: str,
-        exposed: list[tuple[int, Exposure, datetime, float | None]],
+        exposed: list[tuple[int, Exposure, datetime, float | None, str, str | None]],
         at: datetime,
     ) -> None:
         ids = [self._known(pick).id for pick in some]
-        log = [Exposed(self._known(pick).id, kind, when, similarity) for pick, kind, when, similarity in exposed]
+        log = [
+            Exposed(self._known(pick).id, kind, when, similarity, query, session)
+            for pick, kind, when, similarity, query, session in exposed
+        ]
 
         def change(strength: Strength) -> Adjustment:
             usage = replace(strength.usage, used=strength.usage.used + 1, last_used_at=at)
@@ -158,6 +168,81 @@ class StoreMachine(RuleBasedStateMachine):
     def relate(self, reader: Reader, given: list[tuple[int, int, RelationKind, float]], at: datetime) -> None:
         edges = self._edges(given, at)
         self._both(lambda store: store.relate(reader, edges))
+
+    @rule(
+        scope=scopes,
+        expected=st.lists(picks, max_size=2),
+        consolidated=st.lists(picks, max_size=1),
+        given=st.none() | memories(),
+        said=turns,
+        of=spoken,
+        moved=st.lists(st.tuples(picks, st.sampled_from(Status)), max_size=1),
+        superseded=st.lists(st.tuples(picks, st.none() | picks), max_size=1),
+        related=st.lists(st.tuples(picks, picks, kinds, weights), max_size=1),
+        reviewed=st.lists(picks, max_size=1),
+        at=moments,
+    )
+    def commit(
+        self,
+        scope: Scope,
+        expected: list[int],
+        consolidated: list[int],
+        given: Memory | None,
+        said: list[str],
+        of: list[int | None],
+        moved: list[tuple[int, Status]],
+        superseded: list[tuple[int, int | None]],
+        related: list[tuple[int, int, RelationKind, float]],
+        reviewed: list[int],
+        at: datetime,
+    ) -> None:
+        """An effect of a few parts, some of which the store must refuse."""
+
+        def doubled(strength: Strength) -> Adjustment:
+            return Adjustment(replace(strength, stability=2 * strength.stability))
+
+        formed = () if given is None else (in_events(self._new(given, said), self._events(of)),)
+        effect = Effect(
+            expected={self._known(pick).id: self._revision(pick) for pick in expected},
+            consolidated=frozenset(self._known(pick).id for pick in consolidated),
+            inserted=tuple(write for write in formed if write.memory.scope.workspace == scope.workspace),
+            moved=tuple(Moved(self._known(pick).id, status, "moved") for pick, status in moved),
+            superseded=tuple(
+                (self._known(old).id, None if new is None else self._known(new).id) for old, new in superseded
+            ),
+            related=tuple(self._edges(related, at)),
+            adjusted=dict.fromkeys((self._known(pick).id for pick in expected[:1]), doubled),
+            reviewed=tuple(self._review(pick, at) for pick in reviewed),
+        )
+        self._both(lambda store: store.commit(scope, effect, at=at))
+
+    @rule(scope=scopes, to=st.integers(0, 6), behind=st.sampled_from([0, 0, 0, 1]), note=st.sampled_from(["", "birds"]))
+    def read_stream(self, scope: Scope, to: int, behind: int, note: str) -> None:
+        tail = self.runner.run(self.model.tail(scope))
+        expected = (0 if tail is None else tail.cursor) + behind
+        told: dict[str, JsonValue] = {"topic": note} if note else {}
+        cursor = Cursor(stream=scope, expected=expected, to=expected + to, note=told)
+        self._both(lambda store: store.commit(scope, Effect(cursor=cursor), at=NOW))
+
+    @rule(scope=scopes, before=minutes, limit=st.sampled_from([1, 99]), at=moments)
+    def archive(self, scope: Scope, before: datetime, limit: int, at: datetime) -> None:
+        aged = Aged(types=frozenset({"mess*"}), keep=frozenset({Priority.PIN}), before=before)
+        self._both(lambda store: store.archive(scope, aged, at=at, limit=limit))
+
+    @rule(
+        scope=scopes,
+        job=st.sampled_from(["a", "b"]),
+        item=st.sampled_from(["x", "y"]),
+        settle=st.booleans(),
+        at=moments,
+    )
+    def work(self, scope: Scope, job: str, item: str, settle: bool, at: datetime) -> None:
+        if settle:
+            self._both(lambda store: store.settle(scope, job, [item]))
+        else:
+            self._both(lambda store: store.defer(scope, job, item, error="no answer", now=at))
+        self._both(lambda store: store.put_run(scope, Run(job=job, started_at=at, ended_at=at, failed=not settle)))
+        self._both(lambda store: store.log_call(scope, a_call(purpose=job)))
 
     @rule(scope=scopes, crew=st.sampled_from([None, "c1"]), day=st.integers(1, 3), score=st.none() | weights)
     def take_health(self, scope: Scope, crew: str | None, day: int, score: float | None) -> None:
@@ -217,6 +302,11 @@ class StoreMachine(RuleBasedStateMachine):
             self._both(lambda store, name=workspace: _rows(store, Scope(workspace=name)))
 
     @invariant()
+    def the_work_lists_are_the_same(self) -> None:
+        for scope in (SCOPES[0], SCOPES[-1]):
+            self._both(lambda store, scope=scope: _work_lists(store, scope))
+
+    @invariant()
     def the_lists_are_the_same(self) -> None:
         ids = [memory.id for memory in self.known]
         for reader in READERS:
@@ -270,6 +360,16 @@ class StoreMachine(RuleBasedStateMachine):
             for source, target, kind, weight in given
         ]
 
+    def _review(self, pick: int, at: datetime) -> Review:
+        memory = self._known(pick)
+        current = self._get(memory)
+        previous = None if current is None else current.strength.last_reviewed_at
+        return a_review(memory.id, at=at, previous=previous, evidence_until=at)
+
+    def _revision(self, pick: int) -> int:
+        current = self._get(self._known(pick))
+        return 1 if current is None else current.revision
+
     def _get(self, memory: Memory) -> Memory | None:
         owner = Reader(memory.scope)
         return self.runner.run(_outcome(self.model, lambda store: store.get(owner, [memory.id]))).get(memory.id)
@@ -315,8 +415,10 @@ async def _lists(store: Store, reader: Reader, ids: list[UUID]) -> object:
         await store.events(reader, EventFilter(), limit=5),
         await store.events(reader, EventFilter(), limit=100, oldest_first=True),
         await store.count_events(reader, EventFilter(agent="a1")),
+        await store.events(reader, EventFilter(archived=True), limit=100, oldest_first=True),
+        await store.count_events(reader, EventFilter(archived=True)),
         await store.relations(reader, ids),
-        [await store.audit(reader, memory_id) for memory_id in ids],
+        [(await store.audit(reader, memory_id), await store.reviews(reader, memory_id)) for memory_id in ids],
         [await store.vitals(reader, where, model=MODELS[0], shown_since=NOW) for where in WHERES],
         {memory_id: vector.tolist() for memory_id, vector in (await store.vectors(reader, MODELS[0], ids)).items()},
         [
@@ -328,6 +430,19 @@ async def _lists(store: Store, reader: Reader, ids: list[UUID]) -> object:
         await store.crews(reader.scope),
         await store.by_topic(reader.scope, "t1"),
         replace(stats, bytes=0, memories=_some(stats.memories), vectors=_some(stats.vectors)),
+    )
+
+
+async def _work_lists(store: Store, scope: Scope) -> object:
+    """What is told of a workspace whoever asks."""
+    streams = [stream for stream in SCOPES if stream.workspace == scope.workspace]
+    return (
+        await store.tails(scope, at_least=2, silent_since=NOW, limit=2),
+        [(await store.tail(stream), await store.stream_events(stream, after=1, limit=3)) for stream in streams],
+        [await store.workspace_memories(scope, where, limit=3, unconsolidated=True) for where in WHERES],
+        [await store.unreviewed(scope, kind, limit=3) for kind in Exposure],
+        await store.exposed_in(scope, "s1", Exposure.SHOWN),
+        (await store.runs(scope), await store.deferrals(scope), await store.spending(scope)),
     )
 
 

@@ -175,7 +175,8 @@ class ExposureContract(StoreSuite):
     @awaited
     async def test_an_exposure_is_logged_with_all_that_is_known_of_it(self, store: Store) -> None:
         await remember(store, indexed(a_memory()))
-        await store.adjust(READER, [a_memory().id], used_once, at=LATER, exposed=[shown(a_memory().id)])
+        exposed = replace(shown(a_memory().id), query="which bird?", session="monday")
+        await store.adjust(READER, [a_memory().id], used_once, at=LATER, exposed=[exposed])
         assert await logged(store) == [
             {
                 "record": "exposure",
@@ -183,6 +184,8 @@ class ExposureContract(StoreSuite):
                 "kind": "shown",
                 "at": LATER.isoformat(timespec="microseconds"),
                 "similarity": 0.75,
+                "query": "which bird?",
+                "session": "monday",
             }
         ]
 

@@ -84,6 +84,28 @@ class SessionContract(StoreSuite):
         assert answer.surroundings.session.tolist() == answer.bm25.tolist()
 
 
+class StreamContract(StoreSuite):
+    """Which candidates are turns of one session."""
+
+    @pytest.mark.parametrize("other", ["session", "agent", "crew", "project"])
+    def test_turns_of_one_session_have_one_number(self, store: Store, other: str) -> None:
+        async def try_it() -> None:
+            await say(store, "kestrel one", "kestrel two")
+            await say(store, "kestrel three", "kestrel four", scope=ELSEWHERE[other])
+            stream = await ask(store, "stream", about("kestrel"))
+            assert stream["kestrel one"] == stream["kestrel two"] >= 0
+            assert stream["kestrel three"] == stream["kestrel four"] >= 0
+            assert stream["kestrel one"] != stream["kestrel three"]
+
+        self.runner.run(try_it())
+
+    @awaited
+    async def test_what_is_in_no_session_has_none(self, store: Store) -> None:
+        await store.insert(SCOPE, indexed(a_memory("kestrel note")))
+        await say(store, "kestrel turn", scope=ELSEWHERE["no session"])
+        assert set((await ask(store, "stream", about("kestrel"))).values()) == {-1}
+
+
 class SpokenContract(StoreSuite):
     async def _talk(self, store: Store) -> None:
         said = turns("kestrel one", "kestrel two", "kestrel three", "kestrel four")
@@ -256,6 +278,7 @@ class AskedSurroundingsContract(StoreSuite):
             "spoken": np.float32,
             "marks": np.int32,
             "rank": np.int32,
+            "stream": np.int32,
             "idf": np.float64,
         }
         assert {name: getattr(found, name).dtype for name in types} == types

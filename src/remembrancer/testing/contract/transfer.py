@@ -10,9 +10,12 @@ from uuid import UUID
 
 import pytest
 
+from remembrancer.domain.effect import Effect
 from remembrancer.domain.memory import Status
 from remembrancer.domain.scope import Reader
-from remembrancer.domain.strength import Adjustment
+from remembrancer.domain.stream import Cursor
+from remembrancer.domain.strength import Adjustment, Exposed, Exposure
+from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import Conflict, EmbedderMismatch, InvalidInput
 from remembrancer.ports.exchange import RECORDS, VectorRecord, vector_to_row
 from remembrancer.ports.store import Entry, EventFilter, ExportRow, Store
@@ -73,6 +76,24 @@ BROKEN: Final[dict[str, tuple[str, ExportRow]]] = {
     "exposure.kind": ("exposure", {"kind": "seen"}),
     "exposure.at": ("exposure", {"at": None}),
     "exposure.similarity": ("exposure", {"similarity": 1.5}),
+    "exposure.query": ("exposure", {"query": None}),
+    "exposure.session": ("exposure", {"session": ""}),
+    "archived.id": ("archived", {"id": 7}),
+    "archived.text": ("archived", {"text": None}),
+    "archived.archived_at": ("archived", {"archived_at": None}),
+    "stream.cursor": ("stream", {"cursor": -1}),
+    "stream.read": ("stream", {"read": None}),
+    "stream.note": ("stream", {"note": None}),
+    "review.memory_id": ("review", {"memory_id": str(UUID(int=404))}),
+    "review.rating": ("review", {"rating": 5}),
+    "review.at": ("review", {"at": None}),
+    "review.evidence_until": ("review", {"evidence_until": "soon"}),
+    "review.previous": ("review", {"previous": 7}),
+    "review.stability_before": ("review", {"stability_before": 0}),
+    "review.stability": ("review", {"stability": None}),
+    "review.difficulty_before": ("review", {"difficulty_before": 11}),
+    "review.difficulty": ("review", {"difficulty": 0.5}),
+    "review.by": ("review", {"by": ""}),
     "audit.memory_id": ("audit", {"memory_id": str(UUID(int=404))}),
     "audit.action": ("audit", {"action": ""}),
     "audit.reason": ("audit", {"reason": None}),
@@ -95,6 +116,7 @@ NEWER: Final = frozenset(
         "consolidated_at",
         "indexed_at",
         "words",
+        "query",
     }
 )
 """Fields that exports of version 1 do not have."""
@@ -102,6 +124,12 @@ NEWER: Final = frozenset(
 
 def of_record(rows: list[ExportRow], record: str) -> list[ExportRow]:
     return [row for row in rows if row["record"] == record]
+
+
+async def _read(store: Store, to: int, note: dict[str, JsonValue] | None = None) -> None:
+    """Three events in the stream, so many of them read."""
+    await store.append(SCOPE, [Entry(an_event(text)) for text in ("one", "two", "three")])
+    await store.commit(SCOPE, Effect(cursor=Cursor(stream=SCOPE, expected=0, to=to, note=note or {})), at=NOW)
 
 
 class ExportContract(StoreSuite):
@@ -117,12 +145,15 @@ class ExportContract(StoreSuite):
         counts = {record: records.count(record) for record in RECORDS}
         assert counts == {
             "event": 3,
+            "archived": 1,
+            "stream": 1,
             "memory": 5,
             "cue": 6,
             "vector": 3,
             "revision": 1,
             "relation": 3,
             "exposure": 2,
+            "review": 1,
             "audit": 2,
             "health": 2,
         }
@@ -164,6 +195,16 @@ class ExportContract(StoreSuite):
         await store.snapshots(SCOPE, None, limit=9)
         await store.crews(SCOPE)
         await store.participants(READER, EVERYTHING, model=MODEL)
+        await store.tails(SCOPE, at_least=1, silent_since=NOW, limit=9)
+        await store.tail(SCOPE)
+        await store.stream_events(SCOPE, after=0, limit=9)
+        await store.workspace_memories(SCOPE, EVERYTHING, limit=9)
+        await store.unreviewed(SCOPE, Exposure.RETRIEVED, limit=9)
+        await store.exposed_in(SCOPE, "monday", Exposure.SHOWN)
+        await store.reviews(READER, DEPLOY)
+        await store.runs(SCOPE)
+        await store.deferrals(SCOPE)
+        await store.spending(SCOPE)
         await store.stats(READER)
         await store.check(SCOPE, MODEL)
         assert await exported(store) == before
@@ -331,6 +372,87 @@ class ImportContract(StoreSuite):
         assert await store.get(READER, [a_memory().id]) == {a_memory().id: a_memory()}
         expected = [{**row, "indexed_at": None} if row["record"] == "vector" else row for row in rows]
         assert await exported(store) == expected
+
+    @awaited
+    async def test_what_an_exposure_was_asked_for_comes_with_it(self, store: Store) -> None:
+        exposed = Exposed(a_memory().id, Exposure.RETRIEVED, NOW, 0.5, "what failed?", "monday")
+        async with self.another_store() as source:
+            await remember(source, indexed(a_memory()))
+            await source.adjust(READER, [], Adjustment, at=NOW, exposed=[exposed])
+            await store.import_rows(SCOPE, await exported(source))
+        (evidence,) = await store.unreviewed(SCOPE, Exposure.RETRIEVED, limit=9)
+        assert (evidence.queries, evidence.session) == (("what failed?",), "monday")
+
+    @awaited
+    async def test_an_exposure_of_an_older_export_tells_no_question(self, store: Store) -> None:
+        async with self.another_store() as source:
+            await remember(source, indexed(a_memory()))
+            exposed = [Exposed(a_memory().id, Exposure.RETRIEVED, NOW)]
+            await source.adjust(READER, [], Adjustment, at=NOW, exposed=exposed)
+            rows = await exported(source)
+        older = [{**row} for row in rows]
+        for row in of_record(older, "exposure"):
+            del row["query"], row["session"]
+        assert await store.import_rows(SCOPE, older) == len(rows)
+        assert await exported(store) == rows
+
+    @awaited
+    async def test_a_stream_is_read_as_far_as_it_was_where_it_came_from(self, store: Store) -> None:
+        async with self.another_store() as source:
+            await _read(source, 2, {"topic": "birds"})
+            await store.import_rows(SCOPE, await exported(source))
+        await store.append(SCOPE, [Entry(an_event("more"))])
+        tail = await store.tail(SCOPE)
+        assert tail is not None
+        assert (tail.cursor, tail.events, tail.note) == (2, 2, {"topic": "birds"})
+
+    @awaited
+    async def test_a_later_export_moves_the_stream_on(self, store: Store) -> None:
+        async with self.another_store() as source:
+            await _read(source, 1, {"topic": "birds"})
+            await store.import_rows(SCOPE, await exported(source))
+            await source.commit(SCOPE, Effect(cursor=Cursor(stream=SCOPE, expected=1, to=2)), at=NOW)
+            rows = await exported(source)
+        assert await store.import_rows(SCOPE, rows) == 1
+        assert await exported(store) == rows
+
+    @awaited
+    async def test_an_earlier_export_moves_no_stream_back(self, store: Store) -> None:
+        await _read(store, 1)
+        rows = await exported(store)
+        await store.commit(SCOPE, Effect(cursor=Cursor(stream=SCOPE, expected=1, to=3)), at=NOW)
+        before = await exported(store)
+        assert await store.import_rows(SCOPE, rows) == 0
+        assert await exported(store) == before
+
+    @awaited
+    async def test_another_stream_of_the_same_name_says_nothing_of_what_is_read_here(self, store: Store) -> None:
+        async with self.another_store() as source:
+            await _read(source, 3)
+            rows = await exported(source)
+        await store.append(SCOPE, [Entry(an_event("of this place"))])
+        assert await store.import_rows(SCOPE, rows) == 3  # its events, behind the one that is here
+        tail = await store.tail(SCOPE)
+        assert tail is not None
+        assert (tail.cursor, tail.events) == (0, 4)
+
+    @awaited
+    async def test_a_note_alone_comes_with_its_stream(self, store: Store) -> None:
+        async with self.another_store() as source:
+            await _read(source, 0, {"topic": "birds"})
+            rows = await exported(source)
+        assert await store.import_rows(SCOPE, rows) == len(rows)
+        assert await exported(store) == rows
+
+    @awaited
+    async def test_a_note_that_is_here_stays(self, store: Store) -> None:
+        async with self.another_store() as source:
+            await _read(source, 1, {"topic": "birds"})
+            rows = await exported(source)
+        await _read(store, 1, {"topic": "boats"})
+        before = await exported(store)
+        assert await store.import_rows(SCOPE, rows) == 0
+        assert await exported(store) == before
 
     @awaited
     async def test_a_key_held_by_another_row_refuses_the_import(self, store: Store) -> None:

@@ -64,6 +64,27 @@ class VectorContract(StoreSuite):
         assert len(await refs(store, limit=2)) == 2
 
     @awaited
+    async def test_the_pending_cues_of_one_memory_come_by_ordinal(self, store: Store) -> None:
+        other, mine = a_memory("other"), a_memory()
+        await remember(store, indexed(other, "zero"), indexed(mine, "one", "two", "three"))
+        await give_vectors(store, {"two": a_vector(1, 0)})
+        pending = await store.pending_of(SCOPE, MODEL, mine.id)
+        assert [(cue.memory_id, cue.text) for cue in pending] == [(mine.id, "one"), (mine.id, "three")]
+
+    @awaited
+    async def test_a_cue_that_failed_is_pending_with_its_memory_at_once(self, store: Store) -> None:
+        mine = a_memory()
+        await remember(store, indexed(mine, "one"))
+        (ref,) = await refs(store)
+        await store.defer_vectors(SCOPE, MODEL, [ref], error="cannot read this", now=NOW)
+        assert [cue.ref for cue in await store.pending_of(SCOPE, MODEL, mine.id)] == [ref]
+        assert await refs(store) == []
+
+    @awaited
+    async def test_a_memory_that_is_not_there_has_no_pending_cues(self, store: Store) -> None:
+        assert await store.pending_of(SCOPE, MODEL, a_memory().id) == ()
+
+    @awaited
     async def test_a_cue_with_a_vector_awaits_none(self, store: Store) -> None:
         await remember(store, indexed(a_memory(), "one", "two"))
         assert await give_vectors(store, {"one": a_vector(1, 0)}) == 1

@@ -416,6 +416,7 @@ def _filters(draw: st.DrawFn) -> Filter:
     """Few conditions at a time: all together would leave nothing to keep."""
     conditions: dict[str, st.SearchStrategy[object]] = {
         "kinds": st.frozensets(st.sampled_from(["note", "decision", "other"])),
+        "without_kinds": st.frozensets(st.sampled_from(["note", "decision", "other"]), max_size=2),
         "tiers": st.frozensets(st.sampled_from(Tier)),
         "tags": st.frozensets(st.sampled_from(["a", "b", "a b", "c"]), max_size=2),
         "without_tags": st.frozensets(st.sampled_from(["a", "b", "c"]), max_size=2),

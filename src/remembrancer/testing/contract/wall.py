@@ -14,15 +14,18 @@ from typing import Final, cast
 import pytest
 
 from remembrancer.domain.candidates import Candidates
+from remembrancer.domain.effect import Effect, Moved
 from remembrancer.domain.event import Role
+from remembrancer.domain.job import Run
 from remembrancer.domain.memory import Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reach, Reader
+from remembrancer.domain.stream import Cursor
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
 from remembrancer.errors import NotFound
 from remembrancer.ports.exchange import relation_to_row
-from remembrancer.ports.store import CueVector, Entry, EventFilter, Store
+from remembrancer.ports.store import Aged, CueVector, Entry, EventFilter, Store
 from remembrancer.testing.contract.base import (
     EVERYTHING,
     MODEL,
@@ -40,8 +43,12 @@ from remembrancer.testing.contract.world import (
     OLD,
     OOM,
     OTHER_MODEL,
+    PROBES,
+    REVIEWED_AT,
     TOPIC,
     TURNS,
+    a_call,
+    a_review,
     a_snapshot,
     populate,
 )
@@ -95,6 +102,11 @@ async def _search_around(store: Store) -> object:
 async def _pending(store: Store) -> object:
     cues = await store.pending(SCOPE, MODEL, limit=100, now=NOW, before=9)
     return sorted((cue.memory_id, cue.heading, cue.text, cue.speaker, cue.before) for cue in cues)
+
+
+async def _pending_of(store: Store) -> object:
+    cues = await store.pending_of(SCOPE, MODEL, DEPLOY, before=9)
+    return [(cue.memory_id, cue.heading, cue.text, cue.speaker, cue.before) for cue in cues]
 
 
 async def _check(store: Store) -> object:
@@ -154,6 +166,46 @@ async def _linked(store: Store) -> object:
     return await store.put_vectors(SCOPE, MODEL, [], at=LATER, relations=[edge])
 
 
+async def _committed(store: Store) -> object:
+    """One of each part, and what became of it all."""
+    formed = indexed(a_memory("formed anew"), event_ids=[TURNS[0]])
+    effect = Effect(
+        expected={DEPLOY: 1, OLD: 1},
+        consolidated=frozenset({OLD}),
+        cursor=Cursor(stream=SCOPE, expected=1, to=2),
+        inserted=(formed,),
+        revised=(indexed(a_memory("said anew", memory_id=DEPLOY)),),
+        moved=(Moved(OOM, Status.COMPACTED, "condensed"),),
+        superseded=((OLD, formed.memory.id),),
+        related=(Relation(formed.memory.id, OOM, RelationKind.DERIVED_FROM, 1.0, LATER),),
+        adjusted={OOM: _importance},
+        reviewed=(a_review(at=LATER, previous=REVIEWED_AT),),
+    )
+    await store.commit(SCOPE, effect, at=LATER)
+    return await store.get(READER, [*ALL_IDS, formed.memory.id])
+
+
+async def _run(store: Store) -> object:
+    run = Run(job="segment", started_at=LATER, ended_at=LATER, error="broke off")
+    await store.put_run(SCOPE, run)
+    return await store.runs(SCOPE)
+
+
+async def _settled(store: Store) -> object:
+    await store.settle(SCOPE, "segment", ["the stream of monday", "another"])
+    return await store.deferrals(SCOPE)
+
+
+async def _called(store: Store) -> object:
+    await store.log_call(SCOPE, a_call())
+    return await store.spending(SCOPE)
+
+
+async def _archived(store: Store) -> object:
+    everything = Aged(types=frozenset({"*"}), keep=frozenset(), before=LATER)
+    return await store.archive(SCOPE, everything, at=LATER, limit=9)
+
+
 async def _exported(store: Store) -> object:
     return await exported(store)
 
@@ -174,6 +226,23 @@ OBSERVED: Final[dict[str, Observe]] = {
     "invalidate": lambda store: store.supersede(READER, OLD, None, at=LATER),
     "relate": _related,
     "set_status": lambda store: store.set_status(READER, OLD, Status.RETIRED, at=LATER),
+    "commit": _committed,
+    "tails": lambda store: store.tails(SCOPE, at_least=1, silent_since=NOW, limit=9),
+    "tails after one": lambda store: store.tails(SCOPE, at_least=1, silent_since=NOW, limit=9, after=SCOPE),
+    "tail": lambda store: store.tail(SCOPE),
+    "stream_events": lambda store: store.stream_events(SCOPE, after=0, limit=9),
+    "workspace_memories": lambda store: store.workspace_memories(SCOPE, EVERYTHING, limit=9),
+    "unreviewed": lambda store: store.unreviewed(SCOPE, Exposure.RETRIEVED, limit=9),
+    "exposed_in": lambda store: store.exposed_in(SCOPE, "monday", Exposure.SHOWN),
+    "reviews": lambda store: store.reviews(READER, DEPLOY),
+    "archive": _archived,
+    "put_run": _run,
+    "runs": lambda store: store.runs(SCOPE),
+    "defer": lambda store: store.defer(SCOPE, "segment", "the stream of monday", error="again", now=LATER),
+    "settle": _settled,
+    "deferrals": lambda store: store.deferrals(SCOPE),
+    "log_call": _called,
+    "spending": lambda store: store.spending(SCOPE),
     "get": lambda store: store.get(READER, ALL_IDS),
     "cues": lambda store: store.cues(READER, ALL_IDS),
     "revisions": lambda store: store.revisions(READER, OOM),
@@ -182,6 +251,7 @@ OBSERVED: Final[dict[str, Observe]] = {
     "provenance": lambda store: store.provenance(READER, DEPLOY),
     "memories": lambda store: store.memories(READER, EVERYTHING, limit=3),
     "events": lambda store: store.events(READER, EventFilter(), limit=3),
+    "events and archive": lambda store: store.events(READER, EventFilter(archived=True), limit=9),
     "states": _states,
     "count_events": lambda store: store.count_events(READER, EventFilter()),
     "search": _search_both,
@@ -191,6 +261,7 @@ OBSERVED: Final[dict[str, Observe]] = {
     "search with surroundings": _search_around,
     "participants": lambda store: store.participants(READER, EVERYTHING, model=MODEL),
     "pending": _pending,
+    "pending_of": _pending_of,
     "put_vectors": _put_vectors,
     "put_vectors with edges": _linked,
     "vectors": _vectors,
@@ -204,9 +275,22 @@ OBSERVED: Final[dict[str, Observe]] = {
     "export": _exported,
     "import_rows": _imported,
 }
+ACROSS: Final = (
+    Effect(expected={DEPLOY: 1}),
+    Effect(consolidated=frozenset({DEPLOY})),
+    Effect(inserted=(indexed(a_memory("stolen"), event_ids=[TURNS[0]]),)),
+    Effect(moved=(Moved(DEPLOY, Status.RETIRED, "stolen"),)),
+    Effect(superseded=((DEPLOY, None),)),
+    Effect(superseded=((OLD, DEPLOY),)),
+    Effect(related=(Relation(DEPLOY, OOM, RelationKind.SUPPORTS, 0.5, NOW),)),
+    Effect(adjusted={DEPLOY: _importance}),
+    Effect(reviewed=(a_review(previous=REVIEWED_AT, at=LATER),)),
+)
+"""Each names a memory or an event that the sibling has and this workspace has not."""
+
 TRIED_ACROSS: Final = {"defer_vectors"}
 """Writes without a result to compare: `test_no_write_reaches_a_sibling` tries them."""
-WITHOUT_ROWS: Final = {"close"}
+WITHOUT_ROWS: Final = {"close", "in_one_thread"}
 
 
 class WallContract(StoreSuite):
@@ -266,12 +350,18 @@ class WallContract(StoreSuite):
             await store.revise(SCOPE, indexed(a_memory("stolen", memory_id=DEPLOY)), expected_revision=1, at=LATER)
         with pytest.raises(NotFound):
             await store.insert(SCOPE, indexed(a_memory("stolen"), event_ids=[TURNS[0]]))
+        for effect in ACROSS:
+            with pytest.raises(NotFound):
+                await store.commit(SCOPE, effect, at=LATER)
+        await store.settle(SCOPE, "segment", ["the stream of monday"])
+        assert await store.archive(SCOPE, replace(PROBES, before=LATER), at=LATER, limit=9) == 0
         stolen = [CueVector(ref, a_vector(0, 0, 1), False) for ref in refs]
         edge = Relation(OLD, OOM, RelationKind.SIMILAR, 0.5, NOW)
         assert await store.put_vectors(SCOPE, MODEL, stolen, at=LATER, relations=[edge]) == 0
         await store.defer_vectors(SCOPE, MODEL, refs, error="stolen", now=LATER)
         assert [cue.ref for cue in await store.pending(SIBLING, MODEL, limit=100, now=LATER)] == refs
         assert await exported(store, SIBLING) == before
+        assert len(await store.deferrals(SIBLING)) == 1
         assert await exported(store, SCOPE) == []
 
     @awaited
@@ -279,8 +369,9 @@ class WallContract(StoreSuite):
         await populate(store, SIBLING, prefix=CANARY)
         async with self.another_store() as empty:
             for name in ("get", "cues", "revisions", "relations", "audit", "provenance", "memories", "states", "events",
-                         "count_events", "stats", "by_topic", "pending", "vectors", "words", "vitals", "snapshots",
-                         "crews", "export"):  # fmt: skip
+                         "count_events", "stats", "by_topic", "pending", "pending_of", "vectors", "words", "vitals", "snapshots",
+                         "crews", "export", "tails", "tail", "stream_events", "workspace_memories", "unreviewed",
+                         "exposed_in", "reviews", "runs", "deferrals", "spending", "events and archive"):  # fmt: skip
                 assert await OBSERVED[name](store) == await OBSERVED[name](empty), name
             for name in (name for name in OBSERVED if name.startswith("search")):
                 answer = cast("Candidates", await OBSERVED[name](store))

@@ -57,6 +57,7 @@ class WordsContract(StoreSuite):
         await remember(store, indexed(a_memory(), "one"))
         await give_words(store, {"one": None})
         waiting = await store.pending(SCOPE, MODEL, limit=10, now=NOW, words=True)
+        assert await store.pending_of(SCOPE, MODEL, waiting[0].memory_id, words=True) == waiting[:1]
         assert ([cue.text for cue in waiting], await store.pending(SCOPE, MODEL, limit=10, now=NOW)) == (["one"], ())
 
     @awaited

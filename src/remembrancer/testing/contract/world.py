@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Final
 from uuid import UUID
 
 import numpy as np
 
+from remembrancer.domain.effect import Effect
 from remembrancer.domain.event import Priority
 from remembrancer.domain.health import HealthSnapshot, Metrics
+from remembrancer.domain.job import Run
 from remembrancer.domain.memory import Cue, MemoryWrite, Status
 from remembrancer.domain.relation import Relation, RelationKind
+from remembrancer.domain.review import Rating, Review
 from remembrancer.domain.scope import Reader, Scope
+from remembrancer.domain.spending import ModelCall, Outcome
+from remembrancer.domain.stream import Cursor
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength, Usage
 from remembrancer.ports.exchange import relation_to_row
-from remembrancer.ports.store import CueVector, Entry, ExportRow, Store
+from remembrancer.ports.store import Aged, CueVector, Entry, ExportRow, Store
 from remembrancer.testing.contract.base import give_vectors
 from remembrancer.testing.doubles import NOW, a_memory, a_vector, an_event, an_indexed_cue, indexed
 
 OTHER_MODEL: Final = "model-b"
 DEPLOY, OOM, OLD, CONVERSATION, FORMER = (UUID(int=number) for number in range(101, 106))
 TURNS: Final = (UUID(int=201), UUID(int=202))
+PROBE: Final = UUID(int=204)
 TOPIC: Final = "checkout-memory"
+REVIEWED_AT: Final = NOW + timedelta(minutes=6)
+PROBES: Final = Aged(types=frozenset({"network.*"}), keep=frozenset({Priority.PIN}), before=NOW - timedelta(days=7))
 
 
 async def populate(store: Store, scope: Scope, *, prefix: str = "") -> None:
@@ -64,10 +72,12 @@ async def populate(store: Store, scope: Scope, *, prefix: str = "") -> None:
     cut = [CueVector(cue.ref, a_vector(0, 1), True, words) for cue in pending if cue.memory_id == OLD]
     await store.put_vectors(scope, OTHER_MODEL, cut, at=NOW)
     await store.import_rows(scope, relation_rows())
-    await _log(store, scope)
+    await _log(store, scope, prefix)
+    await _archive(store, scope, prefix)
+    await _work(store, scope, prefix)
 
 
-async def _log(store: Store, scope: Scope) -> None:
+async def _log(store: Store, scope: Scope, prefix: str) -> None:
     """What use and judgement leave behind: exposures, an end of validity, a retirement, and how well it all went."""
     reader, shown = Reader(scope), NOW + timedelta(minutes=5)
     await store.supersede(reader, FORMER, DEPLOY, at=NOW + timedelta(minutes=3))
@@ -84,10 +94,85 @@ async def _log(store: Store, scope: Scope) -> None:
             replace(strength, last_reviewed_at=shown, usage=Usage(shown=1, last_shown_at=shown))
         ),
         at=shown,
-        exposed=[Exposed(DEPLOY, Exposure.SHOWN, shown, 0.5), Exposed(OLD, Exposure.RETRIEVED, shown)],
+        exposed=[
+            Exposed(DEPLOY, Exposure.SHOWN, shown, 0.5, f"{prefix}what failed?", "monday"),
+            Exposed(OLD, Exposure.RETRIEVED, shown, query=f"{prefix}which script?"),
+        ],
+    )
+    note = {"topic": f"{prefix}the deploy"}
+    await store.commit(
+        scope,
+        Effect(
+            consolidated=frozenset({OOM}),
+            cursor=Cursor(stream=scope, expected=0, to=1, note=note),
+            reviewed=(a_review(previous=shown, evidence_until=shown),),
+        ),
+        at=REVIEWED_AT,
     )
     for crew in (None, scope.crew):
         await store.put_snapshot(scope, a_snapshot(crew))
+
+
+async def _archive(store: Store, scope: Scope, prefix: str) -> None:
+    """An event of long ago, of a type that does not stay, and so long that it is cut."""
+    probe = replace(
+        an_event(
+            f"{prefix}the host answers " * 40,
+            event_id=PROBE,
+            scope=replace(scope, session="tuesday"),
+            key="probe-1",
+            at=NOW - timedelta(days=30),
+        ),
+        type="network.probe",
+        payload={"hops": ["a switch"] * 60},
+    )
+    await store.append(scope, [Entry(probe)])
+    await store.archive(scope, PROBES, at=NOW, limit=9)
+
+
+async def _work(store: Store, scope: Scope, prefix: str) -> None:
+    """What is of this machine, and in no export."""
+    run = Run(job="segment", started_at=NOW, ended_at=NOW + timedelta(seconds=3), done=2, failed=1, left=4)
+    await store.put_run(scope, replace(run, reason=f"{prefix}no model"))
+    await store.defer(scope, "segment", "the stream of monday", error=f"{prefix}no answer", now=NOW)
+    await store.log_call(scope, a_call(purpose=f"{prefix}titles"))
+
+
+def a_call(*, purpose: str = "titles", model: str = "small", outcome: Outcome = Outcome.ANSWERED) -> ModelCall:
+    """One of a quarter of a second and an eighth of a dollar."""
+    return ModelCall(
+        at=NOW,
+        purpose=purpose,
+        model=model,
+        outcome=outcome,
+        requests=1,
+        input_tokens=100,
+        output_tokens=10,
+        took=timedelta(milliseconds=250),
+        cost=0.125,
+    )
+
+
+def a_review(
+    memory_id: UUID = DEPLOY,
+    *,
+    at: datetime = REVIEWED_AT,
+    previous: datetime | None = None,
+    evidence_until: datetime = NOW,
+) -> Review:
+    """Rated Good by a model: the memory is to last longer."""
+    return Review(
+        memory_id=memory_id,
+        rating=Rating.GOOD,
+        at=at,
+        evidence_until=evidence_until,
+        previous=previous,
+        stability_before=2.3065,
+        stability=10.5,
+        difficulty_before=2.125,
+        difficulty=2.25,
+        by="small",
+    )
 
 
 def a_snapshot(crew: str | None, *, day: int = 4, score: float | None = 62.5) -> HealthSnapshot:

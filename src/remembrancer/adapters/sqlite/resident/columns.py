@@ -180,7 +180,8 @@ class MemoryColumns:
         keep &= self._seen_by(reader)
         for word, values in (("kind", where.kinds), ("tier", where.tiers), ("visibility", where.visibilities)):
             if values is not None:
-                keep &= np.isin(self._words[word].values, self._known(word, values))
+                keep &= self._is_any(word, values)
+        keep &= ~self._is_any("kind", where.without_kinds)
         for word, value in (("source", where.source), ("crew", where.crew), ("session", where.session)):
             if value is not None:
                 keep &= self._is(word, value)
@@ -236,8 +237,9 @@ class MemoryColumns:
     def _is(self, word: str, value: str | None) -> NDArray[np.bool_]:
         return self._words[word].values == self._codes[word].get(value or "", -1)
 
-    def _known(self, word: str, values: frozenset[str]) -> list[int]:
-        return [code for value, code in self._codes[word].items() if value in values]
+    def _is_any(self, word: str, values: frozenset[str]) -> NDArray[np.bool_]:
+        known = [code for value, code in self._codes[word].items() if value in values]
+        return np.isin(self._words[word].values, known)
 
 
 def _marks_of(tags: str, metadata: str) -> Iterator[int]:

@@ -111,6 +111,7 @@ class WorkspaceIndex:
                 spoken=self._spoken(request, cue),
                 marks=self._marks_of_cue.values[cue],
                 rank=_ranks(in_company, found, len(kept)),
+                stream=self._turns.session_of(cue),
                 idf=np.array(lexical.idf),
             ),
         )

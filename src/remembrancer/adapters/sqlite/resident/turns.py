@@ -118,17 +118,17 @@ class Turns:
 
         `scored`: the cues with a score; one may come more than once.
         """
-        sessions = self._session_of(cues)
+        sessions = self.session_of(cues)
         best = np.zeros(len(self._in_session) + 1, dtype=np.float32)
         wanted = np.zeros(len(best), dtype=np.bool_)
         wanted[sessions] = True
         wanted[_NO_TURN] = False
-        theirs = self._session_of(scored)
+        theirs = self.session_of(scored)
         counted = wanted[theirs]
         np.maximum.at(best, theirs[counted], scores[scored[counted]])
         return np.where(sessions == _NO_TURN, scores[cues], best[sessions])
 
-    def _session_of(self, cues: NDArray[np.integer]) -> NDArray[np.int32]:
+    def session_of(self, cues: NDArray[np.integer]) -> NDArray[np.int32]:
         """The stream of each cue, where it is a session; else -1."""
         turns = self._of_cue.values[cues]
         return np.where(turns == _NO_TURN, _NO_TURN, self._session.values[turns]) if len(self._seq) else turns

@@ -1,0 +1,1 @@
+"""Adapters that ask a language model."""

@@ -1,0 +1,76 @@
+"""Which model of which provider is asked, and where; importing this imports none of the packages that speak to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal, get_args
+
+from remembrancer.errors import InvalidInput
+
+Provider = Literal["openai", "anthropic", "gemini", "ollama"]
+"""By the protocol spoken: OpenAI's chat completions, Anthropic's messages, Gemini's generateContent, and Ollama's
+route that is compatible with the first."""
+
+ADDRESSES: Final[Mapping[Provider, str]] = {
+    "openai": "https://api.openai.com/v1",
+    "anthropic": "https://api.anthropic.com",
+    "gemini": "https://generativelanguage.googleapis.com",
+    "ollama": "http://localhost:11434",
+}
+"""Where each is asked unless told otherwise."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prices:
+    """In US dollars per million tokens, 0 or more."""
+
+    input: float
+    output: float
+
+    def __post_init__(self) -> None:
+        for name, value in (("input", self.input), ("output", self.output)):
+            if not value >= 0:
+                raise InvalidInput(name, value, "a price of 0 or more")
+
+    def of(self, input_tokens: int, output_tokens: int) -> float:
+        """What so many tokens cost, in US dollars.
+
+        >>> Prices(input=0.25, output=2).of(4_000, 500)
+        0.002
+        """
+        return (self.input * input_tokens + self.output * output_tokens) / 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmService:
+    """A provider's model. `url`: where it is asked instead of the provider's own address; `key`: empty: none is sent;
+    `timeout`: seconds for one request; `prices`: None: those that genai-prices knows for the provider's own address.
+    """
+
+    provider: Provider
+    model: str
+    url: str | None = field(default=None, repr=False)  # it may hold a password
+    key: str = field(default="", repr=False)
+    timeout: float = 60.0
+    prices: Prices | None = None
+
+    def __post_init__(self) -> None:
+        if self.provider not in get_args(Provider):
+            raise InvalidInput("provider", self.provider, " or ".join(get_args(Provider)))
+        if not self.model.strip() or not self.model.isprintable():
+            raise InvalidInput("model", self.model, "the name of a model")
+        if not self.timeout > 0:
+            raise InvalidInput("timeout", self.timeout, "a number of seconds greater than 0")
+
+    @property
+    def model_id(self) -> str:
+        """Such as "openai:gpt-5-mini"."""
+        return f"{self.provider}:{self.model}"
+
+    @property
+    def address(self) -> str:
+        """Where its protocol begins: what is asked follows it, such as `/chat/completions`."""
+        address = (self.url or ADDRESSES[self.provider]).rstrip("/")
+        # Ollama is known by the address of its own API; the compatible one stands beside that.
+        return f"{address}/v1" if self.provider == "ollama" and not address.endswith("/v1") else address

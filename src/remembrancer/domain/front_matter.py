@@ -1,0 +1,97 @@
+r"""Texts under headers, several in one file: each header stands between two lines of `---`.
+
+A line of `---` begins a header only at the start of the file or after a blank line, and only where a line like
+`name: value` follows: a rule inside a text stays a rule. Inside a text, a line that would begin a header all the same
+is written with a backslash before it: `\---`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+FENCE: Final = "---"
+BYTE_ORDER_MARK: Final = "\ufeff"
+
+_LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
+_END: Final = re.compile(r"\r\n|\n|\r")
+_FENCE_LINE: Final = re.compile(r"---[ \t]*")
+_FIELD_LINE: Final = re.compile(r"\w+\s*:")
+_ESCAPED: Final = re.compile(r"^\\(\\*---[ \t]*)$", re.MULTILINE)
+_BACKSLASHES: Final = re.compile(r"\\+---[ \t]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Characters [start, end) of a file's text."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A header and the text below it, up to the next header or the end.
+
+    `line`: that of the header's first `---`, from 1. `start`: where that line begins. `header`: what stands between the
+    two lines of `---`; None where the second is missing: then the rest, up to the next header, is neither.
+    """
+
+    line: int
+    start: int
+    header: Span | None
+    body: Span
+
+
+def blocks(text: str) -> tuple[Block, ...]:
+    """The blocks of a file's text, in order. What stands before the first of them is under no header."""
+    first = len(BYTE_ORDER_MARK) if text.startswith(BYTE_ORDER_MARK) else 0
+    spans = [Span(found.start(), found.end()) for found in _LINE.finditer(text, first)]
+    lines = [_END.sub("", text[span.start : span.end]) for span in spans]
+    starts = [number for number in range(len(lines)) if _opens(lines, number)]
+    found: list[Block] = []
+    for place, start in enumerate(starts):
+        after = starts[place + 1] if place + 1 < len(starts) else len(lines)
+        end = spans[after].start if after < len(lines) else len(text)
+        close = next((at for at in range(start + 1, after) if _FENCE_LINE.fullmatch(lines[at])), None)
+        header = None if close is None else Span(spans[start + 1].start, spans[close].start)
+        body = Span(end if close is None else spans[close].end, end)
+        found.append(Block(start + 1, spans[start].start, header, body))
+    return tuple(found)
+
+
+def told(body: str) -> str:
+    r"""What a body says: its lines ended by `\n`, outer blanks and the backslashes before `---` taken off.
+
+    >>> told("\r\nBefore.\r\n\r\n\\---\r\nnote: after.\r\n")
+    'Before.\n\n---\nnote: after.'
+    """
+    return _ESCAPED.sub(r"\1", normal(body))
+
+
+def written(text: str) -> str:
+    r"""The same text as a body has it: `told` gives it back, with `normal` ends of lines, and no line begins a header.
+
+    >>> print(written("Before.\n\n---\nnote: after."))
+    Before.
+    <BLANKLINE>
+    \---
+    note: after.
+    """
+    lines = normal(text).split("\n")
+    return "\n".join(
+        f"\\{line}" if _BACKSLASHES.fullmatch(line) or _opens(lines, number) else line
+        for number, line in enumerate(lines)
+    )
+
+
+def normal(text: str) -> str:
+    r"""The text with each line ended by `\n`, without outer blanks."""
+    return _END.sub("\n", text).strip()
+
+
+def _opens(lines: Sequence[str], number: int) -> bool:
+    begins = _FENCE_LINE.fullmatch(lines[number]) and not "".join(lines[max(0, number - 1) : number]).strip()
+    return bool(begins) and number + 1 < len(lines) and _FIELD_LINE.match(lines[number + 1]) is not None

@@ -1,0 +1,51 @@
+"""The one way to a language model: what it was asked and what that cost goes into the ledger."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Final
+
+from remembrancer.domain.scope import Scope
+from remembrancer.domain.spending import ModelCall, Outcome
+from remembrancer.engine.context import Context
+from remembrancer.errors import ModelUnavailable
+from remembrancer.ports.language_model import Answer, NoAnswer, Task, Usage
+from remembrancer.ports.store import MAX_ERROR_CHARS
+
+# Nobody was called.
+_NOTHING: Final = Usage(requests=0, input_tokens=0, output_tokens=0, cost=0.0)
+
+
+async def ask(ctx: Context, scope: Scope, task: Task) -> Answer:
+    """Give the model a task, and write one row into the workspace's ledger, whatever becomes of it.
+
+    An answer that will not do is returned, its `value` None. Raises ModelUnavailable, when the model does not answer or
+    there is none, and StoreUnavailable, when the ledger cannot be written: what was to become of the answer could not
+    be kept either. A call that is cancelled is in no ledger: what it used up is not known.
+    """
+    if ctx.llm is None:
+        raise ModelUnavailable(ctx.without_llm)
+    llm, at, start = ctx.llm, ctx.clock(), ctx.stopwatch()
+
+    async def write_down(outcome: Outcome, used: Usage, error: str) -> None:
+        call = ModelCall(
+            at=at,
+            purpose=task.purpose,
+            model=llm.model_id,
+            outcome=outcome,
+            requests=used.requests,
+            input_tokens=used.input_tokens,
+            output_tokens=used.output_tokens,
+            took=timedelta(seconds=ctx.stopwatch() - start),
+            cost=used.cost,
+            error=error[:MAX_ERROR_CHARS],
+        )
+        await ctx.store.log_call(scope, call)
+
+    try:
+        answer = await llm.answer(task)
+    except ModelUnavailable as error:
+        await write_down(Outcome.FAILED, error.usage if isinstance(error, NoAnswer) else _NOTHING, str(error))
+        raise
+    await write_down(Outcome.UNUSABLE if answer.value is None else Outcome.ANSWERED, answer.usage, answer.problem)
+    return answer

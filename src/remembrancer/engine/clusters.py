@@ -1,0 +1,160 @@
+"""Memories that say nearly the same: one takes the place of each cluster, and the others are kept behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from remembrancer.domain import validation
+from remembrancer.domain.effect import Effect
+from remembrancer.domain.memory import Memory, MemoryWrite
+from remembrancer.domain.query import Filter
+from remembrancer.domain.recalled import without_recalled
+from remembrancer.domain.scope import Scope
+from remembrancer.engine.condense import Found, Instead, Summaries, current, found_by, in_place_of, summaries, told
+from remembrancer.engine.context import Context
+from remembrancer.errors import Conflict
+from remembrancer.policies.clusters import Clusters, central, clusters_of
+from remembrancer.policies.condensing import Condensed, Home, cues_of, home_of, id_of, ids_told, one_of
+from remembrancer.policies.prompts.condense import CLUSTER, Summary
+
+JOB: Final = "clusters"
+CENTRAL: Final = "most central text"
+CONSOLIDATED_FROM: Final = "consolidated_from"
+"""The metadata that names, by id, the memories of a cluster."""
+LIMIT: Final = 50
+MAX_LIMIT: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consolidated:
+    """A cluster, oldest first, and the memory that took its place. `by`: the model that wrote it, or "most central
+    text" where none was set: then it says what the memory says that is most like the others.
+    """
+
+    memory_id: UUID
+    sources: tuple[UUID, ...]
+    by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClustersReport:
+    """`consolidated`: what was, or would be with `dry_run`. `failed`: clusters whose summary failed; `left`: those that
+    wait, were changed by another meanwhile, or were more than the limit. `reason`: why nothing was done, or not all.
+    `stand_in`: why no model was asked; empty where one was to be.
+    """
+
+    consolidated: tuple[Consolidated, ...] = ()
+    failed: int = 0
+    left: int = 0
+    reason: str = ""
+    stand_in: str = ""
+    dry_run: bool = False
+
+
+async def consolidate_clusters(
+    ctx: Context, scope: Scope, *, limit: int = LIMIT, dry_run: bool = False
+) -> ClustersReport:
+    """Let one memory take the place of each cluster of the workspace, up to `limit` clusters (1 to 10,000), those first
+    whose first memory is the oldest.
+
+    Each cluster is one transaction; its memories are kept out of recall, and reached from the new one by `derived_from`
+    edges. `dry_run` asks no model and writes nothing. Raises InvalidInput for a limit out of range.
+    """
+    validation.whole("limit", limit, 1, MAX_LIMIT)
+    rule = ctx.preset.clusters
+    if rule is None:
+        return ClustersReport(reason=f"the preset {ctx.preset.name} makes no clusters", dry_run=dry_run)
+    now = ctx.clock()
+    clusters = await _clusters(ctx, scope, rule, now)
+    idle = "" if clusters else f"no {rule.least} memories say nearly the same"
+    stand_in = ctx.without_llm if ctx.llm is None else ""
+    taken = clusters[:limit]
+    if dry_run:
+        return ClustersReport(
+            consolidated=tuple(_report(cluster, CENTRAL if ctx.llm is None else ctx.llm.model_id) for cluster in taken),
+            left=len(clusters) - len(taken),
+            reason=idle,
+            stand_in=stand_in,
+            dry_run=True,
+        )
+    asking = await summaries(ctx, scope, JOB)
+    done: list[Consolidated] = []
+    lost = 0
+    for cluster in taken:
+        found = await found_by(ctx, cluster)
+        said = await _said(ctx, rule, cluster, found, asking)
+        if said is None:
+            continue
+        at = ctx.clock()  # a model may have taken its time
+        try:
+            await ctx.store.commit(scope, _replaced(ctx, cluster, found, said, at), at=at)
+        except Conflict:
+            lost += 1
+            continue
+        await asking.done(_item(cluster))
+        done.append(_report(cluster, said.by))
+    await asking.gone(_item(cluster) for cluster in clusters)
+    return ClustersReport(
+        consolidated=tuple(done),
+        failed=asking.failed,
+        left=len(clusters) - len(done) - asking.failed,
+        reason=idle or asking.reason or (f"{lost} clusters were changed meanwhile" if lost else ""),
+        stand_in=stand_in,
+    )
+
+
+async def _clusters(ctx: Context, scope: Scope, rule: Clusters, now: datetime) -> list[tuple[Memory, ...]]:
+    rows = await current(ctx, scope, Filter(current_at=now, tiers=frozenset(rule.tiers)))
+    # What has a topic key is told anew under it, and has to stay there for that.
+    free = [row for row in rows if row.topic_key is None]
+    apart = [(_home(ctx, row), row.kind, row.tier) for row in free]
+    found = clusters_of([without_recalled(row.text) for row in free], rule, apart=apart)
+    return [tuple(free[place] for place in group) for group in found]
+
+
+async def _said(
+    ctx: Context, rule: Clusters, cluster: Sequence[Memory], found: Found, asking: Summaries
+) -> Condensed | None:
+    """What is to be said in place of the cluster; None: later."""
+    summary = await asking.of(_item(cluster), CLUSTER, told(found), max_chars=rule.summary_chars)
+    match summary:
+        case Summary(title, text):
+            return Condensed(text=text, title=title, by=asking.model)
+        case Instead.STAND_IN:
+            texts = [without_recalled(row.text) for row in cluster]
+            place = central(texts)
+            return Condensed(text=texts[place], title=cluster[place].title, by=CENTRAL)
+        case Instead.LATER:
+            return None
+
+
+def _replaced(ctx: Context, cluster: Sequence[Memory], found: Found, said: Condensed, now: datetime) -> Effect:
+    memory = one_of(
+        cluster,
+        said,
+        identifier=id_of(cluster, JOB),
+        home=_home(ctx, cluster[0]),
+        tier=cluster[0].tier,
+        metadata={CONSOLIDATED_FROM: ids_told(cluster)},
+        now=now,
+    )
+    write = MemoryWrite(memory, cues_of(memory, found.cues, own=True), found.event_ids)
+    reason = f"{memory.id} says what it and {len(cluster) - 1} others said"
+    return in_place_of(cluster, write, reason, now)
+
+
+def _home(ctx: Context, row: Memory) -> Home:
+    return home_of(row, sessions_apart=False, standing_tag=ctx.preset.standing_tag)
+
+
+def _report(cluster: Sequence[Memory], by: str) -> Consolidated:
+    return Consolidated(memory_id=id_of(cluster, JOB), sources=tuple(row.id for row in cluster), by=by)
+
+
+def _item(cluster: Sequence[Memory]) -> str:
+    """What the cluster is called where it waits."""
+    return str(cluster[0].id)

@@ -1,0 +1,90 @@
+"""Compaction: what was written down twice is kept once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Final
+from uuid import UUID
+
+from remembrancer.domain import validation
+from remembrancer.domain.effect import Effect, Moved
+from remembrancer.domain.memory import MemoryWrite, Status
+from remembrancer.domain.query import Filter
+from remembrancer.domain.scope import Scope
+from remembrancer.engine.condense import current, derived_from, found_by
+from remembrancer.engine.context import Context
+from remembrancer.errors import Conflict
+from remembrancer.policies.compacting import Merge, merges_of, with_counts_of
+from remembrancer.policies.condensing import cues_of
+
+LIMIT: Final = 500
+MAX_LIMIT: Final = 100_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merged:
+    """The memory that was kept, and those that it says the same as, in the order of time."""
+
+    memory_id: UUID
+    gone: tuple[UUID, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionReport:
+    """`merged`: what was, or would be with `dry_run`. `left`: what was changed by another meanwhile, or was more than
+    the limit. `reason`: why nothing was done, or not all.
+    """
+
+    merged: tuple[Merged, ...] = ()
+    left: int = 0
+    reason: str = ""
+    dry_run: bool = False
+
+
+async def compact(ctx: Context, scope: Scope, *, limit: int = LIMIT, dry_run: bool = False) -> CompactionReport:
+    """Merge the near-duplicates of the workspace, up to `limit` groups of them (1 to 100,000).
+
+    Of each group the most important memory is kept: it says the longest of their texts from now on, keeps what it said
+    as a revision, counts their uses as its own and leads to them by `derived_from` edges. Each group is one
+    transaction. `dry_run` writes nothing. Raises InvalidInput for a limit out of range.
+    """
+    validation.whole("limit", limit, 1, MAX_LIMIT)
+    rule = ctx.preset.compaction
+    if rule is None:
+        return CompactionReport(reason=f"the preset {ctx.preset.name} has no compaction", dry_run=dry_run)
+    now = ctx.clock()
+    rows = await current(ctx, scope, Filter(current_at=now, tiers=frozenset(rule.tiers)))
+    merges = merges_of(rows, rule, standing_tag=ctx.preset.standing_tag)
+    merged: list[Merged] = []
+    lost = 0
+    for merge in merges[:limit]:
+        if not dry_run:
+            try:
+                await _put(ctx, scope, merge, now)
+            except Conflict:
+                lost += 1
+                continue
+        merged.append(Merged(memory_id=merge.kept.id, gone=tuple(memory.id for memory in merge.gone)))
+    reason = f"{lost} groups were changed meanwhile" if lost else ""
+    return CompactionReport(
+        merged=tuple(merged),
+        left=len(merges) - len(merged),
+        reason=reason if merges else "nothing was written down twice",
+        dry_run=dry_run,
+    )
+
+
+async def _put(ctx: Context, scope: Scope, merge: Merge, now: datetime) -> None:
+    """Raises Conflict where one of them is no longer as it was read."""
+    found = await found_by(ctx, (merge.kept, *merge.gone))
+    write = MemoryWrite(merge.revised, cues_of(merge.revised, found.cues, own=True), found.event_ids)
+    effect = Effect(
+        expected={memory.id: memory.revision for memory in (merge.kept, *merge.gone)},
+        revised=(write,),
+        moved=tuple(Moved(memory.id, Status.COMPACTED, f"{merge.kept.id} says the same") for memory in merge.gone),
+        related=derived_from(merge.kept.id, merge.gone, now),
+        adjusted={merge.kept.id: partial(with_counts_of, merge.gone)},
+    )
+    await ctx.store.commit(scope, effect, at=now)

@@ -1,0 +1,40 @@
+"""Everything of a preset that makes little of much, at once and by hand: facts, rules, clusters, merged duplicates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from remembrancer.domain.scope import Scope
+from remembrancer.engine.clusters import ClustersReport, consolidate_clusters
+from remembrancer.engine.compact import CompactionReport, compact
+from remembrancer.engine.context import Context
+from remembrancer.engine.facts import FactsReport, draw_facts
+from remembrancer.engine.rules import RulesReport, learn_rules
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consolidation:
+    """What each part did; None for a part that the preset does not have. `reason`: it has none at all."""
+
+    facts: FactsReport | None = None
+    rules: RulesReport | None = None
+    clusters: ClustersReport | None = None
+    compaction: CompactionReport | None = None
+    reason: str = ""
+
+
+async def consolidate(ctx: Context, scope: Scope, *, since: datetime | None, limit: int) -> Consolidation:
+    """Draw facts, learn rules from what happened `since`, condense clusters and merge near-duplicates, where the preset
+    has each, `limit` pieces of work of each kind, whether or not it is due.
+    """
+    preset = ctx.preset
+    parts = (preset.facts, preset.rules, preset.clusters, preset.compaction)
+    if all(part is None for part in parts):
+        return Consolidation(reason=f"preset {preset.name} consolidates nothing")
+    return Consolidation(
+        facts=None if preset.facts is None else await draw_facts(ctx, scope, force=True, limit=limit),
+        rules=None if preset.rules is None else await learn_rules(ctx, scope, since=since, force=True),
+        clusters=None if preset.clusters is None else await consolidate_clusters(ctx, scope, limit=limit),
+        compaction=None if preset.compaction is None else await compact(ctx, scope, limit=limit),
+    )

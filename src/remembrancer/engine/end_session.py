@@ -1,0 +1,135 @@
+"""What is done when a session has ended: its last episode, what it taught, and what its use of memory counts for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from typing import Final
+from uuid import UUID
+
+from remembrancer.domain import validation
+from remembrancer.domain.effect import Effect
+from remembrancer.domain.event import Origin
+from remembrancer.domain.identity import derived_id
+from remembrancer.domain.memory import MemoryDraft, MemoryWrite, Status, Tier
+from remembrancer.domain.scope import Reader, Scope
+from remembrancer.domain.validation import JsonValue
+from remembrancer.engine.context import Context
+from remembrancer.engine.extract import ExtractReport, extract
+from remembrancer.engine.review import ReviewReport, review
+from remembrancer.engine.segment import Segmented, segment_stream
+from remembrancer.errors import Conflict, NotFound
+from remembrancer.policies.formation import memory_of_draft, own_cue
+from remembrancer.policies.reinforcement import after_exposure
+
+REINFORCED: Final = "session.reinforced"
+"""The kind of the archived memory that says which memories a session has reinforced."""
+MEMORIES: Final = "memories"
+BATCH: Final = 1_000
+"""Memories of one such account."""
+
+_SESSIONS: Final = UUID("a9d2b6c4-0f3e-4c6b-8a57-1e7f9c2d4b60")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReinforceReport:
+    """`reinforced`: memories whose use in the session was counted now. `left`: such as others counted meanwhile.
+    `reason`: why none.
+    """
+
+    reinforced: tuple[UUID, ...] = ()
+    left: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndReport:
+    """What became of a session, part by part, in the order in which they are done; each says why it did nothing.
+
+    `segmented`: None where the preset forms no episodes.
+    """
+
+    session: str
+    segmented: Segmented | None
+    extracted: ExtractReport
+    reinforced: ReinforceReport
+    reviewed: ReviewReport
+
+
+async def end_session(ctx: Context, scope: Scope, session: str) -> EndReport:
+    """Close a session of this scope. Again, it does what was left undone, and what has come since; nothing twice."""
+    stream = scope.narrowed(session=validation.name("session", session))
+    return EndReport(
+        session=session,
+        segmented=None if ctx.preset.segmentation is None else await segment_stream(ctx, stream, ended=True),
+        extracted=await extract(ctx, scope, session=session),
+        reinforced=await reinforce_session(ctx, stream, session),
+        reviewed=await review(ctx, scope),
+    )
+
+
+async def reinforce_session(ctx: Context, scope: Scope, session: str) -> ReinforceReport:
+    """Count each memory that was exposed in the session, as the preset counts, once.
+
+    Exposures know their session by name alone: one of that name in the whole workspace is one session. An archived
+    memory of the kind `session.reinforced` names those that were counted. It is written together with the counts, under
+    an id made of the session: so neither a crash nor another process can count one of them twice.
+    """
+    dynamics = ctx.preset.dynamics
+    if not dynamics.per_session:
+        return ReinforceReport(reason=f"preset {ctx.preset.name} counts each exposure when it is logged")
+    exposed = await ctx.store.exposed_in(scope, session, dynamics.counted)
+    counted, ordinal = await _counted(ctx, scope, session)
+    fresh = [memory_id for memory_id in exposed if memory_id not in counted]
+    reinforced: list[UUID] = []
+    for start in range(0, len(fresh), BATCH):
+        batch, now = fresh[start : start + BATCH], ctx.clock()
+        effect = Effect(
+            inserted=(_account(scope, session, ordinal, batch, now),),
+            adjusted=dict.fromkeys(batch, partial(after_exposure, exposure=dynamics.counted, at=now)),
+        )
+        try:
+            await ctx.store.commit(scope, effect, at=now)
+        except (Conflict, NotFound):  # another was faster, or one of them has been erased: the next time sees it
+            return ReinforceReport(reinforced=tuple(reinforced), left=len(fresh) - start)
+        reinforced += batch
+        ordinal += 1
+    nothing = "" if reinforced else f"nothing was {dynamics.counted.value} in it that was not counted"
+    return ReinforceReport(reinforced=tuple(reinforced), reason=nothing)
+
+
+async def _counted(ctx: Context, scope: Scope, session: str) -> tuple[frozenset[UUID], int]:
+    """The memories that the session has counted, and the number of the next account."""
+    everybody = Reader(Scope(workspace=scope.workspace))
+    counted: set[UUID] = set()
+    ordinal = 0
+    while True:
+        identifier = _account_id(scope, session, ordinal)
+        account = (await ctx.store.get(everybody, [identifier])).get(identifier)
+        if account is None:
+            return frozenset(counted), ordinal
+        named = account.metadata.get(MEMORIES)
+        counted |= {UUID(str(one)) for one in named} if isinstance(named, list) else set()
+        ordinal += 1
+
+
+def _account(scope: Scope, session: str, ordinal: int, counted: Sequence[UUID], now: datetime) -> MemoryWrite:
+    named: list[JsonValue] = [str(memory_id) for memory_id in counted]
+    draft = MemoryDraft(
+        text=f"The session {session} has reinforced {len(counted)} memories.",
+        kind=REINFORCED,
+        tier=Tier.EPISODIC,
+        origin=Origin.SYSTEM,
+        importance=0.0,
+        metadata={MEMORIES: named},
+    )
+    owner = Scope(workspace=scope.workspace, session=session)
+    formed = memory_of_draft(draft, scope=owner, identifier=_account_id(scope, session, ordinal), now=now).memory
+    archived = replace(formed, status=Status.ARCHIVED, retired_at=now)
+    return MemoryWrite(archived, (own_cue(archived),))
+
+
+def _account_id(scope: Scope, session: str, ordinal: int) -> UUID:
+    return derived_id(_SESSIONS, f"{scope.workspace} {ordinal} {session}")

@@ -1,0 +1,388 @@
+"""Learnings out of a session that has ended: one question for each respect in which there may be something to learn.
+
+What has been read is told by the journal: an event of type `session.extracted` names the place up to which each scope
+was. Learnings have ids made of their stream, their scope, where reading began, and their place in the answer, and those
+of one scope are written together. So a process that dies between the two leaves nothing to be learned twice.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from remembrancer.domain import validation
+from remembrancer.domain.effect import Effect
+from remembrancer.domain.event import Event, Origin, Priority, Role, Severity, least_trusted
+from remembrancer.domain.identity import derived_id
+from remembrancer.domain.memory import Memory, MemoryDraft, MemoryWrite, Tier
+from remembrancer.domain.scope import Level, Reader, Scope
+from remembrancer.domain.strength import Exposure
+from remembrancer.domain.validation import JsonValue
+from remembrancer.engine.ask import ask
+from remembrancer.engine.context import Context
+from remembrancer.engine.stages import current_stage
+from remembrancer.errors import Conflict, ModelUnavailable, NotFound
+from remembrancer.policies.diversity import same_words
+from remembrancer.policies.extraction import EXTRACTED, Extraction, ExtractionScope, Moment, Passage, owner
+from remembrancer.policies.formation import memory_of_draft, own_cue
+from remembrancer.policies.learnings import key_of
+from remembrancer.policies.prompts import extraction as prompt
+from remembrancer.policies.prompts.extraction import Lesson
+from remembrancer.policies.stages import Stage
+from remembrancer.ports.language_model import JsonObject, Task
+from remembrancer.ports.store import Entry, EventFilter
+
+JOB: Final = "extract"
+PAGE: Final = 2_000
+"""Events of a session that are read before what was learned of them is kept."""
+MAX_RUNS: Final = 10_000
+"""Extractions of one session that are looked through for what has been read."""
+UNAVAILABLE_TWICE: Final = 2
+"""Scopes in a row for which the model did not answer: it is held to be down then, and the others wait."""
+TASK_CHARS: Final = 200
+
+_SESSIONS: Final = UUID("2f6f3d0a-7a94-4c0e-8f0e-5a1b52f0d6c3")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractReport:
+    """What a session taught. `learned`: the new memories; `scopes`: how many of each scope that was read, 0 where there
+    was nothing to learn. `asked`: questions to the model.
+
+    `failed`: why a scope was not read, to be tried again; `left`: scopes that were not begun, or with which another
+    worker was faster. `reason`: why nothing was done, or not all.
+    """
+
+    session: str
+    learned: tuple[UUID, ...] = ()
+    scopes: Mapping[ExtractionScope, int] = field(default_factory=dict[ExtractionScope, int])
+    asked: int = 0
+    failed: Mapping[ExtractionScope, str] = field(default_factory=dict[ExtractionScope, str])
+    left: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Session:
+    """What all learnings of a session have in common. `recalled`: what was recalled in it, word for word."""
+
+    stream: Scope
+    name: str
+    settings: Extraction
+    model: str
+    task: str | None
+    stage: Stage | None
+    recalled: frozenset[str]
+
+
+@dataclass(slots=True)
+class _Tally:
+    learned: list[UUID] = field(default_factory=list[UUID])
+    scopes: dict[ExtractionScope, int] = field(default_factory=dict[ExtractionScope, int])
+    asked: int = 0
+    failed: dict[ExtractionScope, str] = field(default_factory=dict[ExtractionScope, str])
+    left: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """Events of a session and how they read. `until`: the place of the last."""
+
+    events: Mapping[int, Event]
+    passages: tuple[Passage, ...]
+    until: int
+
+
+async def extract(
+    ctx: Context, scope: Scope, *, session: str, moment: Moment = Moment.RETROSPECTIVE, attempts: int = 0
+) -> ExtractReport:
+    """Learn from what of a session of this scope has not been learned from; a second call finds nothing new.
+
+    What cannot be learned, for want of an answer, is deferred under the job `extract` and the session; `attempts`, how
+    often that has been before, begins with another scope each time, so that none keeps the others from their turn.
+    """
+    settings, stream = ctx.preset.extraction, scope.narrowed(session=validation.name("session", session))
+    if settings is None:
+        return ExtractReport(session=session, reason=f"preset {ctx.preset.name} extracts nothing")
+    if ctx.llm is None:
+        return ExtractReport(session=session, reason=ctx.without_llm)
+    read = await _read(ctx, stream, settings.at(moment))
+    if not await ctx.store.stream_events(stream, after=min(read.values(), default=0), limit=1):
+        return ExtractReport(session=session, reason="nothing has happened in it that was not read")
+    common = await _common(ctx, stream, session, settings, ctx.llm.model_id)
+    tally = _Tally()
+    while not (tally.failed or tally.left):
+        stretch = await _stretch(ctx, stream, settings, min(read.values(), default=0))
+        if stretch is None:
+            break
+        if all(passage.number <= min(read.values()) for passage in stretch.passages):
+            read = dict.fromkeys(read, stretch.until)  # nothing to read: our own account of the last time, perhaps
+            continue
+        done = await _scopes(ctx, common, stretch, _rotated(read, stretch, attempts), tally)
+        read |= done
+        await _mark(ctx, stream, stretch.until, {one: tally.scopes.get(one, 0) for one in done})
+    item = _item(stream)
+    if tally.failed:
+        await ctx.store.defer(scope, JOB, item, error="; ".join(tally.failed.values()), now=ctx.clock())
+    elif not tally.left:
+        await ctx.store.settle(scope, JOB, [item])
+    return ExtractReport(
+        session=session,
+        learned=tuple(tally.learned),
+        scopes=tally.scopes,
+        asked=tally.asked,
+        failed=tally.failed,
+        left=tally.left,
+        reason=tally.reason or ("" if tally.scopes or tally.failed or tally.left else "there is nothing in it to read"),
+    )
+
+
+async def extract_deferred(ctx: Context, scope: Scope, *, limit: int = 20) -> tuple[ExtractReport, ...]:
+    """Try the workspace's sessions again that could not be learned from, as far as their time has come."""
+    now = ctx.clock()
+    due = [one for one in await ctx.store.deferrals(scope, JOB) if one.retry_at <= now][:limit]
+    reports: list[ExtractReport] = []
+    for deferral in due:
+        stream = _stream(scope, deferral.item)
+        reports.append(await extract(ctx, stream, session=stream.session or "", attempts=deferral.attempts))
+    return tuple(reports)
+
+
+async def _scopes(
+    ctx: Context,
+    common: _Session,
+    stretch: _Stretch,
+    due: Mapping[ExtractionScope, int],
+    tally: _Tally,
+) -> dict[ExtractionScope, int]:
+    """Read a stretch for each scope from its place on; returns how far each was read."""
+    done: dict[ExtractionScope, int] = {}
+    silent = 0
+    for place, (about, after) in enumerate(due.items()):
+        try:
+            until = await _scope(ctx, common, stretch, about, after, tally)
+            silent = 0
+        except ModelUnavailable as error:
+            tally.failed[about] = tally.reason = str(error)
+            silent += 1
+            if silent == UNAVAILABLE_TWICE:
+                tally.left += len(due) - place - 1
+                break
+            continue
+        if until is not None:
+            done[about] = until
+    return done
+
+
+async def _scope(
+    ctx: Context, common: _Session, stretch: _Stretch, about: ExtractionScope, after: int, tally: _Tally
+) -> int | None:
+    """Returns how far the scope was read; None where it was not. Raises ModelUnavailable."""
+    before = await _written(ctx, common.stream, about, after)
+    if before is not None:
+        tally.scopes.setdefault(about, 0)
+        return before
+    lessons = await _lessons(ctx, common, stretch, about, after, tally)
+    if lessons is None:
+        return None
+    now = ctx.clock()
+    writes = [
+        _learning(common, stretch, about, lesson, _learning_id(common.stream, about, after, ordinal), now)
+        for ordinal, lesson in enumerate(lessons)
+    ]
+    if writes:
+        try:
+            await ctx.store.commit(common.stream, Effect(inserted=tuple(writes)), at=now)
+        except (Conflict, NotFound):  # another worker was faster, or a turn of it has been erased meanwhile
+            tally.left += 1
+            return None
+    tally.learned += [write.memory.id for write in writes]
+    tally.scopes[about] = tally.scopes.get(about, 0) + len(writes)
+    return stretch.until
+
+
+async def _lessons(
+    ctx: Context, common: _Session, stretch: _Stretch, about: ExtractionScope, after: int, tally: _Tally
+) -> list[Lesson] | None:
+    """What the model learns of a stretch, window by window, each thing once; None where an answer will not do."""
+    settings = common.settings
+    if all(passage.number <= after for passage in stretch.passages):
+        return []
+    behind = [passage for passage in stretch.passages if passage.number > after - settings.overlap]
+    lessons: dict[str, Lesson] = {}
+    for window in settings.windows(behind):
+        if window[-1].number <= after:
+            continue
+        read = prompt.with_file(about, window, stretch.passages, settings.window_chars // 2)
+        tally.asked += 1
+        answer = await ask(ctx, common.stream, _task(about, read, settings.at_most))
+        turns = {passage.number for passage in read}
+        given = answer.problem if answer.value is None else prompt.lessons(answer.value, turns, settings.at_most)
+        if isinstance(given, str):
+            tally.failed[about] = tally.reason = given
+            return None
+        for lesson in given:
+            lessons.setdefault(same_words("", None, lesson.text), lesson)
+    return [lesson for said, lesson in lessons.items() if said not in common.recalled]
+
+
+def _task(about: ExtractionScope, read: Sequence[Passage], at_most: int) -> Task:
+    turns = {passage.number for passage in read}
+
+    def check(answer: JsonObject) -> str:
+        given = prompt.lessons(answer, turns, at_most)
+        return given if isinstance(given, str) else ""
+
+    return Task(
+        purpose=f"extract {about.value}",
+        instructions=prompt.instructions(about, at_most),
+        material=prompt.material(read),
+        schema=prompt.schema(at_most),
+        check=check,
+        max_tokens=prompt.MAX_TOKENS,
+    )
+
+
+def _learning(
+    common: _Session, stretch: _Stretch, about: ExtractionScope, lesson: Lesson, identifier: UUID, now: datetime
+) -> MemoryWrite:
+    """As a learning out of a file would be, but with the turns it comes from, and no more to be trusted than they."""
+    turns = [stretch.events[number] for number in lesson.turns]
+    level = common.settings.scopes[about]
+    scope = owner(common.stream, level)
+    # A stage belongs to a project: what holds beyond it does not end with it.
+    phase = None if common.stage is None or level is Level.WORKSPACE else common.stage.value
+    said: dict[str, JsonValue] = {
+        "domain": lesson.domain.value,
+        "phase": phase,
+        "session_id": common.name,
+        "session_task": common.task,
+        "extraction": about.value,
+        "extracted_to": stretch.until,
+        "model": common.model,
+    }
+    draft = MemoryDraft(
+        text=lesson.text,
+        kind=lesson.type.value,
+        tier=Tier.SEMANTIC,
+        origin=least_trusted(event.origin for event in turns),
+        importance=lesson.importance,
+        tags=(about.value,),
+        metadata={name: value for name, value in said.items() if value is not None},
+        key=key_of(identifier),
+    )
+    formed = memory_of_draft(draft, scope=scope, identifier=identifier, now=now).memory
+    memory = replace(
+        formed,
+        occurred_from=min(event.occurred_at for event in turns),
+        occurred_to=max(event.occurred_at for event in turns),
+    )
+    return MemoryWrite(memory, (own_cue(memory),), tuple(event.id for event in turns))
+
+
+async def _common(ctx: Context, stream: Scope, session: str, settings: Extraction, model: str) -> _Session:
+    recalled: set[str] = set()
+    for exposure in (Exposure.RETRIEVED, Exposure.SHOWN):
+        ids = await ctx.store.exposed_in(stream, session, exposure)
+        recalled |= {_words(memory) for memory in (await ctx.store.get(Reader(stream), ids)).values()}
+    beginning = settings.passages(await ctx.store.stream_events(stream, after=0, limit=20))
+    task = next((" ".join(passage.text.split("\n", 1)[0].split()) for passage in beginning), "")
+    return _Session(
+        stream=stream,
+        name=session,
+        settings=settings,
+        model=model,
+        task=_name(task),
+        stage=None if ctx.preset.stages is None else await current_stage(ctx, stream),
+        recalled=frozenset(recalled),
+    )
+
+
+def _words(memory: Memory) -> str:
+    return same_words("", None, memory.text)
+
+
+def _name(task: str) -> str | None:
+    return "".join(character for character in task if character.isprintable())[:TASK_CHARS].strip() or None
+
+
+async def _stretch(ctx: Context, stream: Scope, settings: Extraction, after: int) -> _Stretch | None:
+    """The next events behind a place, with a few before them for what they follow from; None where there are none."""
+    since = max(0, after - settings.overlap)
+    events = await ctx.store.stream_events(stream, after=since, limit=PAGE)
+    if not events or events[-1].seq <= after:
+        return None
+    return _Stretch({event.seq: event for event in events}, settings.passages(events), events[-1].seq)
+
+
+def _rotated(read: Mapping[ExtractionScope, int], stretch: _Stretch, by: int) -> dict[ExtractionScope, int]:
+    """The scopes that were not read to the end of the stretch."""
+    due = [(about, after) for about, after in read.items() if after < stretch.until]
+    turned = by % len(due) if due else 0
+    return dict(due[turned:] + due[:turned])
+
+
+async def _read(ctx: Context, stream: Scope, scopes: Sequence[ExtractionScope]) -> dict[ExtractionScope, int]:
+    """How far each scope has read the stream, by the journal."""
+    where = EventFilter(session=stream.session, types=frozenset({EXTRACTED}))
+    read = dict.fromkeys(scopes, 0)
+    for event in await ctx.store.events(Reader(stream), where, limit=MAX_RUNS):
+        if event.scope == stream and event.origin is Origin.SYSTEM:
+            for about in scopes:
+                until = event.payload.get(about.value)
+                read[about] = max(read[about], until if isinstance(until, int) else 0)
+    return read
+
+
+async def _written(ctx: Context, stream: Scope, about: ExtractionScope, after: int) -> int | None:
+    """How far the scope was read when something was learned of it from this place on, and nobody could say so."""
+    identifier = _learning_id(stream, about, after, 0)
+    there = (await ctx.store.get(Reader(Scope(workspace=stream.workspace)), [identifier])).get(identifier)
+    until = None if there is None else there.metadata.get("extracted_to")
+    return until if isinstance(until, int) else None
+
+
+async def _mark(ctx: Context, stream: Scope, until: int, learned: Mapping[ExtractionScope, int]) -> None:
+    """Say in the journal how far each scope has been read."""
+    if not learned:
+        return
+    told = ", ".join(f"{about.value} {count}" for about, count in learned.items())
+    text = f"Learned from the session up to turn {until}: {told}."
+    now = ctx.clock()
+    event = Event(
+        id=ctx.new_id(now),
+        scope=stream,
+        seq=0,  # the store gives the place in the stream
+        occurred_at=now,
+        recorded_at=now,
+        type=EXTRACTED,
+        severity=Severity.INFO,
+        priority=Priority.NORMAL,
+        actor=None,
+        role=Role.SYSTEM,
+        text=text,
+        payload={about.value: until for about in learned},
+        refs={},
+        key=f"{EXTRACTED}:{derived_id(_SESSIONS, f'{_item(stream)} {text}')}",
+        origin=Origin.SYSTEM,
+    )
+    await ctx.store.append(stream, [Entry(event)])
+
+
+def _learning_id(stream: Scope, about: ExtractionScope, after: int, ordinal: int) -> UUID:
+    return derived_id(_SESSIONS, f"{stream.workspace} {_item(stream)} {about.value} {after} {ordinal}")
+
+
+def _item(stream: Scope) -> str:
+    """The stream as a job's item names it."""
+    return json.dumps([stream.project, stream.crew, stream.agent, stream.session], ensure_ascii=False)
+
+
+def _stream(scope: Scope, item: str) -> Scope:
+    project, crew, agent, session = json.loads(item)
+    return Scope(workspace=scope.workspace, project=project, crew=crew, agent=agent, session=session)

@@ -1,0 +1,310 @@
+"""What episodes tell that lasts: drawn out of them by a model, as facts of their own that name their episodes.
+
+The facts, what they do to those that are known, and the mark on their episodes are written together: the work list is
+the episodes without that mark, and nothing is drawn twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+import numpy as np
+
+from remembrancer.domain.candidates import Candidates
+from remembrancer.domain.event import Event
+from remembrancer.domain.memory import Memory, Tier
+from remembrancer.domain.query import Filter
+from remembrancer.domain.recalled import without_recalled
+from remembrancer.domain.scope import Reach, Reader, Scope
+from remembrancer.engine.ask import ask
+from remembrancer.engine.context import Context
+from remembrancer.errors import Conflict, ModelUnavailable, NotFound
+from remembrancer.policies.condensing import Home
+from remembrancer.policies.facts import (
+    DRAWN,
+    Basis,
+    Category,
+    Drawn,
+    Facts,
+    Finding,
+    drawn,
+    findings_in,
+    texts_in,
+)
+from remembrancer.policies.lexical import lexical_query
+from remembrancer.policies.prompts import facts as prompt
+from remembrancer.policies.segmentation.segmentation import EPISODE
+from remembrancer.policies.segmentation.segments import Turn
+from remembrancer.ports.language_model import JsonObject, Task
+from remembrancer.ports.store import SearchRequest
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+JOB: Final = "facts"
+LIMIT: Final = 20
+"""Questions of one sweep."""
+PAGE: Final = 500
+DEPTH: Final = 100
+"""Candidates of each search for known facts: some of them belong elsewhere."""
+TWINS: Final = 5
+"""Known facts that each new text is compared with, the nearest."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactsReport:
+    """What came of how many `episodes`: ids of new facts, and of known ones that were reinforced, updated (a new or a
+    known one took their place) or invalidated.
+
+    `failed`: episodes for which no answer would do, which wait to be tried again. `left`: episodes that are too few
+    yet, that wait, that the limit left out, or with which another worker was faster. `reason`: why nothing was done, or
+    no more.
+    """
+
+    episodes: int = 0
+    new: tuple[UUID, ...] = ()
+    reinforced: tuple[UUID, ...] = ()
+    updated: tuple[UUID, ...] = ()
+    invalidated: tuple[UUID, ...] = ()
+    failed: int = 0
+    left: int = 0
+    reason: str = ""
+
+    def with_drawn(self, drawn: Drawn) -> FactsReport:
+        return replace(
+            self,
+            episodes=self.episodes + len(drawn.effect.consolidated),
+            new=(*self.new, *drawn.new),
+            reinforced=(*self.reinforced, *drawn.reinforced),
+            updated=(*self.updated, *drawn.updated),
+            invalidated=(*self.invalidated, *drawn.invalidated),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Episodes of one home that one question is about, in the order they happened."""
+
+    home: Home
+    episodes: tuple[Memory, ...]
+
+    @property
+    def items(self) -> list[str]:
+        return [str(episode.id) for episode in self.episodes]
+
+
+async def draw_facts(ctx: Context, scope: Scope, *, force: bool = False, limit: int = LIMIT) -> FactsReport:
+    """Draw facts from the current episodes of the workspace that none were drawn from, where there are enough of one
+    home, or one of them was surprising enough; with `force` from however few. At most `limit` questions are asked.
+
+    Each question is about some episodes of one home and what is known nearest to them, and its answer is one commit.
+    Episodes for which no answer will do wait, each time longer, and are then asked about alone. When the model or the
+    embedder does not answer at all, the sweep ends with that.
+    """
+    policy = ctx.preset.facts
+    if policy is None:
+        return FactsReport(reason=f"preset {ctx.preset.name} draws no facts")
+    if ctx.llm is None:
+        return FactsReport(reason=ctx.without_llm)
+    report = FactsReport()
+    tried = {one.item: one.retry_at for one in await ctx.store.deferrals(scope, JOB)}
+    now = ctx.clock()
+    homes: dict[Home, list[Memory]] = {}
+    gone = set(tried)
+    async for episode in _unconsolidated(ctx, scope, now):
+        gone.discard(str(episode.id))
+        if tried.get(str(episode.id), now) > now:
+            report = replace(report, left=report.left + 1)
+        else:
+            homes.setdefault(policy.home(episode), []).append(episode)
+    # There is nothing to be drawn from these any more: done before a worker could say so, out of recall or erased.
+    await ctx.store.settle(scope, JOB, sorted(gone))
+    batches: list[_Batch] = []
+    for home, episodes in homes.items():
+        if force or policy.is_due(episodes):
+            batches += _batches(home, episodes, policy, tried)
+        else:
+            report = replace(report, left=report.left + len(episodes))
+    for place, batch in enumerate(batches):
+        if place == limit:
+            return replace(report, left=report.left + _count(batches[place:]))
+        try:
+            report = await _draw(ctx, scope, policy, ctx.llm.model_id, batch, tried, report)
+        except ModelUnavailable as error:
+            await _defer(ctx, scope, batch, str(error))
+            left = report.left + _count(batches[place + 1 :])
+            return replace(report, failed=report.failed + len(batch.episodes), left=left, reason=str(error))
+    return report
+
+
+async def _unconsolidated(ctx: Context, scope: Scope, now: datetime) -> AsyncIterator[Memory]:
+    """Oldest first. What is superseded, expired or out of recall is no current memory."""
+    where = Filter(current_at=now, kinds=frozenset({EPISODE}), tiers=frozenset({Tier.EPISODIC}))
+    after: Memory | None = None
+    while page := await ctx.store.workspace_memories(scope, where, limit=PAGE, after=after, unconsolidated=True):
+        for memory in page:
+            yield memory
+        after = page[-1]
+
+
+def _batches(home: Home, episodes: Sequence[Memory], policy: Facts, tried: Mapping[str, datetime]) -> Iterator[_Batch]:
+    """In the order they happened. One that has failed before comes alone: it fails without its neighbours then."""
+    batch: list[Memory] = []
+    for episode in episodes:
+        alone = str(episode.id) in tried
+        if batch and (alone or len(batch) == policy.at_once):
+            yield _Batch(home, tuple(batch))
+            batch = []
+        if alone:
+            yield _Batch(home, (episode,))
+        else:
+            batch.append(episode)
+    if batch:
+        yield _Batch(home, tuple(batch))
+
+
+def _count(batches: Sequence[_Batch]) -> int:
+    return sum(len(batch.episodes) for batch in batches)
+
+
+async def _draw(
+    ctx: Context,
+    scope: Scope,
+    policy: Facts,
+    by: str,
+    batch: _Batch,
+    tried: Mapping[str, datetime],
+    report: FactsReport,
+) -> FactsReport:
+    """One question, one commit. Raises ModelUnavailable."""
+    reader = Reader(batch.home.scope)
+    events = {episode.id: await ctx.store.provenance(reader, episode.id) for episode in batch.episodes}
+    known = await _known(ctx, batch.home, policy, [_told(episode) for episode in batch.episodes], policy.known)
+    episodes = {f"e{number}": episode for number, episode in enumerate(batch.episodes, start=1)}
+    facts = {f"f{number}": fact for number, fact in enumerate(known.values(), start=1)}
+    turns = {identifier: _turns(several) for identifier, several in events.items()}
+    answer = await ask(ctx, scope, _task(episodes, turns, facts, policy))
+    said = answer.problem if answer.value is None else prompt.read(answer.value, episodes)
+    if isinstance(said, str):
+        await _defer(ctx, scope, batch, said)
+        return replace(report, failed=report.failed + len(batch.episodes))
+    basis = Basis(
+        home=batch.home,
+        episodes={episode.id: episode for episode in batch.episodes},
+        event_ids={identifier: [event.id for event in several] for identifier, several in events.items()},
+        known=known,
+        by=by,
+    )
+    named = {label: fact.id for label, fact in facts.items()}
+    findings = findings_in([_finding(one, named, episodes) for one in said], basis)
+    texts = texts_in(findings)
+    if texts:
+        basis = replace(basis, known={**known, **await _known(ctx, batch.home, policy, texts, TWINS)})
+    compared = [*texts, *(fact.text for fact in basis.known.values())] if texts else []
+    vectors = await _vectors(ctx, compared)
+    now = ctx.clock()
+    result = drawn(findings, basis, vectors, policy, now=now)
+    try:
+        await ctx.store.commit(scope, result.effect, at=now)
+    except (Conflict, NotFound):  # another worker was faster, or something of it has changed or been erased meanwhile
+        return replace(report, left=report.left + len(batch.episodes))
+    await ctx.store.settle(scope, JOB, [item for item in batch.items if item in tried])
+    return report.with_drawn(result)
+
+
+async def _known(ctx: Context, home: Home, policy: Facts, texts: Sequence[str], limit: int) -> Mapping[UUID, Memory]:
+    """The current facts of this very home that were drawn before: for each text the nearest, by words or meaning."""
+    if limit == 0:
+        return {}
+    reader = Reader(home.scope, Reach.WORKSPACE if home.scope.agent is None else Reach.OWN)
+    where = Filter(
+        current_at=ctx.clock(),
+        kinds=frozenset(category.value for category in Category),
+        tiers=frozenset({Tier.SEMANTIC}),
+        visibilities=frozenset({home.visibility}),
+        source=DRAWN,
+        crew=home.scope.crew,
+        session=home.scope.session,
+    )
+    vectors = await _vectors(ctx, texts)
+    known: dict[UUID, Memory] = {}
+    for text in texts:
+        request = SearchRequest(
+            where=where,
+            depth=DEPTH,
+            lexical=lexical_query(text),
+            vector=vectors.get(text),
+            model=ctx.model,
+        )
+        ids = _nearest_first(await ctx.store.search(reader, request))
+        found = await ctx.store.get(reader, ids)
+        mine = [found[each] for each in ids if each in found and policy.home(found[each]).scope == home.scope]
+        known.update({fact.id: fact for fact in mine[:limit] if fact.valid_until == home.valid_until})
+    return known
+
+
+def _nearest_first(found: Candidates) -> list[UUID]:
+    """By the better of its ranks in the two legs."""
+    far = len(found.ids) + 1
+    ranks = np.minimum(
+        np.where(found.dense_rank > 0, found.dense_rank, far), np.where(found.lexical_rank > 0, found.lexical_rank, far)
+    )
+    return [identifier for _, identifier in sorted(zip(ranks.tolist(), found.ids, strict=True))]
+
+
+def _told(episode: Memory) -> str:
+    return episode.text if episode.title is None else f"{episode.title}\n{episode.text}"
+
+
+def _turns(events: Sequence[Event]) -> list[Turn]:
+    """What was said, without what a recall had put into it: that was drawn from, if at all, where it was said first."""
+    said = [(event, without_recalled(event.text)) for event in events]
+    return [Turn(at=event.occurred_at, speaker=event.actor or event.role, text=text) for event, text in said if text]
+
+
+def _task(
+    episodes: Mapping[str, Memory], turns: Mapping[UUID, Sequence[Turn]], facts: Mapping[str, Memory], policy: Facts
+) -> Task:
+    def check(answer: JsonObject) -> str:
+        said = prompt.read(answer, episodes)
+        return said if isinstance(said, str) else ""
+
+    told = {label: (episode, turns[episode.id]) for label, episode in episodes.items()}
+    return Task(
+        purpose=prompt.PURPOSE,
+        instructions=prompt.INSTRUCTIONS,
+        material=prompt.material(told, facts, chars=policy.chars),
+        schema=prompt.SCHEMA,
+        check=check,
+        max_tokens=prompt.MAX_TOKENS,
+    )
+
+
+def _finding(said: prompt.Said, facts: Mapping[str, UUID], episodes: Mapping[str, Memory]) -> Finding:
+    return Finding(
+        action=said.action,
+        category=said.category,
+        text=said.text,
+        fact=facts.get(said.fact),
+        sources=tuple(episodes[label].id for label in said.episodes),
+    )
+
+
+async def _vectors(ctx: Context, texts: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
+    """By text, of those that the embedder was made for; none without one. Raises ModelUnavailable."""
+    if ctx.embedder is None:
+        return {}
+    read = [text for text in dict.fromkeys(texts) if ctx.embedder.reads(text)]
+    if not read:
+        return {}
+    return dict(zip(read, (await ctx.embedder.embed_documents(read)).vectors, strict=True))
+
+
+async def _defer(ctx: Context, scope: Scope, batch: _Batch, error: str) -> None:
+    now = ctx.clock()
+    for item in batch.items:
+        await ctx.store.defer(scope, JOB, item, error=error, now=now)

@@ -1,0 +1,298 @@
+"""Promotion: what came up in several jobs is told to the whole project; to the whole workspace only when approved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+from remembrancer.domain import validation
+from remembrancer.domain.effect import Effect
+from remembrancer.domain.identity import derived_id
+from remembrancer.domain.memory import Memory, MemoryWrite, holds
+from remembrancer.domain.query import Filter
+from remembrancer.domain.recalled import without_recalled
+from remembrancer.domain.relation import Relation, RelationKind
+from remembrancer.domain.scope import Level, Reader, Scope, Visibility, level_of
+from remembrancer.domain.strength import Usage
+from remembrancer.engine.condense import current, derived_from
+from remembrancer.engine.context import Context
+from remembrancer.errors import Conflict, InvalidInput, NotFound
+from remembrancer.policies.condensing import Condensed, Home, ids_told, one_of
+from remembrancer.policies.formation import own_cue
+from remembrancer.policies.promoting import (
+    NAMED,
+    OF_A_JOB,
+    PROMOTED_FROM,
+    Learnings,
+    Promotion,
+    job_of,
+    longest,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+LIMIT: Final = 200
+MAX_LIMIT: Final = 100_000
+BY_ITSELF: Final = "promotion"
+
+_PARTS: Final = ("project", "crew", "agent", "session")
+"""Of a scope, in the order of the levels below the workspace."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promoted:
+    """A memory of the project, and the learnings of different jobs that it was promoted from, oldest first."""
+
+    memory_id: UUID
+    sources: tuple[UUID, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromotionReport:
+    """`promoted`: new memories of a project. `supported`: those there before, of which further jobs said the same; both
+    as they would be with `dry_run`. `left`: what was changed by another meanwhile, or was more than the limit.
+    `reason`: why nothing was done, or not all.
+    """
+
+    promoted: tuple[Promoted, ...] = ()
+    supported: tuple[Promoted, ...] = ()
+    left: int = 0
+    reason: str = ""
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A memory that could be told to everybody in the workspace, once someone approves. `jobs`: in how many different
+    ones it came up; `similar`: the memories it came up in.
+    """
+
+    memory: Memory
+    jobs: int
+    similar: tuple[UUID, ...]
+
+
+async def promote_recurring(
+    ctx: Context, scope: Scope, *, limit: int = LIMIT, dry_run: bool = False
+) -> PromotionReport:
+    """Tell each project what came up in enough of its jobs, up to `limit` learnings (1 to 100,000).
+
+    The learnings stay as they are; the new memory says what the longest of them says and leads to all of them by
+    `derived_from` edges. What the project has been told already is not told again: the learnings support it. What a
+    person has retired since is left alone. Raises InvalidInput for a limit out of range.
+    """
+    validation.whole("limit", limit, 1, MAX_LIMIT)
+    rule = ctx.preset.promotion
+    if rule is None:
+        return PromotionReport(reason=f"the preset {ctx.preset.name} has no promotion", dry_run=dry_run)
+    now = ctx.clock()
+    learnings = await _learnings(ctx, scope, rule, now)
+    recurring = [group for group in learnings.recurring() if group[0].scope.project is not None]
+    promoted: list[Promoted] = []
+    supported: list[Promoted] = []
+    lost = left = 0
+    for group in recurring:
+        known, edges = await _known(ctx, scope, learnings, group, Level.PROJECT)
+        effect, one = (
+            _told(group, Scope(workspace=scope.workspace, project=group[0].scope.project), now)
+            if known is None
+            else _supported(known, group, edges, now)
+        )
+        if effect is None:
+            continue
+        if len(promoted) + len(supported) == limit:
+            left += 1
+            continue
+        if not dry_run:
+            try:
+                await ctx.store.commit(scope, effect, at=now)
+            except Conflict:
+                lost += 1
+                continue
+        (promoted if known is None else supported).append(one)
+    return PromotionReport(
+        promoted=tuple(promoted),
+        supported=tuple(supported),
+        left=left + lost,
+        reason=_reason(rule, recurring=bool(recurring), done=bool(promoted or supported), lost=lost),
+        dry_run=dry_run,
+    )
+
+
+async def candidates(ctx: Context, scope: Scope) -> tuple[Candidate, ...]:
+    """What could be told to the whole workspace: what projects were told by promotion, and what came up in enough jobs
+    of no project, unless the workspace knows it. Those of most jobs first, ties by time.
+
+    For people to approve, by `promote`: nothing rises so far by itself. Empty where the preset has no promotion.
+    """
+    rule = ctx.preset.promotion
+    if rule is None:
+        return ()
+    now = ctx.clock()
+    learnings = await _learnings(ctx, scope, rule, now)
+    reader = Reader(Scope(workspace=scope.workspace))
+    found: list[Candidate] = []
+    for group in learnings.recurring():
+        if group[0].scope.project is None:
+            known, _ = await _known(ctx, scope, learnings, group, Level.WORKSPACE)
+            if known is None:
+                found.append(_candidate(longest(group), group))
+    for memory in learnings.of_level(Level.PROJECT):
+        if PROMOTED_FROM not in memory.metadata:
+            continue
+        known, edges = await _known(ctx, scope, learnings, (memory,), Level.WORKSPACE)
+        if known is None:
+            sources = [edge.target for edge in edges if edge.source == memory.id and _leads_down(edge)]
+            supporters = [edge.source for edge in edges if edge.target == memory.id and _supports(edge)]
+            jobs = await ctx.store.get(reader, [*sources, *supporters])
+            found.append(_candidate(memory, tuple(jobs.values())))
+    return tuple(sorted(found, key=lambda one: (-one.jobs, one.memory.occurred_to, one.memory.id)))
+
+
+async def promote(ctx: Context, scope: Scope, memory_id: UUID, *, to: Level) -> tuple[Memory, bool]:
+    """Tell a memory at a wider level than its own: by the hand of someone who approves. Returns the memory that says so
+    there, and whether it is new; the one it was made from stays as it is, and is led to by a `derived_from` edge.
+
+    Raises NotFound for a memory that `scope` does not see, Conflict where it is changed meanwhile, InvalidInput for one
+    that holds no more, that only some may see, or whose level is not narrower than `to`.
+    """
+    now = ctx.clock()
+    reader = Reader(scope)
+    memory = (await ctx.store.get(reader, [memory_id])).get(memory_id)
+    if memory is None:
+        raise NotFound("memory", memory_id)
+    if not holds(memory, now):
+        raise InvalidInput("memory_id", str(memory_id), "a memory that is active, neither superseded nor expired")
+    if memory.visibility is not Visibility.WORKSPACE:
+        raise InvalidInput(
+            "memory_id", f"{memory_id}, which only its {memory.visibility} sees", "a memory that everybody may see"
+        )
+    wider = _widened(memory, to)
+    write = _write((memory,), wider, derived_id(memory.id, f"promoted to {to.name.lower()}"), now)
+    effect = Effect(
+        expected={memory.id: memory.revision},
+        inserted=(write,),
+        related=derived_from(write.memory.id, (memory,), now),
+    )
+    try:
+        await ctx.store.commit(scope, effect, at=now)
+    except Conflict:
+        there = (await ctx.store.get(Reader(wider), [write.memory.id])).get(write.memory.id)
+        if there is None:
+            raise
+        return there, False
+    return write.memory, True
+
+
+def _widened(memory: Memory, to: Level) -> Scope:
+    """The memory's scope, without what is narrower than that level."""
+    wider = {level: memory.scope.narrowed(**dict.fromkeys(_PARTS[level:])) for level in Level}
+    allowed = [level for level in Level if level < level_of(memory.scope) and level_of(wider[level]) is level]
+    if to not in allowed:
+        named = ", ".join(level.name.lower() for level in allowed)
+        raise InvalidInput("to", to.name.lower(), f"a wider level than its own: {named or 'there is none'}")
+    return wider[to]
+
+
+async def _learnings(ctx: Context, scope: Scope, rule: Promotion, now: datetime) -> Learnings:
+    where = Filter(current_at=now, tiers=frozenset(rule.tiers), visibilities=frozenset({Visibility.WORKSPACE}))
+    rows = [row for row in await current(ctx, scope, where) if row.topic_key is None]
+    # Nobody in particular: what anybody may see is all there is here.
+    reader = Reader(Scope(workspace=scope.workspace))
+    ids = [row.id for row in rows]
+    vectors: Mapping[UUID, NDArray[np.float32]] = {}
+    if ctx.model is not None:
+        vectors = await ctx.store.vectors(reader, ctx.model, ids)
+    return Learnings(rows, vectors, rule, ctx.preset.standing_tag)
+
+
+async def _known(
+    ctx: Context, scope: Scope, learnings: Learnings, group: Sequence[Memory], level: Level
+) -> tuple[Memory | None, tuple[Relation, ...]]:
+    """The memory of that level that says what the group does, whatever became of it since, and the group's edges."""
+    reader = Reader(Scope(workspace=scope.workspace))
+    edges = await ctx.store.relations(reader, [memory.id for memory in group])
+    ids = {memory.id for memory in group}
+    above = [edge.source for edge in edges if _leads_down(edge) and edge.target in ids]
+    formed = await ctx.store.get(reader, above)
+    for identifier in above:
+        memory = formed.get(identifier)
+        if memory is not None and level_of(memory.scope) is level and PROMOTED_FROM in memory.metadata:
+            return memory, edges
+    return learnings.known(group, level), edges
+
+
+def _leads_down(edge: Relation) -> bool:
+    return edge.kind is RelationKind.DERIVED_FROM
+
+
+def _supports(edge: Relation) -> bool:
+    return edge.kind is RelationKind.SUPPORTS
+
+
+def _told(group: Sequence[Memory], scope: Scope, now: datetime) -> tuple[Effect, Promoted]:
+    write = _write(group, scope, derived_id(group[0].id, BY_ITSELF), now)
+    effect = Effect(
+        expected={memory.id: memory.revision for memory in group},
+        inserted=(write,),
+        related=derived_from(write.memory.id, group, now),
+    )
+    return effect, Promoted(memory_id=write.memory.id, sources=tuple(memory.id for memory in group))
+
+
+def _supported(
+    known: Memory, group: Sequence[Memory], edges: Sequence[Relation], now: datetime
+) -> tuple[Effect | None, Promoted]:
+    """Edges from those of the group that have none to what the project knows; None: there is nothing to write."""
+    joined = {edge.target for edge in edges if edge.source == known.id and _leads_down(edge)}
+    joined |= {edge.source for edge in edges if edge.target == known.id and _supports(edge)}
+    new = [memory for memory in group if memory.id not in joined]
+    one = Promoted(memory_id=known.id, sources=tuple(memory.id for memory in new))
+    if not new or not holds(known, now):
+        return None, one
+    effect = Effect(
+        expected={memory.id: memory.revision for memory in (known, *new)},
+        related=tuple(Relation(memory.id, known.id, RelationKind.SUPPORTS, 1.0, now) for memory in new),
+    )
+    return effect, one
+
+
+def _write(group: Sequence[Memory], scope: Scope, identifier: UUID, now: datetime) -> MemoryWrite:
+    """Found by its own words alone: the learnings stay, and are found by theirs."""
+    said = longest(group)
+    home = Home(scope, said.visibility, said.valid_from, said.valid_until, standing=False)
+    memory = one_of(
+        [replace(memory, scope=scope) for memory in group],
+        Condensed(text=without_recalled(said.text), title=said.title, by="longest text"),
+        identifier=identifier,
+        home=home,
+        tier=said.tier,
+        metadata={PROMOTED_FROM: ids_told(group[:NAMED])},
+        now=now,
+    )
+    # It stands in no file and belongs to no job, and how often it is used is its own matter from now on.
+    fresh = replace(
+        memory,
+        source=None,
+        metadata={name: value for name, value in memory.metadata.items() if name not in OF_A_JOB},
+        strength=replace(memory.strength, usage=Usage()),
+    )
+    return MemoryWrite(fresh, (own_cue(fresh),))
+
+
+def _candidate(memory: Memory, similar: Sequence[Memory]) -> Candidate:
+    jobs = {job for each in similar if (job := job_of(each)) is not None}
+    return Candidate(memory=memory, jobs=len(jobs), similar=tuple(each.id for each in similar))
+
+
+def _reason(rule: Promotion, *, recurring: bool, done: bool, lost: int) -> str:
+    if lost:
+        return f"{lost} learnings were changed meanwhile"
+    if not recurring:
+        return f"no learning of a project came up in {rule.jobs} different jobs"
+    return "" if done else "the projects know what came up"

@@ -1,0 +1,235 @@
+"""What memories were worth that were looked up: rated by a model, by what was said afterwards, and kept as reviews."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from remembrancer.domain.effect import Effect
+from remembrancer.domain.event import Event
+from remembrancer.domain.memory import Memory
+from remembrancer.domain.review import Evidence, Review
+from remembrancer.domain.scope import Reader, Scope
+from remembrancer.engine.ask import ask
+from remembrancer.engine.context import Context
+from remembrancer.errors import Conflict, ModelUnavailable, NotFound
+from remembrancer.policies.prompts import review as prompt
+from remembrancer.policies.reviewing import Reviewing
+from remembrancer.ports.language_model import JsonObject, Task
+from remembrancer.ports.store import EventFilter
+
+JOB: Final = "review"
+LIMIT: Final = 100
+LOOKED_THROUGH: Final = 500
+"""Events of a session, for who speaks in it; or of all sessions, for those that belong to none."""
+UNSEEN: Final = "nobody who spoke in its session may see it"
+UNRATED: Final = "the model left it out"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewReport:
+    """`reviews`: those that were written. `failed`: memories that found no rating, and wait to be tried again. `left`:
+    memories whose evidence waits, or with which another worker was faster. `reason`: why nothing was done, or no more.
+    """
+
+    reviews: tuple[Review, ...] = ()
+    failed: int = 0
+    left: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A memory to be rated, and what speaks for it. `tried`: it has failed before."""
+
+    memory: Memory
+    evidence: Evidence
+    tried: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Memories that one conversation is to tell of, and what was said in it since the first of them was looked up."""
+
+    cases: tuple[_Case, ...]
+    said: tuple[Event, ...]
+
+
+@dataclass(slots=True)
+class _Tally:
+    reviews: tuple[Review, ...] = ()
+    failed: int = 0
+    left: int = 0
+
+    def report(self, reason: str = "") -> ReviewReport:
+        return ReviewReport(reviews=self.reviews, failed=self.failed, left=self.left, reason=reason)
+
+
+async def review(ctx: Context, scope: Scope, *, limit: int = LIMIT) -> ReviewReport:
+    """Rate up to `limit` memories of the workspace whose evidence is due, and let their strength follow by FSRS-6.
+
+    The evidence of one session is judged together, by what was said in it from the first exposure on: one group, one
+    question, one commit. A memory that the model leaves out, or for which no answer will do, waits, each time longer,
+    and is then asked about alone. When the model does not answer at all, the sweep ends with that.
+    """
+    policy = ctx.preset.review
+    if policy is None:
+        return ReviewReport(reason=f"preset {ctx.preset.name} reviews nothing")
+    if ctx.llm is None:
+        return ReviewReport(reason=ctx.without_llm)
+    tally = _Tally()
+    cases = await _due(ctx, scope, policy, limit, tally)
+    unasked = len(cases)
+    for session, several in _by_session(cases).items():
+        async for group in _groups(ctx, scope, policy, session, several):
+            unasked -= len(group.cases)
+            try:
+                await _rate(ctx, scope, policy, ctx.llm.model_id, group, tally)
+            except ModelUnavailable as error:
+                await _defer(ctx, scope, [case.evidence for case in group.cases], str(error), tally)
+                tally.left += unasked
+                return tally.report(str(error))
+    return tally.report()
+
+
+async def _due(ctx: Context, scope: Scope, policy: Reviewing, limit: int, tally: _Tally) -> list[_Case]:
+    """By the time of the first exposure. However much there is that is not due yet, it holds up nothing that is."""
+    now = ctx.clock()
+    deferrals = {deferral.item: deferral.retry_at for deferral in await ctx.store.deferrals(scope, JOB)}
+    due: list[_Case] = []
+    seen: set[UUID] = set()
+    asked_for = limit
+    while True:
+        found = await ctx.store.unreviewed(scope, policy.counted, limit=asked_for)
+        fresh = [evidence for evidence in found if evidence.memory_id not in seen]
+        seen.update(evidence.memory_id for evidence in fresh)
+        tried = [evidence for evidence in fresh if deferrals.get(str(evidence.memory_id), now) <= now]
+        tally.left += len(fresh) - len(tried)
+        memories = await _memories(ctx, scope, tried)
+        await _defer(ctx, scope, [one for one in tried if one.memory_id not in memories], UNSEEN, tally)
+        for evidence in (one for one in tried if one.memory_id in memories):
+            memory = memories[evidence.memory_id]
+            if len(due) < limit and await _is_due(ctx, scope, policy, memory, evidence, now):
+                due.append(_Case(memory, evidence, str(memory.id) in deferrals))
+            else:
+                tally.left += 1
+        if len(found) < asked_for:
+            # Nothing speaks for these any more: reviewed before a worker could say so, replaced or erased.
+            await ctx.store.settle(scope, JOB, sorted(deferrals.keys() - {str(memory_id) for memory_id in seen}))
+            return due
+        if len(due) == limit:
+            return due
+        asked_for *= 2
+
+
+async def _is_due(
+    ctx: Context, scope: Scope, policy: Reviewing, memory: Memory, evidence: Evidence, now: datetime
+) -> bool:
+    if policy.at(memory, evidence) > now:
+        return False
+    if policy.waited(evidence, now=now):
+        return True
+    return bool(await _said(ctx, scope, evidence.session, after=evidence.at[-1], limit=1))
+
+
+async def _memories(ctx: Context, scope: Scope, evidence: Sequence[Evidence]) -> Mapping[UUID, Memory]:
+    """The memories, as far as the workspace sees them, or somebody who spoke in the session they were looked up in."""
+    everybody = Reader(Scope(workspace=scope.workspace))
+    memories = dict(await ctx.store.get(everybody, [one.memory_id for one in evidence]))
+    private = [one for one in evidence if one.memory_id not in memories]
+    for session in dict.fromkeys(one.session for one in private):
+        ids = [one.memory_id for one in private if one.session == session]
+        said = await _said(ctx, scope, session, after=None, limit=LOOKED_THROUGH)
+        for stream in dict.fromkeys(event.scope for event in said):
+            memories.update(await ctx.store.get(Reader(stream), ids))
+    return memories
+
+
+def _by_session(cases: Iterable[_Case]) -> Mapping[str | None, list[_Case]]:
+    by_session: dict[str | None, list[_Case]] = {}
+    for case in cases:
+        by_session.setdefault(case.evidence.session, []).append(case)
+    return by_session
+
+
+async def _groups(
+    ctx: Context, scope: Scope, policy: Reviewing, session: str | None, cases: Sequence[_Case]
+) -> AsyncIterator[_Group]:
+    """Each no larger than one question may be, and none with a memory of whose use its conversation cannot tell."""
+    start = 0
+    while start < len(cases):
+        first = cases[start]
+        after = first.evidence.at[0]
+        said = await _said(ctx, scope, session, after=after, limit=policy.turns)
+        told = prompt.fitting(said, chars=policy.chars)
+        is_all = len(said) < policy.turns and len(told) == len(said)
+        end = start + 1
+        while end < min(len(cases), start + policy.at_once) and not (first.tried or cases[end].tried):
+            last = cases[end].evidence.at[-1]
+            if not is_all and not any(event.recorded_at > last for event in told):
+                break
+            end += 1
+        yield _Group(tuple(cases[start:end]), told)
+        start = end
+
+
+async def _said(
+    ctx: Context, scope: Scope, session: str | None, *, after: datetime | None, limit: int
+) -> tuple[Event, ...]:
+    """The first events of the session that were recorded after a time; without a session, of those of none."""
+    reader, where = Reader(Scope(workspace=scope.workspace)), EventFilter(session=session, recorded_after=after)
+    asked_for = limit if session is not None else max(limit, LOOKED_THROUGH)
+    events = await ctx.store.events(reader, where, limit=asked_for, oldest_first=True)
+    return tuple(event for event in events if event.scope.session == session)[:limit]
+
+
+async def _rate(ctx: Context, scope: Scope, policy: Reviewing, by: str, group: _Group, tally: _Tally) -> None:
+    """Raises ModelUnavailable."""
+    by_label = {f"m{number}": case for number, case in enumerate(group.cases, start=1)}
+    answer = await ask(ctx, scope, _task(by_label, group.said))
+    if answer.value is None:
+        await _defer(ctx, scope, [case.evidence for case in group.cases], answer.problem, tally)
+        return
+    ratings = prompt.read(answer.value, frozenset(by_label)).by_label
+    rated = [by_label[label] for label in ratings]
+    unrated = [case.evidence for label, case in by_label.items() if label not in ratings]
+    await _defer(ctx, scope, unrated, UNRATED, tally)
+    if not rated:
+        return
+    reviews = policy.reviews(
+        [case.memory for case in rated], [case.evidence for case in rated], list(ratings.values()), by=by
+    )
+    try:
+        await ctx.store.commit(scope, Effect(reviewed=reviews), at=ctx.clock())
+    except (Conflict, NotFound):  # another worker was faster, or one of them has been erased meanwhile
+        tally.left += len(rated)
+        return
+    tally.reviews += reviews
+    await ctx.store.settle(scope, JOB, [str(case.memory.id) for case in rated if case.tried])
+
+
+def _task(by_label: Mapping[str, _Case], said: Sequence[Event]) -> Task:
+    labels = frozenset(by_label)
+
+    def check(answer: JsonObject) -> str:
+        return prompt.read(answer, labels).problem
+
+    looked_up = [prompt.LookedUp(label, case.memory, case.evidence.queries) for label, case in by_label.items()]
+    return Task(
+        purpose=prompt.PURPOSE,
+        instructions=prompt.INSTRUCTIONS,
+        material=prompt.material(looked_up, said),
+        schema=prompt.SCHEMA,
+        check=check,
+        max_tokens=prompt.MAX_TOKENS,
+    )
+
+
+async def _defer(ctx: Context, scope: Scope, evidence: Iterable[Evidence], error: str, tally: _Tally) -> None:
+    now = ctx.clock()
+    for one in evidence:
+        await ctx.store.defer(scope, JOB, str(one.memory_id), error=error, now=now)
+        tally.failed += 1

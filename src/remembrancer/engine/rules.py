@@ -1,0 +1,368 @@
+"""Rules out of what happened: looked for in the entries of one owner at a time, kept with what shows them.
+
+That a set of entries was read is told by the journal: an event of type `summary.generated`, whose id is made of the
+entries. The ids of rules are made of their owner, their pattern and their evidence. So a process that dies between the
+two reads the same entries again, and learns nothing twice.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Final
+from uuid import UUID
+
+from remembrancer.domain import validation
+from remembrancer.domain.effect import Effect
+from remembrancer.domain.event import Event, EventDraft, Origin, Priority, Role, Severity, least_trusted
+from remembrancer.domain.identity import derived_id
+from remembrancer.domain.memory import Memory, MemoryDraft, MemoryWrite, Tier
+from remembrancer.domain.query import Filter
+from remembrancer.domain.relation import Relation, RelationKind
+from remembrancer.domain.scope import Reader, Scope
+from remembrancer.domain.validation import JsonValue
+from remembrancer.engine.ask import ask
+from remembrancer.engine.context import Context
+from remembrancer.errors import Conflict, ModelUnavailable, NotFound
+from remembrancer.policies.formation import memory_of_draft, memory_of_event, own_cue
+from remembrancer.policies.prompts import rules as prompt
+from remembrancer.policies.prompts.rules import Rule
+from remembrancer.policies.rules import Owner, Rules, by_owner, formed_by_us, pattern_key, said
+from remembrancer.ports.language_model import JsonObject, Task
+from remembrancer.ports.store import Entry, EventFilter
+
+JOB: Final = "rules"
+CONSOLIDATED: Final = "memory.consolidated"
+"""The kind of a rule's memory."""
+GENERATED: Final = "summary.generated"
+"""The type of the event that says what came of looking for rules."""
+SOURCE: Final = "rules"
+"""The source of both."""
+LIMIT: Final = 500
+PAGE: Final = 500
+EVIDENCE_WEIGHT: Final = 1.0
+ERROR_CHARS: Final = 500
+
+_RUNS: Final = UUID("5d0e9a3f-8c7d-4b1a-b5b4-3a64c0f7e1d2")
+
+
+class _Outcome(StrEnum):
+    """What came of one reading, in the words of Crewship's summaries; each is told once of the same entries."""
+
+    DONE = "goal_met"
+    UNANSWERED = "failed"
+    NO_MODEL = "needs_human"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RulesReport:
+    """What came of looking for rules. `learned`: the new ones; `known`: patterns that were found again and not learned
+    again. `owners`: sets of entries that were read, `entries` in all of them together.
+
+    `failed`: sets without an answer that will do, to be tried again. `left`: sets that wait, were not begun, or changed
+    meanwhile, and entries beyond the limit. `reason`: why nothing was done, or not all.
+    """
+
+    learned: tuple[UUID, ...] = ()
+    known: int = 0
+    owners: int = 0
+    entries: int = 0
+    failed: int = 0
+    left: int = 0
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class _Tally:
+    learned: list[UUID]
+    known: int = 0
+    owners: int = 0
+    entries: int = 0
+    failed: int = 0
+    left: int = 0
+    reason: str = ""
+
+    def report(self) -> RulesReport:
+        return RulesReport(
+            learned=tuple(self.learned),
+            known=self.known,
+            owners=self.owners,
+            entries=self.entries,
+            failed=self.failed,
+            left=self.left,
+            reason=self.reason,
+        )
+
+
+async def learn_rules(
+    ctx: Context, scope: Scope, *, since: datetime | None = None, limit: int = LIMIT, force: bool = False
+) -> RulesReport:
+    """Look for rules in the entries of the workspace that happened `since` (None: as far back as the preset looks), the
+    newest `limit` of them.
+
+    `force`: also in fewer entries than the preset asks for, and in such as were read before, or wait after a failure.
+    Without it the same entries are read once.
+    """
+    policy, now = ctx.preset.rules, ctx.clock()
+    validation.whole("limit", limit, 1, 10_000)
+    start = validation.optional_moment("since", since)
+    if policy is None:
+        return RulesReport(reason=f"preset {ctx.preset.name} learns no rules")
+    since = start or now - timedelta(hours=policy.lookback_hours)
+    entries, older = await _entries(ctx, scope, since, now, limit)
+    tally = _Tally([], left=older)
+    owners = by_owner(entries)
+    ready = {owner: own for owner, own in owners.items() if _suffice(ctx, policy, own, force=force)}
+    if not ready:
+        most = max((len(own) for own in owners.values()), default=0)
+        tally.reason = f"too few entries: {most} of one owner, {policy.entries} are needed, or a permanent one"
+        return tally.report()
+    deferred = {one.item: one for one in await ctx.store.deferrals(scope, JOB)}
+    # What failed before comes last: it may be the one that the model refuses, and ends the sweep.
+    order = sorted(ready, key=lambda owner: deferred[_item(owner)].attempts if _item(owner) in deferred else 0)
+    for place, owner in enumerate(order):
+        if _item(owner) in deferred and deferred[_item(owner)].retry_at > now and not force:
+            tally.left += 1
+            continue
+        try:
+            for own in policy.batches(ready[owner]):
+                await _look(ctx, scope, policy, owner, own, tally, force=force)
+        except ModelUnavailable as error:
+            await _defer(ctx, scope, owner, ready[owner], str(error), tally)
+            tally.left += len(order) - place - 1
+            break
+    if not (tally.reason or tally.owners or tally.left):
+        tally.reason = "nothing has happened since these entries were read"
+    return tally.report()
+
+
+async def _look(
+    ctx: Context, scope: Scope, policy: Rules, owner: Owner, own: Sequence[Memory], tally: _Tally, *, force: bool
+) -> None:
+    """Raises ModelUnavailable."""
+    if ctx.llm is None:
+        tally.reason = ctx.without_llm
+        text = f"No rules were looked for in {len(own)} entries: {ctx.without_llm}."
+        await _tell(ctx, owner, own, _Outcome.NO_MODEL, text, [])
+        return
+    if not force and await _was_told(ctx, owner, own, _Outcome.DONE):
+        return
+    answer = await ask(ctx, scope, _task(policy, own))
+    given = (
+        answer.problem
+        if answer.value is None
+        else prompt.rules(answer.value, len(own), policy.evidence, policy.at_most)
+    )
+    if isinstance(given, str):
+        await _defer(ctx, scope, owner, own, given, tally)
+        return
+    learned, known, left = await _keep(ctx, scope, policy, owner, own, given)
+    tally.learned += learned
+    tally.known += known
+    tally.owners += 1
+    tally.entries += len(own)
+    if left:  # they are read again by the next sweep
+        tally.left += left
+        return
+    await ctx.store.settle(scope, JOB, [_item(owner)])
+    text = f"Rules were looked for in {len(own)} entries: {len(learned)} learned, {known} known before."
+    await _tell(ctx, owner, own, _Outcome.DONE, text, learned, again=force)
+
+
+async def _keep(
+    ctx: Context, scope: Scope, policy: Rules, owner: Owner, own: Sequence[Memory], given: Sequence[Rule]
+) -> tuple[list[UUID], int, int]:
+    """Write each rule by itself; returns those that are new, how many are known, and how many could not be written."""
+    learned: list[UUID] = []
+    known = left = 0
+    done: set[str] = set()
+    for rule in given:
+        key, now = pattern_key(rule.when), ctx.clock()
+        evidence = [own[place - 1] for place in rule.evidence]
+        before = await _before(ctx, scope, owner, key, now)
+        recent = [one for one in before if one.recorded_at > now - timedelta(days=policy.again_after_days)]
+        write = await _rule(ctx, owner, rule, key, evidence, now)
+        # An old rule of the same pattern that the same entries show is the same rule.
+        if key in done or recent or write.memory.id in {one.id for one in before}:
+            known += 1
+            continue
+        done.add(key)
+        edges = [
+            Relation(write.memory.id, one.id, kind, EVIDENCE_WEIGHT, now)
+            for one in evidence
+            for kind in (RelationKind.SUPPORTS, RelationKind.DERIVED_FROM)
+        ]
+        effect = Effect(
+            expected={one.id: one.revision for one in (*evidence, *before)},
+            inserted=(write,),
+            superseded=tuple((one.id, write.memory.id) for one in before),
+            related=tuple(edges),
+        )
+        try:
+            await ctx.store.commit(scope, effect, at=now)
+        except (Conflict, NotFound):  # another worker was faster, or some of the evidence holds no more
+            left += 1
+        else:
+            learned.append(write.memory.id)
+    return learned, known, left
+
+
+async def _rule(
+    ctx: Context, owner: Owner, rule: Rule, key: str, evidence: Sequence[Memory], now: datetime
+) -> MemoryWrite:
+    reader = Reader(evidence[0].scope)
+    events = [event.id for one in evidence for event in await ctx.store.provenance(reader, one.id)]
+    shown_by = " ".join(sorted(str(one.id) for one in evidence))
+    identifier = derived_id(_RUNS, f"{_item(owner)} {key} {shown_by}")
+    facts: dict[str, JsonValue] = {"pattern": _pattern(key), "evidence": len(evidence)}
+    if ctx.llm is not None:
+        facts["model"] = ctx.llm.model_id
+    draft = MemoryDraft(
+        text=said(rule.when, rule.then),
+        kind=CONSOLIDATED,
+        tier=Tier.SEMANTIC,
+        source=SOURCE,
+        origin=least_trusted(one.origin for one in evidence),
+        importance=ctx.preset.formation.importance.of(CONSOLIDATED, Severity.NOTICE, Priority.NORMAL),
+        confidence=rule.confidence,
+        metadata=facts,
+        visibility=owner.visibility,
+    )
+    formed = memory_of_draft(draft, scope=owner.scope, identifier=identifier, now=now).memory
+    memory = replace(
+        formed,
+        occurred_from=min(one.occurred_from for one in evidence),
+        occurred_to=max(one.occurred_to for one in evidence),
+    )
+    return MemoryWrite(memory, (own_cue(memory),), tuple(dict.fromkeys(events)))
+
+
+async def _before(ctx: Context, scope: Scope, owner: Owner, key: str, now: datetime) -> list[Memory]:
+    """The rules of this owner with this pattern that hold."""
+    where = Filter(current_at=now, kinds=frozenset({CONSOLIDATED}), metadata=(("pattern", _pattern(key)),))
+    found = await ctx.store.workspace_memories(scope, where, limit=PAGE)
+    return [one for one in found if one.scope == owner.scope and one.visibility is owner.visibility]
+
+
+async def _entries(
+    ctx: Context, scope: Scope, since: datetime, now: datetime, limit: int
+) -> tuple[Sequence[Memory], int]:
+    """What was remembered of what happened since then and holds, the newest of it, oldest first, and how many more
+    there are. Rules and accounts of runs are none.
+    """
+    where = Filter(
+        current_at=now,
+        # An episode says what its own turns say: two of them would be one piece of evidence.
+        without_kinds=frozenset({CONSOLIDATED}) | ctx.preset.hidden_kinds,
+        tiers=frozenset({ctx.preset.formation.event_tier}),
+        since=since,
+    )
+    newest: deque[Memory] = deque(maxlen=limit)
+    count = 0
+    last: Memory | None = None
+    while page := await ctx.store.workspace_memories(scope, where, limit=PAGE, after=last):
+        fresh = [memory for memory in page if not formed_by_us(memory, SOURCE)]
+        newest.extend(fresh)
+        count += len(fresh)
+        last = page[-1]
+    return tuple(newest), count - len(newest)
+
+
+def _suffice(ctx: Context, policy: Rules, own: Sequence[Memory], *, force: bool) -> bool:
+    return len(own) >= policy.evidence and (force or policy.suffice(own, ctx.preset.formation.importance))
+
+
+def _task(policy: Rules, own: Sequence[Memory]) -> Task:
+    def check(answer: JsonObject) -> str:
+        given = prompt.rules(answer, len(own), policy.evidence, policy.at_most)
+        return given if isinstance(given, str) else ""
+
+    return Task(
+        purpose="rules",
+        instructions=prompt.instructions(policy.evidence, policy.at_most),
+        material=prompt.material(own, policy.entry_chars),
+        schema=prompt.schema(policy.evidence, policy.at_most),
+        check=check,
+        max_tokens=prompt.MAX_TOKENS,
+    )
+
+
+async def _defer(ctx: Context, scope: Scope, owner: Owner, own: Sequence[Memory], error: str, tally: _Tally) -> None:
+    tally.failed += 1
+    tally.reason = error
+    await ctx.store.defer(scope, JOB, _item(owner), error=error, now=ctx.clock())
+    await _tell(ctx, owner, own, _Outcome.UNANSWERED, f"No rules came of {len(own)} entries: {error[:ERROR_CHARS]}", [])
+
+
+async def _tell(
+    ctx: Context,
+    owner: Owner,
+    own: Sequence[Memory],
+    outcome: _Outcome,
+    text: str,
+    learned: Sequence[UUID],
+    *,
+    again: bool = False,
+) -> None:
+    """Say in the journal what came of it: once of the same entries, but whenever it was done `again`."""
+    now = ctx.clock()
+    was_told = await _was_told(ctx, owner, own, outcome)
+    if was_told and not again:
+        return
+    identifier = derived_id(
+        _run(owner, own), f"{outcome.value} {now.isoformat()} {text}" if was_told else outcome.value
+    )
+    told: Mapping[str, JsonValue] = {
+        "outcome": outcome.value,
+        "entries_considered": len(own),
+        "rules": [str(rule) for rule in learned],
+    }
+    severity = Severity.INFO if outcome is _Outcome.DONE else Severity.WARN
+    draft = EventDraft(text=text, role=Role.SYSTEM, type=GENERATED, severity=severity, payload=told)
+    event = Event(
+        id=identifier,
+        scope=owner.scope,
+        seq=0,  # the store gives the place in the stream
+        occurred_at=now,
+        recorded_at=now,
+        type=GENERATED,
+        severity=severity,
+        priority=Priority.NORMAL,
+        actor=None,
+        role=Role.SYSTEM,
+        text=text,
+        payload=draft.payload,
+        refs={},
+        key=f"{GENERATED}:{identifier}",
+        origin=Origin.SYSTEM,
+    )
+    memory = None
+    if ctx.preset.admission.admits(draft):
+        formed = memory_of_event(event, ctx.preset.formation)
+        memory = replace(formed, memory=replace(formed.memory, source=SOURCE, visibility=owner.visibility))
+    await ctx.store.append(owner.scope, [Entry(event, memory)])
+
+
+async def _was_told(ctx: Context, owner: Owner, own: Sequence[Memory], outcome: _Outcome) -> bool:
+    identifier = derived_id(_run(owner, own), outcome.value)
+    where = EventFilter(ids=frozenset({identifier}), archived=True)
+    return bool(await ctx.store.events(Reader(owner.scope), where, limit=1))
+
+
+def _run(owner: Owner, own: Sequence[Memory]) -> UUID:
+    """What these entries are known by, as they read now."""
+    return derived_id(_RUNS, f"{_item(owner)} " + " ".join(f"{one.id}:{one.revision}" for one in own))
+
+
+def _pattern(key: str) -> str:
+    return str(derived_id(_RUNS, key))
+
+
+def _item(owner: Owner) -> str:
+    """The owner as a job's item names it."""
+    scope = owner.scope
+    parts = (scope.workspace, scope.project, scope.crew, scope.agent, scope.session)
+    return f"{derived_id(_RUNS, f'{parts!r} {owner.visibility.value}')}"

@@ -1,0 +1,428 @@
+"""Streams become episodes: what of them is in none yet is cut into segments, and each told in a memory of its own.
+
+The cursor of a stream and the episodes of what it has passed are written together, so that whatever fails, each turn is
+in one episode; and the events behind the cursor are the work list, so that nothing waits for anybody to remember it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+from remembrancer.domain.effect import Effect, Moved
+from remembrancer.domain.event import SPEAKERS, Event
+from remembrancer.domain.identity import derived_id
+from remembrancer.domain.memory import Memory, Status, holds
+from remembrancer.domain.recalled import without_recalled
+from remembrancer.domain.relation import Relation, RelationKind
+from remembrancer.domain.scope import Reader, Scope
+from remembrancer.domain.stream import Cursor, Tail
+from remembrancer.engine.ask import ask
+from remembrancer.engine.context import Context
+from remembrancer.engine.index import BATCH, encoded
+from remembrancer.errors import Conflict, RemembrancerError, StoreUnavailable
+from remembrancer.policies import extractive
+from remembrancer.policies.formation import turn_cue
+from remembrancer.policies.prompts import boundaries as asking
+from remembrancer.policies.prompts import episode as telling
+from remembrancer.policies.segmentation.episodes import EXTRACTIVE, Told, episode_id, formed
+from remembrancer.policies.segmentation.segmentation import Segmentation
+from remembrancer.policies.segmentation.segments import (
+    Boundaries,
+    BoundaryQuestion,
+    Decision,
+    Note,
+    Segment,
+    Turn,
+)
+from remembrancer.ports.language_model import Task
+from remembrancer.ports.store import CONTEXT_GAP, MAX_SAID_CHARS, PendingCue, Said
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+JOB: Final = "segment"
+PAGE: Final = 100
+"""Streams that are listed at once."""
+STEP: Final = 200
+"""Events of a stream that are read at once, and so the most that one commit is about."""
+STEP_WITH_MODEL: Final = 64
+"""Likewise where a model is asked: what it said of more would be lost with a commit that fails."""
+MOST: Final = 3_200
+"""Events that are read for one segment at most: a longer one is ended there."""
+PATIENCE: Final = 8
+"""So often a model may fail on a stream, over two hours, before the stream is told without one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segmented:
+    """What became of one stream. `episodes`: the memories that were formed, in order; `turns`: of how many turns.
+
+    `told_by`: how many of them each model told, or nobody ("extractive"). `problem`: why it was put off; empty: it was
+    not. `overtaken`: another worker was faster, or the memories changed meanwhile: the next sweep goes on.
+    """
+
+    stream: Scope
+    episodes: tuple[UUID, ...] = ()
+    turns: int = 0
+    told_by: Mapping[str, int] = field(default_factory=dict[str, int])
+    problem: str = ""
+    overtaken: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SegmentReport:
+    """What one sweep did: over how many `streams`, how many `episodes` of how many `turns`, told by whom.
+
+    `failed`: streams put off. `left`: those that wait after a failure, that another worker was faster on, or that the
+    limit left out (of these a hundred at most are counted). `reason`: why nothing was done, or the first failure.
+    """
+
+    streams: int = 0
+    episodes: int = 0
+    turns: int = 0
+    told_by: Mapping[str, int] = field(default_factory=dict[str, int])
+    failed: int = 0
+    left: int = 0
+    reason: str = ""
+
+
+async def segment(ctx: Context, scope: Scope, *, ended: Collection[Scope] = (), limit: int = 10_000) -> SegmentReport:
+    """Form the episodes of all streams of the workspace that are long enough, or have fallen silent, up to `limit`.
+
+    `ended`: streams of which somebody said that they are over: all of them goes into episodes. A stream on which a
+    model fails waits, and holds up none of the others.
+    """
+    settings = ctx.preset.segmentation
+    if settings is None:
+        return SegmentReport(reason=f"preset {ctx.preset.name} forms no episodes")
+    waiting = {one.item for one in await ctx.store.deferrals(scope, JOB) if one.retry_at > ctx.clock()}
+    sweep = _Sweep()
+    for stream in dict.fromkeys(ended):
+        sweep.add(await segment_stream(ctx, stream, ended=True))
+    silent_since = ctx.clock() - settings.idle
+    after: Scope | None = None
+    while page := await ctx.store.tails(
+        scope, at_least=settings.least, silent_since=silent_since, limit=PAGE, after=after
+    ):
+        for tail in page:
+            if tail.stream in ended:
+                continue
+            if item_of(tail.stream) in waiting or sweep.streams >= limit:
+                sweep.left += 1
+                continue
+            sweep.add(await segment_stream(ctx, tail.stream, ended=tail.recorded_at <= silent_since))
+        if sweep.streams >= limit:
+            break
+        after = page[-1].stream
+    return sweep.report()
+
+
+async def segment_stream(ctx: Context, stream: Scope, *, ended: bool) -> Segmented:
+    """Form the episodes of one stream, with all of its last one where it has `ended`, whether or not it waits."""
+    settings = ctx.preset.segmentation
+    if settings is None:
+        return Segmented(stream=stream)
+    deferred = {one.item: one.attempts for one in await ctx.store.deferrals(stream, JOB)}
+    attempts = deferred.get(item_of(stream), 0)
+    work = _Work(ctx, settings, stream, ended=ended, with_models=attempts < PATIENCE)
+    try:
+        await work.run()
+    except Conflict:
+        return replace(work.done(), overtaken=True)
+    except StoreUnavailable:
+        raise
+    except RemembrancerError as error:
+        await ctx.store.defer(stream, JOB, item_of(stream), error=str(error), now=ctx.clock())
+        return replace(work.done(), problem=str(error))
+    if attempts:
+        await ctx.store.settle(stream, JOB, [item_of(stream)])
+    return work.done()
+
+
+def item_of(stream: Scope) -> str:
+    """What the job calls a stream among the work that waits.
+
+    >>> item_of(Scope(workspace="acme", agent="ana", session="monday"))
+    '{"agent": "ana", "session": "monday"}'
+    """
+    parts = {"project": stream.project, "crew": stream.crew, "agent": stream.agent, "session": stream.session}
+    return json.dumps({name: part for name, part in parts.items() if part is not None}, ensure_ascii=False)
+
+
+class _Sweep:
+    def __init__(self) -> None:
+        self.streams = 0
+        self.left = 0
+        self._episodes = 0
+        self._turns = 0
+        self._failed = 0
+        self._reason = ""
+        self._told_by = Counter[str]()
+
+    def add(self, one: Segmented) -> None:
+        self.streams += 1
+        self._episodes += len(one.episodes)
+        self._turns += one.turns
+        self._told_by.update(one.told_by)
+        self.left += one.overtaken
+        self._failed += bool(one.problem)
+        self._reason = self._reason or one.problem
+
+    def report(self) -> SegmentReport:
+        return SegmentReport(
+            streams=self.streams,
+            episodes=self._episodes,
+            turns=self._turns,
+            told_by=dict(self._told_by),
+            failed=self._failed,
+            left=self.left,
+            reason=self._reason,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Read:
+    """What was read of a tail. `events`: those that go into episodes, in order, with `turns` as segmenters take them;
+    `sources`: the memories of the events, where there are any.
+
+    `last`: the place of the last event read, admitted or not. `whole`: it is the last of the stream.
+    """
+
+    events: Sequence[Event]
+    turns: Sequence[Turn]
+    sources: Mapping[UUID, Memory]
+    last: int
+    whole: bool
+
+    def behind(self, count: int) -> _Read:
+        """Without the first turns."""
+        return replace(self, events=self.events[count:], turns=self.turns[count:])
+
+    def before(self, count: int) -> int:
+        """The place of the last event before the turn of that number, from 0: what is passed over goes with them."""
+        return self.events[count].seq - 1 if count < len(self.events) else self.last
+
+
+class _Work:
+    """One stream, from its cursor to its end."""
+
+    def __init__(self, ctx: Context, settings: Segmentation, stream: Scope, *, ended: bool, with_models: bool) -> None:
+        self._ctx = ctx
+        self._settings = settings
+        self._stream = stream
+        self._reader = Reader(stream)
+        self._ended = ended
+        self._embeds = with_models and ctx.embedder is not None
+        self._asks = with_models and ctx.llm is not None
+        self._episodes: list[UUID] = []
+        self._turns = 0
+        self._told_by = Counter[str]()
+
+    def done(self) -> Segmented:
+        return Segmented(
+            stream=self._stream, episodes=tuple(self._episodes), turns=self._turns, told_by=dict(self._told_by)
+        )
+
+    async def run(self) -> None:
+        """To the end of the tail, a step at a time. Raises Conflict, ModelUnavailable."""
+        usual = STEP_WITH_MODEL if self._asks else STEP
+        step = usual
+        while (tail := await self._ctx.store.tail(self._stream)) is not None:
+            read = await self._read(tail, step)
+            moved = await self._segment(tail, read, forced=step >= MOST)
+            if moved:
+                step = usual
+            elif read.whole:
+                return
+            else:
+                step *= 2
+
+    async def _segment(self, tail: Tail, read: _Read, *, forced: bool) -> bool:
+        """Decide and write, as long as there is something to decide. Whether the cursor has moved."""
+        cursor, note = tail.cursor, tail.note
+        ended = forced or (self._ended and read.whole)
+        while True:
+            decision, asked = await self._decide(read, note, ended=ended)
+            count = decision.segments[-1].end if decision.segments else 0
+            to = max(cursor, read.before(count))
+            changed = to > cursor or decision.note != note
+            if changed:
+                moves = Cursor(stream=self._stream, expected=cursor, to=to, note=decision.note)
+                await self._commit(read, decision.segments, moves)
+            cursor, note, read = to, decision.note, read.behind(count)
+            if not changed or not (decision.segments or asked):
+                return cursor > tail.cursor
+
+    async def _decide(self, read: _Read, note: Note, *, ended: bool) -> tuple[Decision, bool]:
+        """And whether a model was asked: then there may be more to ask about the same turns."""
+        if not read.turns:
+            return Decision(segments=(), note=note), False
+        segmenter = self._settings.segmenter
+        plan = segmenter.plan(read.turns, note, ended=ended, with_model=self._asks)
+        if plan.question is None:
+            return segmenter.apply(read.turns, plan, None), False
+        return segmenter.apply(read.turns, plan, await self._boundaries(read.turns, plan.question)), True
+
+    async def _boundaries(self, turns: Sequence[Turn], question: BoundaryQuestion) -> Boundaries | None:
+        task = Task(
+            purpose=asking.PURPOSE,
+            instructions=asking.instructions(question),
+            material=asking.material(turns, question),
+            schema=asking.schema(question),
+            check=lambda value: asking.problem(value, question),
+            max_tokens=asking.MAX_TOKENS,
+        )
+        answer = await ask(self._ctx, self._stream, task)
+        said = None if answer.value is None else asking.read(answer.value, question)
+        return None if isinstance(said, str) else said
+
+    async def _tell(self, turns: Sequence[Turn], segment: Segment) -> Told:
+        if self._asks and self._ctx.llm is not None:
+            by = self._ctx.llm.model_id
+            if segment.title and segment.summary:
+                return Told(title=segment.title, summary=segment.summary, by=by)
+            task = Task(
+                purpose=telling.PURPOSE,
+                instructions=telling.INSTRUCTIONS,
+                material=telling.material(turns),
+                schema=telling.SCHEMA,
+                check=telling.problem,
+            )
+            answer = await ask(self._ctx, self._stream, task)
+            if answer.value is not None:
+                told = telling.telling(answer.value)
+                return Told(title=told.title, summary=told.summary, by=by)
+        said = [extractive.Told(turn.speaker, turn.text) for turn in turns]
+        summary = extractive.summary(said) or f"{len(turns)} turns without a word that can be read"
+        return Told(title=extractive.title(said), summary=summary, by=EXTRACTIVE)
+
+    async def _commit(self, read: _Read, segments: Sequence[Segment], cursor: Cursor) -> None:
+        """Told first, for that may take a model; then written, all of it or none."""
+        spans = [read.events[each.start : each.end] for each in segments]
+        # Those of an import may be there before its streams have been read.
+        there = await self._ctx.store.get(self._reader, [episode_id(span) for span in spans])
+        new = [(each, span) for each, span in zip(segments, spans, strict=True) if episode_id(span) not in there]
+        told = [await self._tell(read.turns[each.start : each.end], each) for each, _ in new]
+        now = self._ctx.clock()
+        written = [
+            self._episode(each, span, told_so, read.sources, now)
+            for (each, span), told_so in zip(new, told, strict=True)
+        ]
+        await self._ctx.store.commit(self._stream, _joined(cursor, written), at=now)
+        self._episodes += [write.memory.id for one in written for write in one.inserted]
+        self._turns += sum(len(span) for _, span in new)
+        self._told_by.update(one.by for one in told)
+
+    def _episode(
+        self, segment: Segment, span: Sequence[Event], told: Told, sources: Mapping[UUID, Memory], now: datetime
+    ) -> Effect:
+        own = [sources[event.id] for event in span if event.id in sources]
+        write = formed(span, own, segment, told, searched=self._settings.replaces, now=now)
+        current = [memory for memory in own if holds(memory, now)]
+        expected = {memory.id: memory.revision for memory in current}
+        if not self._settings.replaces:
+            return Effect(expected=expected, inserted=(write,))
+        reason = f"its turn is in episode {write.memory.id}"
+        return Effect(
+            expected=expected,
+            inserted=(write,),
+            moved=tuple(Moved(memory.id, Status.COMPACTED, reason) for memory in current),
+            related=tuple(Relation(write.memory.id, memory.id, RelationKind.DERIVED_FROM, 1.0, now) for memory in own),
+        )
+
+    async def _read(self, tail: Tail, step: int) -> _Read:
+        store, now = self._ctx.store, self._ctx.clock()
+        events = await store.stream_events(self._stream, after=tail.cursor, limit=step)
+        admitted = [event for event in events if self._ctx.preset.admission.admits(event)]
+        memory_of = {event.id: derived_id(event.id, "memory") for event in admitted}
+        found = await store.get(self._reader, list(memory_of.values()))
+        sources = {event: found[memory] for event, memory in memory_of.items() if memory in found}
+        kept = [event for event in admitted if event.id not in sources or not _is_over(sources[event.id], now)]
+        vectors = await self._vectors(tail, kept, memory_of, events)
+        return _Read(
+            events=kept,
+            turns=[
+                Turn(
+                    at=event.occurred_at,
+                    speaker=event.actor or event.role.value,
+                    text=without_recalled(event.text),
+                    vector=vectors.get(event.id),
+                )
+                for event in kept
+            ],
+            sources=sources,
+            last=events[-1].seq if events else tail.cursor,
+            whole=len(events) < step,
+        )
+
+    async def _vectors(
+        self, tail: Tail, turns: Sequence[Event], memory_of: Mapping[UUID, UUID], read: Sequence[Event]
+    ) -> Mapping[UUID, NDArray[np.float32]]:
+        """By event: the turn's own memory's, as far as it is indexed; the others are embedded as the index will do it.
+
+        What a segment is must not hang on how far the index has come.
+        """
+        if self._ctx.model is None:
+            return {}
+        known = await self._ctx.store.vectors(self._reader, self._ctx.model, [memory_of[turn.id] for turn in turns])
+        vectors = {turn.id: known[memory_of[turn.id]] for turn in turns if memory_of[turn.id] in known}
+        missing = [turn for turn in turns if turn.id not in vectors]
+        if not missing or not self._embeds or self._ctx.embedder is None:
+            return vectors
+        encoding = self._ctx.preset.encoding
+        before = await self._before(tail, encoding.turns) if encoding.turns else ()
+        context = [*before, *read]
+        cues = [_cue(memory_of[turn.id], turn, context, encoding.turns) for turn in missing]
+        for start in range(0, len(cues), BATCH):
+            batch = await encoded(encoding, self._ctx.embedder, cues[start : start + BATCH])
+            vectors |= {turn.id: one.vector for turn, one in zip(missing[start:], batch, strict=False)}
+        return vectors
+
+    async def _before(self, tail: Tail, turns: int) -> Sequence[Event]:
+        """Events before the cursor, in order: those that the first turns of the tail are read after."""
+        rows = turns * _ROWS_A_TURN
+        earlier = await self._ctx.store.stream_events(self._stream, after=max(tail.cursor - rows, 0), limit=rows)
+        return [event for event in earlier if event.seq <= tail.cursor]
+
+
+_ROWS_A_TURN: Final = 4
+"""Among so many events of a stream there is one of talk, or what was said before is too far off to matter."""
+
+
+def _joined(cursor: Cursor, written: Sequence[Effect]) -> Effect:
+    """One effect of those of several episodes, which share no memory."""
+    return Effect(
+        cursor=cursor,
+        expected={memory: revision for one in written for memory, revision in one.expected.items()},
+        inserted=tuple(write for one in written for write in one.inserted),
+        moved=tuple(moved for one in written for moved in one.moved),
+        related=tuple(edge for one in written for edge in one.related),
+    )
+
+
+def _is_over(memory: Memory, now: datetime) -> bool:
+    """Forgotten, replaced or expired: what it said must not come back in an episode."""
+    expired = memory.valid_until is not None and memory.valid_until <= now
+    return memory.status is Status.RETIRED or memory.superseded_by is not None or expired
+
+
+def _cue(memory_id: UUID, event: Event, context: Sequence[Event], turns: int) -> PendingCue:
+    """A turn as the index is given it, with what was said before it."""
+    cue = turn_cue(memory_id, 0, event).cue
+    speaker = event.actor or "" if event.role in SPEAKERS else ""
+    said: list[Said] = []
+    at = event.occurred_at
+    earlier = [other for other in context if other.seq < event.seq and other.role in SPEAKERS]
+    for other in reversed(earlier[-turns:] if turns else []):
+        if abs(at - other.occurred_at) > CONTEXT_GAP:
+            break
+        said.append(Said(other.actor or "", other.text[-MAX_SAID_CHARS:]))
+        at = other.occurred_at
+    return PendingCue(0, memory_id, cue.text, cue.heading, speaker, tuple(reversed(said)))

@@ -1,0 +1,175 @@
+"""A project goes from stage to stage; what was learned for one of them makes room when it has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from remembrancer.domain import validation
+from remembrancer.domain.effect import Effect, Moved
+from remembrancer.domain.event import Event, Origin, Priority, Role, Severity
+from remembrancer.domain.identity import derived_id
+from remembrancer.domain.memory import Memory, Status
+from remembrancer.domain.query import Filter
+from remembrancer.domain.scope import Reader, Scope
+from remembrancer.engine.context import Context
+from remembrancer.errors import Conflict, NotFound
+from remembrancer.policies.learnings import KINDS
+from remembrancer.policies.stages import Stage
+from remembrancer.ports.store import Entry, EventFilter
+
+ENTERED: Final = "project.stage"
+"""The type of the event that says which stage a project has come to."""
+BATCH: Final = 200
+MAX_CHANGES: Final = 10_000
+"""Changes of stage that are looked through for a project's last."""
+
+_PROJECTS: Final = UUID("b3a4b6d8-1c56-4d53-9a52-5e3c0f9f2a47")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageReport:
+    """`stage`: the one the project is in; None: not known. `ended`: the one that ended with it. `moved`: the learnings
+    that were retired for that, or brought back, at `at`. `left`: such as changed meanwhile.
+
+    `reason`: why nothing was done.
+    """
+
+    stage: Stage | None
+    at: datetime
+    ended: Stage | None = None
+    moved: tuple[UUID, ...] = ()
+    left: int = 0
+    reason: str = ""
+
+
+async def current_stage(ctx: Context, scope: Scope) -> Stage | None:
+    """The stage that the project of this scope has come to, by the journal; None where nobody has said so."""
+    last = await _last(ctx, _project(scope))
+    return None if last is None else Stage(str(last.payload["stage"]))
+
+
+async def enter_stage(ctx: Context, scope: Scope, intent: str) -> StageReport:
+    """Read from an INTENT.md which stage the project is in. Where that is another than it was, the one before has
+    ended: what was learned for it retires. The journal says so, in an event that forms no memory.
+    """
+    validation.text("intent", intent)
+    before, now = await current_stage(ctx, scope), ctx.clock()
+    if ctx.preset.stages is None:
+        return StageReport(stage=before, at=now, reason=f"preset {ctx.preset.name} knows no stages")
+    stage = ctx.preset.stages.detect(intent)
+    if stage is None:
+        return StageReport(stage=before, at=now, reason="the text does not tell which stage it is")
+    if stage is before:
+        return StageReport(stage=stage, at=now, reason=f"it is in {stage.value} already")
+    if before is None:
+        await _enter(ctx, _project(scope), stage, now)
+        return StageReport(stage=stage, at=now)
+    # First what ends, then that it has: a process that dies between the two finds all of it to be done again.
+    ended = await retire_stage(ctx, scope, before)
+    await _enter(ctx, _project(scope), stage, now)
+    return StageReport(stage=stage, at=ended.at, ended=before, moved=ended.moved, left=ended.left)
+
+
+async def retire_stage(ctx: Context, scope: Scope, stage: Stage) -> StageReport:
+    """Retire what was learned in that stage of this scope's project for the work at hand; `restore_stage` undoes it."""
+    now, policy = ctx.clock(), ctx.preset.stages
+    if policy is None:
+        return StageReport(stage=None, at=now, reason=f"preset {ctx.preset.name} knows no stages")
+    reason = f"the stage {stage.value} has ended"
+    found = await _learnings(ctx, scope, stage, now)
+    moved, left = await _move(ctx, scope, found, Status.RETIRED, reason, now)
+    nothing = "" if moved or left else f"nothing is left that was learned for {stage.value} alone"
+    current = await current_stage(ctx, scope)
+    return StageReport(stage=current, at=now, ended=stage, moved=moved, left=left, reason=nothing)
+
+
+async def restore_stage(ctx: Context, scope: Scope, stage: Stage, *, at: datetime) -> StageReport:
+    """Bring back what was retired with that stage `at` the time its report tells."""
+    now, retired_at = ctx.clock(), validation.moment("at", at)
+    # As it was believed just before: what is retired is in no list of today.
+    found = await _learnings(ctx, scope, stage, retired_at - timedelta(microseconds=1))
+    gone = [memory for memory in found if memory.status is Status.RETIRED and memory.retired_at == retired_at]
+    moved, left = await _move(ctx, scope, gone, Status.ACTIVE, f"the stage {stage.value} goes on", now)
+    nothing = "" if moved or left else f"nothing was retired with {stage.value} at {retired_at.isoformat()}"
+    return StageReport(stage=await current_stage(ctx, scope), at=now, moved=moved, left=left, reason=nothing)
+
+
+async def _learnings(ctx: Context, scope: Scope, stage: Stage, at: datetime) -> list[Memory]:
+    """Those of the project, of the stage and of the domain that ends with it, oldest first."""
+    policy = ctx.preset.stages
+    domain = "" if policy is None else policy.domain.value
+    where = Filter(current_at=at, kinds=KINDS, metadata=(("domain", domain), ("phase", stage.value)))
+    found: list[Memory] = []
+    last: Memory | None = None
+    while page := await ctx.store.workspace_memories(scope, where, limit=BATCH, after=last):
+        found += [memory for memory in page if memory.scope.project == scope.project]
+        last = page[-1]
+    return found
+
+
+async def _move(
+    ctx: Context, scope: Scope, memories: Sequence[Memory], status: Status, reason: str, at: datetime
+) -> tuple[tuple[UUID, ...], int]:
+    """Returns those that were moved, and how many have changed meanwhile."""
+    moved: list[UUID] = []
+    for start in range(0, len(memories), BATCH):
+        batch = memories[start : start + BATCH]
+        try:
+            await _moved(ctx, scope, batch, status, reason, at)
+            moved += [memory.id for memory in batch]
+        except (Conflict, NotFound):  # one of them: the others are not to wait for it
+            for memory in batch:
+                try:
+                    await _moved(ctx, scope, [memory], status, reason, at)
+                    moved.append(memory.id)
+                except (Conflict, NotFound):
+                    continue
+    return tuple(moved), len(memories) - len(moved)
+
+
+async def _moved(
+    ctx: Context, scope: Scope, memories: Sequence[Memory], status: Status, reason: str, at: datetime
+) -> None:
+    # What comes back is not active yet, as everything must be that is expected.
+    expected = {memory.id: memory.revision for memory in memories} if status is Status.RETIRED else {}
+    moved = tuple(Moved(memory.id, status, reason) for memory in memories)
+    await ctx.store.commit(scope, Effect(expected=expected, moved=moved), at=at)
+
+
+def _project(scope: Scope) -> Scope:
+    return Scope(workspace=scope.workspace, project=scope.project)
+
+
+async def _last(ctx: Context, project: Scope) -> Event | None:
+    where = EventFilter(types=frozenset({ENTERED}))
+    events = await ctx.store.events(Reader(project), where, limit=MAX_CHANGES)
+    mine = [event for event in events if event.scope == project and event.payload.get("stage") in set(Stage)]
+    return max(mine, key=lambda event: event.seq, default=None)
+
+
+async def _enter(ctx: Context, project: Scope, stage: Stage, at: datetime) -> None:
+    last = await _last(ctx, project)
+    before = 0 if last is None else last.seq
+    event = Event(
+        id=ctx.new_id(at),
+        scope=project,
+        seq=0,  # the store gives the place in the stream
+        occurred_at=at,
+        recorded_at=at,
+        type=ENTERED,
+        severity=Severity.NOTICE,
+        priority=Priority.NORMAL,
+        actor=None,
+        role=Role.SYSTEM,
+        text=f"The project has come to the stage {stage.value}.",
+        payload={"stage": stage.value},
+        refs={},
+        # Of processes that read the same file at once, one says so.
+        key=f"{ENTERED}:{derived_id(_PROJECTS, f'{project.project} {before} {stage.value}')}",
+        origin=Origin.SYSTEM,
+    )
+    await ctx.store.append(project, [Entry(event)])

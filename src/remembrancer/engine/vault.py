@@ -1,0 +1,271 @@
+"""A vault of markdown files and the memories of what stands in it, brought to say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+from uuid import UUID
+
+from remembrancer.domain.memory import Status
+from remembrancer.domain.scope import Reader, Scope
+from remembrancer.engine.context import Context
+from remembrancer.engine.vault_world import Gathered, gather
+from remembrancer.errors import Conflict, InvalidInput, NotFound, StoreUnavailable
+from remembrancer.policies.formation import analysed
+from remembrancer.policies.vault.changes import Change, Terms, Trust, effect_of
+from remembrancer.policies.vault.files import Finding, parsed, with_edits
+from remembrancer.policies.vault.index import Index, Known, index_of, index_text
+from remembrancer.policies.vault.merging import Base
+from remembrancer.policies.vault.planning import Plan, planned
+from remembrancer.ports.vault import Content, VaultFiles
+
+STANDING_TAG: Final = "institutional"
+"""The tag of what stands in an institutional file, where the preset names none for what is in every answer."""
+
+_CHANGES_AT_ONCE: Final = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncReport:
+    """What a sync did, or with `dry_run` what it would do.
+
+    `files` there are, of which `read` were taken apart because they, or what the store says of them, may have changed;
+    `entries` and `chunks` of documents stand in them all. Of memories, `added` are new, `changed` say something else or
+    are of another strength, `retired` and `restored` left recall and came back. `written`: entries changed in, or added
+    to, files. `waiting`: learnings that no file has yet, where none were to be written.
+
+    `findings`: what is wrong with the files; a file with any is read as far as it goes and not written to. `conflicts`:
+    files that changed on disk meanwhile: nothing was written to them, and the next sync merges them. `left`: what could
+    not be done now, and why.
+    """
+
+    vault: str
+    dry_run: bool
+    files: int
+    read: int
+    entries: int
+    chunks: int
+    added: int
+    changed: int
+    retired: int
+    restored: int
+    written: int
+    waiting: int
+    findings: tuple[Finding, ...]
+    conflicts: tuple[Finding, ...]
+    left: tuple[Finding, ...]
+
+
+async def sync(ctx: Context, scope: Scope, files: VaultFiles) -> SyncReport:
+    """Bring files and memories to say the same: each takes over what changed in the other since they last agreed.
+
+    The vault is the workspace's or, where the scope has a project, that project's folder; what is narrower in the scope
+    does not count. Raises InvalidInput where it is no folder.
+    """
+    return await _run(ctx, files, _terms(ctx, scope, files, Trust.BOTH), dry_run=False)
+
+
+async def check(ctx: Context, scope: Scope, files: VaultFiles) -> SyncReport:
+    """What is wrong with the files, and what a sync would do. Nothing is written."""
+    return await _run(ctx, files, _terms(ctx, scope, files, Trust.BOTH), dry_run=True)
+
+
+async def rebuild(ctx: Context, scope: Scope, files: VaultFiles) -> SyncReport:
+    """Make the memories of the vault anew from its files, as if none of them had been there. No file is written.
+
+    What the database alone knew of them is gone: strength that is in no header, and what had not been synced yet.
+    """
+    return await _run(ctx, files, _terms(ctx, scope, files, Trust.FILES), dry_run=False)
+
+
+def _terms(ctx: Context, scope: Scope, files: VaultFiles, trust: Trust) -> Terms:
+    return Terms(
+        workspace=scope.workspace,
+        project=scope.project,
+        vault=files.name,
+        standing=ctx.preset.standing_tag or STANDING_TAG,
+        now=ctx.clock(),
+        trust=trust,
+    )
+
+
+@dataclass(slots=True)
+class _Outcome:
+    """What became of a plan. `written`: the files that were, as they are now. `unedited`: entries that were to be
+    edited and were not. `missed`: memories that were to change and did not. `stale`: files to be read again.
+    """
+
+    written: dict[str, Content] = field(default_factory=dict[str, Content])
+    entries: int = 0
+    unedited: set[UUID] = field(default_factory=set[UUID])
+    missed: set[UUID] = field(default_factory=set[UUID])
+    stale: set[str] = field(default_factory=set[str])
+    findings: list[Finding] = field(default_factory=list[Finding])
+    conflicts: list[Finding] = field(default_factory=list[Finding])
+    left: list[Finding] = field(default_factory=list[Finding])
+
+
+async def _run(ctx: Context, files: VaultFiles, terms: Terms, *, dry_run: bool) -> SyncReport:
+    kept = await files.index()
+    index = Index() if terms.trust is Trust.FILES else index_of(kept)
+    gathered = await gather(ctx, files, terms, index)
+    plan = planned(gathered.world, terms)
+    changes = [*(change for each in plan.files.values() for change in each.changes), *plan.gone]
+    outcome = _Outcome(entries=sum(len(each.edits) + len(each.appended) for each in plan.files.values()))
+    if not dry_run:
+        outcome = await _write(files, gathered, plan)
+        changes = [change for change in changes if change.memory.id not in outcome.missed]
+        await _commit(ctx, terms, changes, outcome)
+        changes = [change for change in changes if change.memory.id not in outcome.missed]
+        after = index_text(_index_after(gathered, plan, outcome))
+        if after != kept:
+            await files.put_index(after)
+    return _report(gathered, plan, changes, outcome, terms, dry_run=dry_run)
+
+
+async def _write(files: VaultFiles, gathered: Gathered, plan: Plan) -> _Outcome:
+    """The files first: what a memory is said to stand in is there before that is said."""
+    outcome = _Outcome()
+    for path, each in sorted(plan.files.items()):
+        if not each.edits and not each.appended:
+            continue
+        ids = {edit.learning.id for edit in each.edits}
+        new = {learning.id for learning in each.appended}
+        read = gathered.world.read.get(path)
+        file = parsed(path, "") if read is None else read.file
+        if file.findings:
+            outcome.unedited |= ids
+            outcome.missed |= new
+            outcome.stale.add(path)
+            continue
+        text = with_edits(file, each.edits, each.appended)
+        if isinstance(text, Finding):
+            _stayed(outcome, text, ids, new)
+            continue
+        expected = None if read is None else gathered.contents[path].digest
+        try:
+            outcome.written[path] = await files.replace(path, text, expected=expected)
+        except Conflict as error:
+            outcome.conflicts.append(Finding(path, None, str(error)))
+            # It says something else by now than what its changes were decided by.
+            outcome.missed |= {change.memory.id for change in each.changes} | ids | new
+            outcome.stale.add(path)
+        except (InvalidInput, StoreUnavailable) as error:
+            _stayed(outcome, Finding(path, None, str(error)), ids, new)
+        else:
+            outcome.entries += len(ids) + len(new)
+    return outcome
+
+
+def _stayed(outcome: _Outcome, finding: Finding, edited: set[UUID], new: set[UUID]) -> None:
+    """A file that could not be written: what it was to take over waits in the store."""
+    outcome.findings.append(finding)
+    outcome.unedited |= edited
+    outcome.missed |= new
+    outcome.stale.add(finding.path)
+
+
+async def _commit(ctx: Context, terms: Terms, changes: Sequence[Change], outcome: _Outcome) -> None:
+    scope = Scope(workspace=terms.workspace)
+    changes = await _with_turns(ctx, scope, changes)
+    for change in changes:
+        if change.revised is not None and change.read is not None and not change.revises_what_holds(terms.now):
+            try:
+                await ctx.store.revise(scope, change.revised, expected_revision=change.read.revision, at=terms.now)
+            except (Conflict, InvalidInput, NotFound) as error:
+                _missed(outcome, change, error)
+    for start in range(0, len(changes), _CHANGES_AT_ONCE):
+        several = [one for one in changes[start : start + _CHANGES_AT_ONCE] if one.memory.id not in outcome.missed]
+        await _commit_all(ctx, scope, several, outcome, terms)
+
+
+async def _with_turns(ctx: Context, scope: Scope, changes: Sequence[Change]) -> list[Change]:
+    """A memory that was formed from turns is found by each of them still, when a file makes it say something else."""
+    revised = [change.memory.id for change in changes if change.revised is not None]
+    cues = await ctx.store.cues(Reader(scope), revised) if revised else {}
+    kept: list[Change] = []
+    for each in changes:
+        change = each
+        turns = tuple(analysed(cue) for cue in cues.get(change.memory.id, ()) if cue.event_id is not None)
+        if change.revised is not None and turns:
+            change = replace(change, revised=replace(change.revised, cues=(*change.revised.cues, *turns)))
+        kept.append(change)
+    return kept
+
+
+async def _commit_all(ctx: Context, scope: Scope, changes: Sequence[Change], outcome: _Outcome, terms: Terms) -> None:
+    """All at once; where that is not possible, in halves, so that one that cannot be written holds up no other."""
+    if not changes:
+        return
+    try:
+        await ctx.store.commit(scope, effect_of(changes, terms.now), at=terms.now)
+    except (Conflict, InvalidInput, NotFound) as error:
+        if len(changes) == 1:
+            _missed(outcome, changes[0], error)
+            return
+        middle = len(changes) // 2
+        await _commit_all(ctx, scope, changes[:middle], outcome, terms)
+        await _commit_all(ctx, scope, changes[middle:], outcome, terms)
+
+
+def _missed(outcome: _Outcome, change: Change, error: Exception) -> None:
+    outcome.left.append(Finding(change.path, None, str(error)))
+    outcome.missed.add(change.memory.id)
+    outcome.stale.add(change.path)
+
+
+def _index_after(gathered: Gathered, plan: Plan, outcome: _Outcome) -> Index:
+    """What is known now. An entry that is not as it was to be is remembered as it was, for the next merge."""
+    world = gathered.world
+    before = world.index.bases()
+    files: dict[str, Known] = dict(world.unchanged)
+    files |= {path: known for path, known in world.index.files.items() if world.is_unclear(path)}
+    for path, each in plan.files.items():
+        content = outcome.written.get(path) or gathered.contents.get(path)
+        if content is None:
+            continue
+        kept = outcome.unedited | outcome.missed
+        bases: dict[UUID, Base] = {}
+        for identifier, base in each.agreed.items():
+            known = before.get(identifier) if identifier in kept else base
+            if known is not None:
+                bases[identifier] = known
+        files[path] = Known(
+            modified=-1 if each.again or path in outcome.stale else content.stat.modified,
+            size=content.stat.size,
+            digest=content.digest,
+            bases=bases,
+            chunks=tuple(each.chunks),
+        )
+    return Index(files)
+
+
+def _report(
+    gathered: Gathered, plan: Plan, changes: Sequence[Change], outcome: _Outcome, terms: Terms, *, dry_run: bool
+) -> SyncReport:
+    world = gathered.world
+    planned_files = plan.files.values()
+    entries = sum(len(known.bases) for known in world.unchanged.values())
+    entries += sum(len(read.file.entries) for read in world.read.values())
+    moved = [change.moved.status for change in changes if change.moved is not None]
+    findings = [*gathered.findings, *(one for each in planned_files for one in each.findings), *outcome.findings]
+    left = [*plan.left, *(one for each in planned_files for one in each.left), *outcome.left]
+    return SyncReport(
+        vault=terms.vault,
+        dry_run=dry_run,
+        files=len(gathered.scan.files),
+        read=len(world.read),
+        entries=entries + sum(len(each.appended) for each in planned_files),
+        chunks=sum(len(known.chunks) for known in world.unchanged.values())
+        + sum(len(one.chunks) for one in planned_files),
+        added=sum(change.inserted is not None for change in changes),
+        changed=sum(change.revised is not None or change.strength is not None for change in changes),
+        retired=sum(status is not Status.ACTIVE for status in moved),
+        restored=sum(status is Status.ACTIVE for status in moved),
+        written=outcome.entries,
+        waiting=plan.waiting,
+        findings=tuple(findings),
+        conflicts=tuple(outcome.conflicts),
+        left=tuple(left),
+    )

@@ -1,0 +1,166 @@
+"""What a sync of a vault decides by: files that may have changed, and memories of all that stands or stood there."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+from uuid import UUID
+
+from remembrancer.domain.memory import Memory
+from remembrancer.domain.query import Filter
+from remembrancer.domain.scope import Reader, Scope
+from remembrancer.engine.context import Context
+from remembrancer.policies.learnings import KINDS
+from remembrancer.policies.vault.changes import VAULT, Terms
+from remembrancer.policies.vault.files import Finding, VaultFile, parsed
+from remembrancer.policies.vault.index import Index, Known
+from remembrancer.policies.vault.planning import (
+    Read,
+    World,
+    belongs,
+    chunks_of,
+    is_marked,
+    new_places,
+    same_as_agreed,
+)
+from remembrancer.ports.vault import Content, Scan, VaultFiles
+
+_FILES_AT_ONCE: Final = 256
+_MEMORIES_AT_ONCE: Final = 2_000
+_TICK: Final = 2_000_000_000
+"""Nanoseconds: the coarsest clock of a file system. A file modified so shortly before the index may have been again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """`contents`: of the files that were read and taken apart, by path. `findings`: what could not be looked at."""
+
+    world: World
+    scan: Scan
+    contents: Mapping[str, Content]
+    findings: tuple[Finding, ...]
+
+
+async def gather(ctx: Context, files: VaultFiles, terms: Terms, index: Index) -> Gathered:
+    """Read what a sync decides by. Nothing is written. Raises InvalidInput where the vault is no folder."""
+    scan = await files.scan()
+    reading = _Reading(ctx, files, terms, index, scan)
+    await reading.files_that_look_changed()
+    await reading.look_up(index.owners())
+    await reading.marked()
+    await reading.files_that_the_store_disagrees_with()
+    formed = await reading.formed()
+    targets = new_places(formed, {*reading.parsed, *reading.unchanged}, terms)
+    await reading.read({path for path in targets.values() if path in reading.unchanged}, again=True)
+    unclear = {*scan.refused, *(f"{path.removesuffix('/')}/" for path in scan.refused), *reading.unread}
+    world = World(
+        index=index,
+        read={path: reading.as_read(path) for path in sorted(reading.parsed)},
+        unchanged=reading.unchanged,
+        unclear=frozenset(unclear),
+        memories=reading.memories,
+        formed=formed,
+    )
+    refused = {**scan.refused, **reading.unread}
+    findings = tuple(Finding(path, None, refused[path]) for path in sorted(refused))
+    return Gathered(world, scan, reading.contents, findings)
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What is known so far. `unread`: files that cannot be read, and why."""
+
+    ctx: Context
+    files: VaultFiles
+    terms: Terms
+    index: Index
+    scan: Scan
+    contents: dict[str, Content] = field(default_factory=dict[str, Content])
+    parsed: dict[str, VaultFile] = field(default_factory=dict[str, VaultFile])
+    unchanged: dict[str, Known] = field(default_factory=dict[str, Known])
+    unread: dict[str, str] = field(default_factory=dict[str, str])
+    memories: dict[UUID, Memory] = field(default_factory=dict[UUID, Memory])
+    looked_up: set[UUID] = field(default_factory=set[UUID])
+
+    @property
+    def scope(self) -> Scope:
+        return Scope(workspace=self.terms.workspace)
+
+    async def files_that_look_changed(self) -> None:
+        """Those of another time or size than they had, or modified so late that they may have changed since."""
+        changed: list[str] = []
+        for path, stat in self.scan.files.items():
+            known = self.index.files.get(path)
+            same = known is not None and (known.modified, known.size) == (stat.modified, stat.size)
+            if known is not None and same and stat.modified + _TICK < self.scan.indexed_at:
+                self.unchanged[path] = known
+            else:
+                changed.append(path)
+        await self.read(changed, again=False)
+
+    async def files_that_the_store_disagrees_with(self) -> None:
+        disagreeing = [
+            path for path, known in self.unchanged.items() if not same_as_agreed(known, path, self.memories, self.terms)
+        ]
+        await self.read(disagreeing, again=True)
+
+    async def read(self, paths: Iterable[str], *, again: bool) -> None:
+        """Read files and take them apart: those whose content is not what it was, or all of them (`again`)."""
+        several = sorted(paths)
+        for start in range(0, len(several), _FILES_AT_ONCE):
+            found = await self.files.read(several[start : start + _FILES_AT_ONCE])
+            for path, content in found.items():
+                self._take(path, content, again=again)
+        fresh = [path for path in several if path in self.parsed]
+        await self.look_up(entry.learning.id for path in fresh for entry in self.parsed[path].entries)
+        await self.look_up(chunk for path in fresh for chunk in chunks_of(self.parsed[path], self.terms.vault))
+
+    def _take(self, path: str, content: Content | str, *, again: bool) -> None:
+        self.unchanged.pop(path, None)
+        if isinstance(content, str):
+            self.unread[path] = content
+            return
+        known = self.index.files.get(path)
+        if known is not None and known.modified >= 0 and known.digest == content.digest and not again:
+            self.unchanged[path] = replace(known, modified=content.stat.modified, size=content.stat.size)
+            return
+        self.contents[path] = content
+        self.parsed[path] = parsed(path, content.text)
+
+    def as_read(self, path: str) -> Read:
+        file = self.parsed[path]
+        return Read(file, self.contents[path].stat.modified, chunks_of(file, self.terms.vault))
+
+    async def look_up(self, ids: Iterable[UUID]) -> None:
+        """The memories of ids that were not looked up yet, whatever their status."""
+        missing = [identifier for identifier in dict.fromkeys(ids) if identifier not in self.looked_up]
+        self.looked_up.update(missing)
+        for start in range(0, len(missing), _MEMORIES_AT_ONCE):
+            found = await self.ctx.store.get(Reader(self.scope), missing[start : start + _MEMORIES_AT_ONCE])
+            self.memories.update(found)
+
+    async def marked(self) -> None:
+        """Memories that say themselves that they stand in this vault, whatever the index knows."""
+        where = Filter(current_at=self.terms.now, metadata=((VAULT, self.terms.vault),))
+        async for memory in self._current(where):
+            if is_marked(memory, self.terms.vault):
+                self.memories.setdefault(memory.id, memory)
+
+    async def formed(self) -> list[Memory]:
+        """Learnings in recall that no file has, nor had."""
+        stood = {entry.learning.id for file in self.parsed.values() for entry in file.entries}
+        stood |= set(self.index.owners())
+        where = Filter(current_at=self.terms.now, kinds=KINDS)
+        return [
+            memory
+            async for memory in self._current(where)
+            if memory.id not in stood and not is_marked(memory, self.terms.vault) and belongs(memory, self.terms)
+        ]
+
+    async def _current(self, where: Filter) -> AsyncIterator[Memory]:
+        after: Memory | None = None
+        while page := await self.ctx.store.workspace_memories(self.scope, where, limit=_MEMORIES_AT_ONCE, after=after):
+            for memory in page:
+                yield memory
+            after = page[-1]

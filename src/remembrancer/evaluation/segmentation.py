@@ -1,0 +1,253 @@
+"""One call for a measurement of segmentation: the default segmenter and what it is compared with, to a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from remembrancer.compose import choose_embedder, choose_preset
+from remembrancer.config import Settings
+from remembrancer.domain import validation
+from remembrancer.errors import InvalidInput
+from remembrancer.evaluation import segmentation_records as records
+from remembrancer.evaluation.machine import machine_line
+from remembrancer.evaluation.run import OnProgress, Progress
+from remembrancer.evaluation.segmentation_baselines import (
+    Chance,
+    Method,
+    Segmentation,
+    TextTiling,
+    TurnTiling,
+    Undivided,
+    VectorTiling,
+    Windows,
+)
+from remembrancer.evaluation.segmentation_data import ALL, PARTS, TEST, Dialogue, DialogueSet, load
+from remembrancer.evaluation.segmentation_metrics import found, pk, window_diff
+from remembrancer.evaluation.segmentation_report import SegmentationReport, SetReport
+from remembrancer.evaluation.segmentation_summary import Outcome, differences, summarise
+from remembrancer.policies.encoding import Encoding
+from remembrancer.policies.segmentation.segments import Segmenter, Turn
+from remembrancer.policies.segmentation.topic_shift import TopicShift
+from remembrancer.ports.embedder import Embedder, Passage, word_embedder
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+DEFAULT_SEED: Final = 0
+MAX_SEED: Final = 2**32 - 1
+BY_WORDS: Final = "topic-shift by words"
+BY_VECTORS: Final = "topic-shift"
+IN_CONTEXT: Final = "topic-shift in context"
+
+
+@dataclass(frozen=True, slots=True)
+class Segmented:
+    """A segmenter over a whole stream that has ended, without a model."""
+
+    segmenter: Segmenter
+    name: str
+
+    def segment(self, dialogue: Dialogue, vectors: NDArray[np.float32] | None) -> Sequence[Segmentation]:
+        turns = dialogue.turns()
+        if vectors is not None:
+            turns = tuple(
+                Turn(at=turn.at, speaker=turn.speaker, text=turn.text, vector=vector)
+                for turn, vector in zip(turns, vectors, strict=True)
+            )
+        plan = self.segmenter.plan(turns, {}, ended=True, with_model=False)
+        segments = self.segmenter.apply(turns, plan, None).segments
+        return [tuple(one.end - one.start for one in segments)]
+
+
+async def evaluate_segmentation(
+    path: Path,
+    *,
+    settings: Settings,
+    embedder: Embedder | None = None,
+    part: str | None = None,
+    baselines: bool = True,
+    seed: int = DEFAULT_SEED,
+    folder: Path | None = None,
+    on_progress: OnProgress | None = None,
+) -> SegmentationReport:
+    """The default segmenter, and what it is compared with, over the file or folder of files at `path`.
+
+    Of `settings` the embedder counts, and of the preset what a turn is read after; `embedder` takes the place of the
+    one named, and stays open. `part`: train, dev, test or all; None: test, or all of a set that has no such part. A set
+    without that part is left out. `folder`: for `report.json`, and one `<set>.jsonl` each, a dialogue a line.
+
+    Raises InvalidInput, ModelUnavailable.
+    """
+    validation.whole("seed", seed, 0, MAX_SEED)
+    if part is not None and part not in (*PARTS, ALL):
+        raise InvalidInput("part", part, ", ".join((*PARTS, ALL)))
+    every = load(path)
+    chosen = [(one, part or (TEST if one.of(TEST).dialogues else ALL)) for one in every]
+    chosen = [(one, name) for one, name in chosen if one.of(name).dialogues]
+    if not chosen:
+        raise InvalidInput("part", part, f"a part that {path} has dialogues of")
+    encoding = choose_preset(settings.preset).encoding
+    async with AsyncExitStack() as stack:
+        absent = ""
+        if embedder is None:
+            choice = choose_embedder(settings)
+            embedder, absent = choice.embedder, choice.absent
+            if embedder is not None:
+                stack.push_async_callback(embedder.close)
+        meter = _Meter(sum(len(one.of(name).dialogues) for one, name in chosen), on_progress)
+        sets: list[SetReport] = []
+        for one, name in chosen:
+            told = _Reading(encoding, embedder, meter)
+            sets.append(await _measured(one, name, told, baselines=baselines, seed=seed, folder=folder))
+    report = SegmentationReport(
+        sets=tuple(sets),
+        seed=seed,
+        embedder=None if embedder is None else embedder.model_id,
+        degraded={"embedder": absent} if absent else {},
+        machine=machine_line(),
+    )
+    if folder is not None:
+        records.write_report(folder, report)
+    return report
+
+
+async def _measured(
+    whole: DialogueSet, part: str, reading: _Reading, *, baselines: bool, seed: int, folder: Path | None
+) -> SetReport:
+    dialogues = whole.of(part).dialogues
+    methods = reading.methods()
+    compared: list[_Reader] = []
+    if baselines:
+        tuning = whole.for_tuning
+        compared = [_Reader(one) for one in (Undivided(), Chance.of(tuning, seed), Windows.of(tuning), TextTiling())]
+        compared.append(_Reader(TurnTiling()))
+        if reading.embeds:
+            compared.append(_Reader(VectorTiling(), plain=True))
+    readers = [*methods, *compared]
+    outcomes: dict[str, list[Outcome]] = {one.method.name: [] for one in readers}
+    seconds = dict.fromkeys(outcomes, 0.0)
+    told: list[dict[str, Segmentation]] = []
+    for dialogue in dialogues:
+        seen = await reading.vectors(whole.name, dialogue)
+        told.append({})
+        for one in readers:
+            begun = perf_counter()
+            segmentations = one.method.segment(dialogue, one.of(seen))
+            seconds[one.method.name] += perf_counter() - begun
+            outcomes[one.method.name].append(_outcome(dialogue, segmentations))
+            told[-1][one.method.name] = segmentations[0]
+        reading.meter.step(whole.name)
+    if folder is not None:
+        records.write_set(folder, whole.name, dialogues, told, outcomes)
+    turns = sum(len(one.texts) for one in dialogues)
+    first = methods[0].method.name
+    return SetReport(
+        name=whole.name,
+        sha256=whole.sha256,
+        part=part,
+        dialogues=len(dialogues),
+        available=len(whole.dialogues),
+        turns=turns,
+        mean_length=turns / sum(len(one.lengths) for one in dialogues),
+        tuning_length=whole.for_tuning.mean_length,
+        results=tuple(
+            summarise(name, each, seed=seed, turns_per_second=turns / max(seconds[name], 1e-9))
+            for name, each in outcomes.items()
+        ),
+        differences=differences(
+            outcomes[first], [(one.method.name, outcomes[one.method.name]) for one in compared], seed=seed
+        ),
+    )
+
+
+def _outcome(dialogue: Dialogue, segmentations: Sequence[Segmentation]) -> Outcome:
+    gold = dialogue.lengths
+    counts = [found(gold, one) for one in segmentations]
+    return Outcome(
+        id=dialogue.id,
+        pk=_mean(segmentations, lambda one: pk(gold, one)),
+        window_diff=_mean(segmentations, lambda one: window_diff(gold, one)),
+        right=float(np.mean([one.right for one in counts])),
+        told=float(np.mean([one.told for one in counts])),
+        gold=len(gold) - 1,
+    )
+
+
+def _mean(segmentations: Sequence[Segmentation], metric: Callable[[Segmentation], float]) -> float:
+    return float(np.mean([metric(one) for one in segmentations]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Vectors:
+    plain: NDArray[np.float32] | None
+    in_context: NDArray[np.float32] | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """A method, and which vectors it is given."""
+
+    method: Method
+    plain: bool = False
+    in_context: bool = False
+
+    def of(self, vectors: _Vectors) -> NDArray[np.float32] | None:
+        if self.plain:
+            return vectors.plain
+        return vectors.in_context if self.in_context else None
+
+
+class _Reading:
+    """What the embedder makes of dialogues: the turns by themselves, and read after what was said before."""
+
+    def __init__(self, encoding: Encoding, embedder: Embedder | None, meter: _Meter) -> None:
+        self.meter = meter
+        self._encoding = encoding
+        self._embedder = embedder
+        self._words = word_embedder(embedder) if encoding.turns > 0 else None
+
+    @property
+    def embeds(self) -> bool:
+        return self._embedder is not None
+
+    def methods(self) -> list[_Reader]:
+        """The default segmenter, by the best that there is first."""
+        found = [_Reader(Segmented(TopicShift(), BY_WORDS))]
+        if self._words is not None:
+            found.insert(0, _Reader(Segmented(TopicShift(), IN_CONTEXT), in_context=True))
+        if self._embedder is not None:
+            found.insert(0, _Reader(Segmented(TopicShift(), BY_VECTORS), plain=True))
+        return found
+
+    async def vectors(self, name: str, dialogue: Dialogue) -> _Vectors:
+        self.meter.at(name, dialogue.id)
+        plain = None if self._embedder is None else (await self._embedder.embed_documents(dialogue.texts)).vectors
+        if self._words is None:
+            return _Vectors(plain, None)
+        said = list(zip(dialogue.speakers, dialogue.texts, strict=True))
+        passages = [
+            Passage(text, self._encoding.before(speaker, said[:place])) for place, (speaker, text) in enumerate(said)
+        ]
+        return _Vectors(plain, (await self._words.embed_passages(passages)).vectors)
+
+
+class _Meter:
+    def __init__(self, total: int, on_progress: OnProgress | None) -> None:
+        self._total = total
+        self._done = 0
+        self._on_progress = on_progress
+
+    def at(self, name: str, dialogue: str) -> None:
+        if self._on_progress is not None:
+            self._on_progress(Progress(system=name, conversation=dialogue, done=self._done, total=self._total))
+
+    def step(self, name: str) -> None:
+        self._done += 1
+        self.at(name, "")

@@ -1,0 +1,184 @@
+"""Dialogues whose segments are known: files as the public data sets of dialogue topics have them."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final, cast
+
+from remembrancer.domain import validation
+from remembrancer.errors import InvalidInput
+from remembrancer.policies.segmentation.segments import Turn
+
+TRAIN: Final = "train"
+DEV: Final = "dev"
+TEST: Final = "test"
+ALL: Final = "all"
+PARTS: Final = (TRAIN, DEV, TEST)
+
+NAMES: Final = (".json", ".json.gz")
+_EPOCH: Final = datetime(2000, 1, 1, tzinfo=UTC)
+_SPACING: Final = timedelta(seconds=10)
+_SPEAKERS: Final = ("A", "B")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialogue:
+    """`lengths`: of its segments, in turns, in order. `part`: what it is for; "" where the file does not say.
+
+    `times`: when each turn was said; the turns follow each other at ten seconds where the file does not say.
+    `speakers`: taken to be two in turn, where the file does not say.
+    """
+
+    id: str
+    texts: tuple[str, ...]
+    lengths: tuple[int, ...]
+    part: str
+    times: tuple[datetime, ...]
+    speakers: tuple[str, ...]
+
+    def turns(self) -> tuple[Turn, ...]:
+        """Without vectors."""
+        said = zip(self.times, self.speakers, self.texts, strict=True)
+        return tuple(Turn(at=at, speaker=speaker, text=text) for at, speaker, text in said)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DialogueSet:
+    """Dialogues of one file. `sha256`: of its content, unpacked."""
+
+    name: str
+    sha256: str
+    dialogues: tuple[Dialogue, ...]
+
+    @property
+    def turns(self) -> int:
+        return sum(len(one.texts) for one in self.dialogues)
+
+    @property
+    def mean_length(self) -> float:
+        """Of its segments, in turns."""
+        return self.turns / sum(len(one.lengths) for one in self.dialogues)
+
+    def of(self, part: str) -> DialogueSet:
+        """Only those of a part, which may be none; all for ALL."""
+        if part == ALL:
+            return self
+        return replace(self, dialogues=tuple(one for one in self.dialogues if one.part == part))
+
+    @property
+    def for_tuning(self) -> DialogueSet:
+        """The part by which what is compared may be set up: train, or dev, or all where neither is told."""
+        for part in (TRAIN, DEV):
+            if (chosen := self.of(part)).dialogues:
+                return chosen
+        return self
+
+
+def load(path: Path) -> tuple[DialogueSet, ...]:
+    """The set in a file, or those in the files of a folder, by their names.
+
+    A file holds a JSON list, gzipped or not; of each dialogue `dial_id`, `utterances`, `segments` (how many utterances
+    each has), and, where it has them, `set` (train, dev or test), `speakers` and `times` (ISO 8601 with an offset).
+    Raises InvalidInput naming file, place, value and what is allowed.
+    """
+    if path.is_dir():
+        files = sorted(one for one in path.iterdir() if one.is_file() and one.name.endswith(NAMES))
+        if not files:
+            raise InvalidInput(
+                "path", str(path), f"a folder with files named {' or '.join(f'*{end}' for end in NAMES)}"
+            )
+        return tuple(_read(one) for one in files)
+    return (_read(path),)
+
+
+def _read(path: Path) -> DialogueSet:
+    try:
+        raw = path.read_bytes()
+        content = gzip.decompress(raw) if raw.startswith(b"\x1f\x8b") else raw
+        document: object = json.loads(content)
+    except (OSError, EOFError, zlib.error, ValueError, RecursionError) as error:
+        raise InvalidInput("path", str(path), f"a JSON file of dialogues, gzipped or not ({error})") from error
+    dialogues = [_dialogue(f"{path}[{place}]", one) for place, one in enumerate(_list(str(path), document))]
+    if not dialogues:
+        raise InvalidInput("path", str(path), "a file with at least one dialogue")
+    ids = [one.id for one in dialogues]
+    for place, one in enumerate(ids):
+        if one in ids[:place]:
+            raise InvalidInput(f"{path}[{place}].dial_id", one, "a different id for each dialogue")
+    name = path.name.removesuffix(".gz").removesuffix(".json")
+    return DialogueSet(name=name, sha256=hashlib.sha256(content).hexdigest(), dialogues=tuple(dialogues))
+
+
+def _dialogue(where: str, value: object) -> Dialogue:
+    held = _object(where, value)
+    texts = [
+        _text(f"{where}.utterances[{at}]", one)
+        for at, one in enumerate(_list(f"{where}.utterances", held.get("utterances")))
+    ]
+    segments = [
+        validation.whole(f"{where}.segments[{at}]", one, 1, len(texts))
+        for at, one in enumerate(_list(f"{where}.segments", held.get("segments")))
+    ]
+    if sum(segments) != len(texts) or len(texts) < 3:
+        allowed = f"lengths that add up to the {len(texts)} utterances, of which there are at least 3"
+        raise InvalidInput(f"{where}.segments", segments, allowed)
+    part = held.get("set", "")
+    if part not in ("", *PARTS):
+        raise InvalidInput(f"{where}.set", part, ", ".join(PARTS))
+    identifier = held.get("dial_id")
+    if not isinstance(identifier, str | int) or isinstance(identifier, bool):
+        raise InvalidInput(f"{where}.dial_id", identifier, "a string or a whole number")
+    return Dialogue(
+        id=str(identifier),
+        texts=tuple(texts),
+        lengths=tuple(segments),
+        part=cast("str", part),
+        times=_times(where, held.get("times"), len(texts)),
+        speakers=_speakers(where, held.get("speakers"), len(texts)),
+    )
+
+
+def _times(where: str, value: object, turns: int) -> tuple[datetime, ...]:
+    if value is None:
+        return tuple(_EPOCH + _SPACING * place for place in range(turns))
+    given = [_text(f"{where}.times[{at}]", one) for at, one in enumerate(_list(f"{where}.times", value))]
+    _as_many(f"{where}.times", given, turns)
+    return tuple(validation.parse_moment(f"{where}.times[{at}]", one) for at, one in enumerate(given))
+
+
+def _speakers(where: str, value: object, turns: int) -> tuple[str, ...]:
+    if value is None:
+        return tuple(_SPEAKERS[place % 2] for place in range(turns))
+    given = [_text(f"{where}.speakers[{at}]", one) for at, one in enumerate(_list(f"{where}.speakers", value))]
+    _as_many(f"{where}.speakers", given, turns)
+    return tuple(given)
+
+
+def _as_many(where: str, given: Sequence[str], turns: int) -> None:
+    if len(given) != turns:
+        raise InvalidInput(where, f"{len(given)} of them", f"one for each of the {turns} utterances")
+
+
+def _object(where: str, value: object) -> dict[str, object]:
+    if not isinstance(value, dict):
+        raise InvalidInput(where, value, "a JSON object")
+    return cast("dict[str, object]", value)  # JSON has no other keys
+
+
+def _list(where: str, value: object) -> list[object]:
+    if not isinstance(value, list):
+        raise InvalidInput(where, value, "a JSON list")
+    return cast("list[object]", value)
+
+
+def _text(where: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise InvalidInput(where, value, "a string")
+    return value

@@ -1,0 +1,112 @@
+"""How far a segmentation is from the one that people made.
+
+A segmentation is the lengths of its segments, in turns, in order. Both must be of the same turns, at least two, and no
+segment empty; otherwise InvalidInput.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from remembrancer.errors import InvalidInput
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Boundaries by whether they stand between exactly the same turns: `right` of `told`, of `gold` that there are."""
+
+    right: int
+    told: int
+    gold: int
+
+
+def window(gold: Sequence[int]) -> int:
+    """Half the mean length of a gold segment, rounded (halves up), at least 2 and less than all turns: k.
+
+    >>> window((4, 6, 8))
+    3
+    """
+    turns = sum(gold)
+    return min(max(2, (turns + len(gold)) // (2 * len(gold))), turns - 1)
+
+
+def pk(gold: Sequence[int], told: Sequence[int]) -> float:
+    """The share of pairs of turns k apart of which one says that they are in the same segment, and the other does not.
+
+    0 for the gold segmentation itself. Source: Beeferman, Berger and Lafferty, Machine Learning 34, 1999.
+
+    >>> pk((4, 4), (8,))
+    0.3333333333333333
+    """
+    return _apart(gold, told, exact=False)
+
+
+def window_diff(gold: Sequence[int], told: Sequence[int]) -> float:
+    """The share of pairs of turns k apart between which not as many boundaries stand as in the gold segmentation.
+
+    Source: Pevzner and Hearst, Computational Linguistics 28(1), 2002.
+
+    >>> window_diff((4, 4), (4, 1, 3))
+    0.3333333333333333
+    """
+    return _apart(gold, told, exact=True)
+
+
+def found(gold: Sequence[int], told: Sequence[int]) -> Found:
+    """How many boundaries stand where they should.
+
+    >>> found((4, 4), (4, 1, 3))
+    Found(right=1, told=2, gold=1)
+    """
+    _check(gold, told)
+    ours, theirs = boundaries(told), boundaries(gold)
+    return Found(len(ours & theirs), len(ours), len(theirs))
+
+
+def f1(right: float, told: float, gold: float) -> float:
+    """2 right / (told + gold): the harmonic mean of precision and recall; 0 where there is no boundary at all."""
+    return 2 * right / (told + gold) if told + gold else 0.0
+
+
+def boundaries(lengths: Sequence[int]) -> frozenset[int]:
+    """The places of the turns that begin a segment, without the first.
+
+    >>> sorted(boundaries((4, 1, 3)))
+    [4, 5]
+    """
+    return frozenset(accumulate(lengths[:-1]))
+
+
+def lengths(begun: Sequence[int], turns: int) -> tuple[int, ...]:
+    """The other way round: from the turns that begin a segment, in order, without the first.
+
+    >>> lengths((4, 5), 8)
+    (4, 1, 3)
+    """
+    return tuple(end - start for start, end in zip((0, *begun), (*begun, turns), strict=True))
+
+
+def _apart(gold: Sequence[int], told: Sequence[int], *, exact: bool) -> float:
+    _check(gold, told)
+    turns, k = sum(gold), window(gold)
+    theirs, ours = _numbers(gold), _numbers(told)
+    wrong = 0
+    for start in range(turns - k):
+        expected, said = theirs[start + k] - theirs[start], ours[start + k] - ours[start]
+        wrong += expected != said if exact else bool(expected) != bool(said)
+    return wrong / (turns - k)
+
+
+def _numbers(lengths: Sequence[int]) -> list[int]:
+    """Of each turn, in which segment it is."""
+    return [number for number, length in enumerate(lengths) for _ in range(length)]
+
+
+def _check(gold: Sequence[int], told: Sequence[int]) -> None:
+    for name, segments in (("gold", gold), ("told", told)):
+        if min(segments, default=0) < 1:
+            raise InvalidInput(name, list(segments), "lengths of at least 1")
+    if sum(gold) != sum(told) or sum(gold) < 2:
+        raise InvalidInput("told", list(told), f"lengths of {sum(gold)} turns, at least 2, as the gold has")

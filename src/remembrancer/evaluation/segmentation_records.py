@@ -1,0 +1,53 @@
+"""The records of a measurement of segmentation: a folder with the report and one file a set, one dialogue a line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from remembrancer.domain.validation import JsonValue
+from remembrancer.errors import InvalidInput
+from remembrancer.evaluation.segmentation_data import Dialogue
+from remembrancer.evaluation.segmentation_report import SegmentationReport, as_json
+from remembrancer.evaluation.segmentation_summary import Outcome
+
+
+def write_report(folder: Path, report: SegmentationReport) -> None:
+    """As `report.json`. Raises InvalidInput where it cannot be written."""
+    _write(folder, "report.json", json.dumps(as_json(report), indent=2) + "\n")
+
+
+def write_set(
+    folder: Path,
+    name: str,
+    dialogues: Sequence[Dialogue],
+    told: Sequence[Mapping[str, tuple[int, ...]]],
+    outcomes: Mapping[str, Sequence[Outcome]],
+) -> None:
+    """As `<name>.jsonl`: of each dialogue the gold segments, and of each method its segments and figures; of a method
+    that draws, its first. The texts are not in it. Raises InvalidInput where it cannot be written.
+    """
+    lines: list[str] = []
+    for place, dialogue in enumerate(dialogues):
+        methods: dict[str, JsonValue] = {
+            method: {
+                "segments": list(told[place][method]),
+                "pk": each[place].pk,
+                "window_diff": each[place].window_diff,
+                "right": each[place].right,
+                "told": each[place].told,
+            }
+            for method, each in outcomes.items()
+        }
+        record: dict[str, JsonValue] = {"id": dialogue.id, "gold": list(dialogue.lengths), "methods": methods}
+        lines.append(json.dumps(record, ensure_ascii=False) + "\n")
+    _write(folder, f"{name}.jsonl", "".join(lines))
+
+
+def _write(folder: Path, name: str, text: str) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InvalidInput("records", str(folder), f"a folder that can be written to ({error})") from error

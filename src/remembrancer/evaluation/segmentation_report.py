@@ -1,0 +1,160 @@
+"""What a measurement of segmentation found, as values, as JSON, and as tables for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from remembrancer.domain.validation import JsonValue
+from remembrancer.evaluation.segmentation_summary import F1, METRICS, PK, WINDOW_DIFF, Difference, Result
+from remembrancer.evaluation.tables import plain_table, several
+from remembrancer.policies.rendering.safe import one_line
+
+TITLES: Final = {PK: "Pk", WINDOW_DIFF: "WindowDiff", F1: "F1"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetReport:
+    """One set. `results` begin with the default segmenter, which `differences` hold against each baseline.
+
+    `part`: train, dev, test or all; `available`: dialogues of all parts. `mean_length`: of a gold segment, in turns;
+    `tuning_length`: the same in the part that baselines are set up by.
+    """
+
+    name: str
+    sha256: str
+    part: str
+    dialogues: int
+    available: int
+    turns: int
+    mean_length: float
+    tuning_length: float
+    results: tuple[Result, ...]
+    differences: tuple[Difference, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SegmentationReport:
+    """A whole run. `degraded`: what had to be done without, and why."""
+
+    sets: tuple[SetReport, ...]
+    seed: int
+    embedder: str | None
+    degraded: Mapping[str, str]
+    machine: str
+
+
+def as_json(report: SegmentationReport) -> dict[str, JsonValue]:
+    return {
+        "sets": [_set_json(one) for one in report.sets],
+        "seed": report.seed,
+        "embedder": report.embedder,
+        "degraded": dict(report.degraded),
+        "machine": report.machine,
+    }
+
+
+def print_report(report: SegmentationReport, console: Console) -> None:
+    """The report for people: what each way to segment reaches, and how sure it is that the default differs."""
+    for one in report.sets:
+        gold = sum(result.gold for result in one.results[:1])
+        console.print(
+            f"[bold]{escape(one_line(one.name))}[/bold], {one.part}: {one.dialogues:,} of {one.available:,} dialogues, "
+            f"{one.turns:,} turns, {gold:,.0f} boundaries, a segment has {one.mean_length:.1f} turns"
+        )
+        console.print(_results_table(one))
+        if one.differences:
+            console.print(_differences_table(one))
+    for part, reason in report.degraded.items():
+        console.print(f"[bold]Without {escape(part)}[/bold]: {escape(one_line(reason))}")
+    console.print(f"Embedder: {report.embedder or 'none'}; seed {report.seed}")
+    console.print(f"Machine: {escape(report.machine)}")
+
+
+def _results_table(one: SetReport) -> Table:
+    title = (
+        f"How far from people's segments (Pk, WindowDiff: mean over {several(one.dialogues, 'dialogue')}, less is "
+        "better; F1: exact boundaries, pooled; 95 % interval below, by drawing dialogues)"
+    )
+    columns = (*TITLES.values(), "precision", "recall", "told", "turns/s")
+    table = plain_table(escape(title), columns)
+    for result in one.results:
+        table.add_row(
+            result.method,
+            *(_with_interval(result, metric) for metric in METRICS),
+            *("-" if share is None else f"{share:.3f}" for share in (result.precision, result.recall)),
+            f"{result.told:,.0f}",
+            f"{result.turns_per_second:,.0f}",
+        )
+    return table
+
+
+def _differences_table(one: SetReport) -> Table:
+    first = one.results[0].method
+    title = f"{first} less each other, on the same {several(one.dialogues, 'dialogue')} (p by exchanging, Holm below)"
+    table = plain_table(escape(title), [column for name in TITLES.values() for column in (name, "p", "won-lost-tied")])
+    for second in dict.fromkeys(each.second for each in one.differences):
+        cells: list[str] = []
+        for each in one.differences:
+            if each.second == second:
+                between = f"{each.interval.low:+.2f} {each.interval.high:+.2f}".replace("0.", ".")
+                cells += [
+                    f"{each.difference:+.3f}\n[dim]{between}[/dim]",
+                    f"{each.p:.4f}\n[dim]{each.p_holm:.4f}[/dim]",
+                    f"{each.better}-{each.worse}-{each.tied}",
+                ]
+        table.add_row(second, *cells)
+    return table
+
+
+def _with_interval(result: Result, metric: str) -> str:
+    interval = result.intervals[metric]
+    between = f"{interval.low:.2f}-{interval.high:.2f}".replace("0.", ".")
+    return f"{result.values[metric]:.3f}\n[dim]{between}[/dim]"
+
+
+def _set_json(one: SetReport) -> dict[str, JsonValue]:
+    return {
+        "name": one.name,
+        "sha256": one.sha256,
+        "part": one.part,
+        "dialogues": one.dialogues,
+        "dialogues_available": one.available,
+        "turns": one.turns,
+        "mean_length": one.mean_length,
+        "tuning_length": one.tuning_length,
+        "table": [
+            {
+                "method": result.method,
+                **result.values,
+                "intervals": {name: [each.low, each.high] for name, each in result.intervals.items()},
+                "precision": result.precision,
+                "recall": result.recall,
+                "right": result.right,
+                "told": result.told,
+                "gold": result.gold,
+                "turns_per_second": result.turns_per_second,
+            }
+            for result in one.results
+        ],
+        "differences": [
+            {
+                "first": one.results[0].method,
+                "second": each.second,
+                "metric": each.metric,
+                "difference": each.difference,
+                "interval": [each.interval.low, each.interval.high],
+                "p": each.p,
+                "p_holm": each.p_holm,
+                "better": each.better,
+                "worse": each.worse,
+                "tied": each.tied,
+            }
+            for each in one.differences
+        ],
+    }

@@ -1,0 +1,177 @@
+"""What one way to segment reached over many dialogues, and how it differs from another on the same ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from remembrancer.evaluation.segmentation_metrics import f1
+from remembrancer.evaluation.statistics import FLIPS, LEVEL, RESAMPLES, Interval, bootstrap_intervals, holm, sign_flip_p
+
+PK: Final = "pk"
+WINDOW_DIFF: Final = "window_diff"
+F1: Final = "f1"
+METRICS: Final = (PK, WINDOW_DIFF, F1)
+
+_CHUNK: Final = 500
+_EQUAL: Final = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Of one dialogue; means where a method gives several segmentations. Boundaries: see segmentation_metrics.Found."""
+
+    id: str
+    pk: float
+    window_diff: float
+    right: float
+    told: float
+    gold: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """Of one method over the dialogues of a set.
+
+    `values`: pk and window_diff are means over dialogues; f1 pools the boundaries of all. `intervals`: 95 %, by drawing
+    dialogues. `turns_per_second`: of segmenting alone, vectors being there.
+    """
+
+    method: str
+    dialogues: int
+    values: dict[str, float]
+    intervals: dict[str, Interval]
+    right: float
+    told: float
+    gold: float
+    turns_per_second: float
+
+    @property
+    def precision(self) -> float | None:
+        return self.right / self.told if self.told else None
+
+    @property
+    def recall(self) -> float | None:
+        return self.right / self.gold if self.gold else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """The first's value less the second's: for pk and window_diff, below 0 is better. `p`: two-sided, by exchanging the
+    two on each dialogue by chance; `p_holm`: corrected for all that is compared on a set.
+    """
+
+    metric: str
+    second: str
+    difference: float
+    interval: Interval
+    p: float
+    p_holm: float
+    better: int
+    worse: int
+    tied: int
+
+
+def summarise(method: str, outcomes: Sequence[Outcome], *, seed: int, turns_per_second: float) -> Result:
+    rows, counts = _rows(outcomes), _counts(outcomes)
+    means = bootstrap_intervals(rows, rng=np.random.default_rng(seed))
+    right, told, gold = (float(one) for one in counts.sum(axis=0))
+    return Result(
+        method=method,
+        dialogues=len(outcomes),
+        values={PK: float(rows[:, 0].mean()), WINDOW_DIFF: float(rows[:, 1].mean()), F1: f1(right, told, gold)},
+        intervals={
+            PK: Interval(*means[0].tolist()),
+            WINDOW_DIFF: Interval(*means[1].tolist()),
+            F1: _between(_drawn(counts, seed)),
+        },
+        right=right,
+        told=told,
+        gold=gold,
+        turns_per_second=turns_per_second,
+    )
+
+
+def differences(
+    first: Sequence[Outcome], others: Sequence[tuple[str, Sequence[Outcome]]], *, seed: int
+) -> tuple[Difference, ...]:
+    """The first against each of the others, metric by metric. All are of the same dialogues, in the same order."""
+    told: list[Difference] = []
+    for name, second in others:
+        moved = _rows(first) - _rows(second)
+        ours, theirs = _counts(first), _counts(second)
+        pooled = f1(*ours.sum(axis=0)) - f1(*theirs.sum(axis=0))
+        intervals = [
+            *(Interval(*one) for one in bootstrap_intervals(moved, rng=np.random.default_rng(seed)).tolist()),
+            _between(_drawn(ours, seed) - _drawn(theirs, seed)),
+        ]
+        p_values = [*sign_flip_p(moved, rng=np.random.default_rng(seed)).tolist(), _exchanged_p(ours, theirs, seed)]
+        each = np.column_stack([-moved, _ratio(ours) - _ratio(theirs)])
+        values = [*moved.mean(axis=0).tolist(), pooled]
+        for column, metric in enumerate(METRICS):
+            told.append(
+                Difference(
+                    metric=metric,
+                    second=name,
+                    difference=values[column],
+                    interval=intervals[column],
+                    p=p_values[column],
+                    p_holm=p_values[column],
+                    better=int(np.count_nonzero(each[:, column] > _EQUAL)),
+                    worse=int(np.count_nonzero(each[:, column] < -_EQUAL)),
+                    tied=int(np.count_nonzero(np.abs(each[:, column]) <= _EQUAL)),
+                )
+            )
+    return _corrected(told)
+
+
+def _corrected(told: Sequence[Difference]) -> tuple[Difference, ...]:
+    corrected = holm({f"{one.second}: {one.metric}": one.p for one in told})
+    return tuple(replace(one, p_holm=corrected[f"{one.second}: {one.metric}"]) for one in told)
+
+
+def _rows(outcomes: Sequence[Outcome]) -> NDArray[np.float64]:
+    return np.array([[one.pk, one.window_diff] for one in outcomes], dtype=np.float64)
+
+
+def _counts(outcomes: Sequence[Outcome]) -> NDArray[np.float64]:
+    return np.array([[one.right, one.told, one.gold] for one in outcomes], dtype=np.float64)
+
+
+def _ratio(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """F1 of each row of (right, told, gold); 0 where there is no boundary."""
+    below = counts[..., 1] + counts[..., 2]
+    return np.divide(2 * counts[..., 0], below, out=np.zeros_like(below), where=below > 0)
+
+
+def _drawn(counts: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
+    """Pooled F1 of dialogues drawn with replacement, RESAMPLES times, the same draws for each method."""
+    size = len(counts)
+    drawn = np.random.default_rng(seed).multinomial(size, np.full(size, 1 / size), size=RESAMPLES)
+    return _ratio(drawn.astype(np.float64) @ counts)
+
+
+def _between(values: NDArray[np.float64]) -> Interval:
+    outside = (1 - LEVEL) / 2
+    low, high = np.quantile(values, [outside, 1 - outside]).tolist()
+    return Interval(low, high)
+
+
+def _exchanged_p(ours: NDArray[np.float64], theirs: NDArray[np.float64], seed: int) -> float:
+    """How often exchanging the two on each dialogue by chance sets their pooled F1 at least as far apart: as
+    statistics.sign_flip_p, for a figure that is no mean. (1 + those as far) / (1 + FLIPS).
+    """
+    rng = np.random.default_rng(seed)
+    seen = abs(float(_ratio(ours.sum(axis=0)) - _ratio(theirs.sum(axis=0)))) - _EQUAL
+    both, apart = ours + theirs, ours - theirs
+    as_far = 0
+    for begun in range(0, FLIPS, _CHUNK):
+        signs = rng.integers(0, 2, size=(min(_CHUNK, FLIPS - begun), len(ours))) * 2.0 - 1.0
+        one = (both.sum(axis=0) + signs @ apart) / 2
+        other = (both.sum(axis=0) - signs @ apart) / 2
+        as_far += int(np.count_nonzero(np.abs(_ratio(one) - _ratio(other)) >= seen))
+    return (1 + as_far) / (1 + FLIPS)

@@ -1,0 +1,61 @@
+"""The command that measures how streams are cut into episodes."""
+# ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from remembrancer.interfaces.cli.evaluate import Plot, Seed, check, draw
+from remembrancer.interfaces.cli.invocation import Invocation
+
+
+def segmentation(
+    call: Invocation,
+    *,
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="A file of dialogues, or a folder with such files.")],
+    part: Annotated[
+        str | None, typer.Option("--part", help="train, dev, test or all; test, or all without one, if not given.")
+    ] = None,
+    records: Annotated[
+        Path | None, typer.Option("--records", metavar="DIR", help="Write one line a dialogue there, a file a set.")
+    ] = None,
+    plot: Plot = None,
+    seed: Seed = 0,
+    no_baselines: Annotated[bool, typer.Option("--no-baselines", help="Measure the default segmenter alone.")] = False,
+) -> None:
+    """Measure where episodes begin.
+
+    Cuts dialogues whose segments people marked, with no model, and compares: Pk, WindowDiff and F1 of the default
+    segmenter, of no boundary, chance, fixed windows and TextTiling.
+
+    Example: remembrancer eval segmentation dialseg --part test
+    """
+    from remembrancer.evaluation.segmentation import evaluate_segmentation
+    from remembrancer.evaluation.segmentation_report import as_json, print_report
+
+    check(plot)
+    with call.measuring() as on_progress:
+        report = asyncio.run(
+            evaluate_segmentation(
+                path,
+                settings=call.settings,
+                part=part,
+                baselines=not no_baselines,
+                seed=seed,
+                folder=records,
+                on_progress=on_progress,
+            )
+        )
+    if plot is not None:
+        from remembrancer.interfaces import segmentation_pictures
+
+        draw(call, plot, segmentation_pictures.pictures(report))
+    if call.as_json:
+        call.write(json.dumps(as_json(report), indent=2))
+        return
+    print_report(report, call.marked_up)

@@ -1,0 +1,246 @@
+"""What a memory does by itself: end-session, sleep, consolidate, promote, stage, maintain, worker, jobs, spending."""
+# ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from remembrancer.errors import InvalidInput
+from remembrancer.interfaces.cli import mind_pages, pages
+from remembrancer.interfaces.cli.invocation import Invocation
+from remembrancer.interfaces.cli.options import TIME, TIMES
+from remembrancer.interfaces.cli.times import optional_time
+
+if TYPE_CHECKING:
+    from remembrancer import Remembrancer
+    from remembrancer.domain.job import Job
+    from remembrancer.jobs.indexer import OnIndexed
+    from remembrancer.jobs.reports import Report
+
+Since = Annotated[str | None, typer.Option("--since", metavar=TIME, help=f"From then on: {TIMES}.")]
+Only = Annotated[
+    list[str] | None,
+    typer.Option("--only", metavar="JOB", help="Only this job, as `jobs` names it; may be repeated."),
+]
+
+
+def end_session(
+    call: Invocation,
+    *,
+    name: Annotated[
+        str | None, typer.Argument(metavar="SESSION", help="The session that is over; --session if not given.")
+    ] = None,
+) -> None:
+    """Say that a session is over.
+
+    Its last episode is formed, what it taught is learned, and what its use of memories counts for is counted, as far
+    as the preset has each of these. Doing it twice changes nothing.
+
+    Example: remembrancer end-session standup-monday
+    """
+    from remembrancer.interfaces.wire_life import DoneOut
+
+    with call.opened(create=False) as memory:
+        report = memory.end_session(name)
+    call.answer(DoneOut.of(report), mind_pages.done)
+
+
+def sleep(
+    call: Invocation,
+    *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what it would do.")] = False,
+) -> None:
+    """Promote what has been in working memory for long enough.
+
+    Summed up by where it came from, by the language model, or by a compression where there is none. The originals
+    leave recall and stay reachable from the summary.
+
+    Example: remembrancer sleep --preset mnemosyne --dry-run
+    """
+    from remembrancer.interfaces.wire_life import DoneOut
+
+    with call.opened(create=False) as memory:
+        report = memory.sleep(dry_run=dry_run)
+    call.answer(DoneOut.of(report), mind_pages.done)
+
+
+def consolidate(
+    call: Invocation,
+    *,
+    since: Since = None,
+    limit: Annotated[int, typer.Option("--limit", help="Pieces of work of a kind, at most.")] = 50,
+) -> None:
+    """Make little of much, now.
+
+    Facts from episodes, rules from what happened --since, one memory of many alike: each as far as the preset has it,
+    whether or not it is due. What it replaces leaves recall and stays reachable.
+
+    Example: remembrancer consolidate --since 24h --limit 50
+    """
+    from remembrancer.interfaces.wire_life import DoneOut
+
+    start = optional_time("since", since, now=call.now)
+    with call.opened(create=False) as memory:
+        report = memory.consolidate(start, limit)
+    call.answer(DoneOut.of(report), mind_pages.done)
+
+
+def maintain(
+    call: Invocation,
+    *,
+    only: Only = None,
+    force: Annotated[bool, typer.Option("--force", help="Also what is not due.")] = False,
+) -> None:
+    """Run every job that is due.
+
+    Once each, in their order: indexing, episodes, reviews, facts, sleep, rules, clusters and the others, as far as the
+    preset has them. Says what each did, or why it did nothing. `worker` does so for as long as it runs.
+
+    Example: remembrancer maintain --only index --only health
+    """
+    from remembrancer.interfaces.wire_life import MaintenanceOut
+    from remembrancer.jobs.reports import BrokenOff
+
+    with call.opened(create=False) as memory, _watching(call, memory, only) as on_indexed:
+        reports = memory.maintain(only or None, force=force, on_indexed=on_indexed)
+    call.answer(MaintenanceOut.of(reports), mind_pages.maintained)
+    if any(isinstance(report, BrokenOff) for report in reports.values()):
+        raise typer.Exit(3)
+
+
+def worker(call: Invocation, *, only: Only = None) -> None:
+    """Run the jobs on their schedule, until stopped.
+
+    What was missed runs first. Ctrl+C or SIGTERM lets the run under way end, a second one breaks it off; nothing is
+    lost either way. Any number of workers may share a file. A line for each run that did something goes to stdout.
+
+    Example: remembrancer worker --db agent.db
+    """
+    from remembrancer.domain import validation
+    from remembrancer.domain.job import Job
+
+    jobs = None if only is None else [validation.choice("only", one, Job) for one in only]
+    asyncio.run(_work(call, jobs))
+
+
+async def _work(call: Invocation, only: list[Job] | None) -> None:
+    from remembrancer import AsyncRemembrancer
+    from remembrancer.interfaces.wire_life import JobReportOut
+
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    task = asyncio.current_task()
+
+    def asked_to_stop() -> None:
+        if stop.is_set() and task is not None:
+            task.cancel()
+        stop.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, asked_to_stop)
+
+    def on_run(job: Job, report: Report) -> None:
+        shape = JobReportOut.of(report)
+        if call.as_json:
+            call.write(mind_pages.json_line(job.value, shape))
+        elif shape.done or shape.failed or (shape.reason and not shape.left):
+            call.out.print(mind_pages.run_line(job.value, shape))
+
+    async with await AsyncRemembrancer.open(settings=call.settings, create=False) as memory:
+        call.note(f"working on {call.settings.db}; Ctrl+C ends it")
+        try:
+            await memory.work(stop, only=only, on_run=on_run)
+        except asyncio.CancelledError:
+            call.note("broken off; the next run goes on from here")
+
+
+def jobs(call: Invocation) -> None:
+    """Show how the jobs stand.
+
+    When each ran last and what it did, when it runs next, what waits for it, and what failed and waits for another try.
+
+    Example: remembrancer jobs
+    """
+    from remembrancer.interfaces.wire_life import JobsOut
+
+    with call.opened(create=False) as memory:
+        states = memory.jobs()
+    call.answer(JobsOut.of(states), lambda shape: mind_pages.jobs(shape, call.now))
+
+
+def spending(call: Invocation, *, since: Since = None) -> None:
+    """Show what language models were asked, and what that cost.
+
+    By purpose and model. What has no known price is counted apart.
+
+    Example: remembrancer spending --since 30d
+    """
+    from remembrancer.interfaces.wire_life import SpendingOut
+
+    start = optional_time("since", since, now=call.now)
+    with call.opened(create=False) as memory:
+        spent = memory.spending(start)
+    call.answer(SpendingOut.of(spent, start), mind_pages.spending)
+
+
+def promote(
+    call: Invocation,
+    *,
+    memory_id: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="The memory to promote; none: show what could be.")
+    ] = None,
+    to: Annotated[str, typer.Option("--to", metavar="LEVEL", help="project or workspace.")] = "workspace",
+) -> None:
+    """Tell a learning to more than those it was told to.
+
+    Without an ID: what came up in so many jobs that the whole workspace could be told. With one: do so. Nothing rises
+    that far by itself.
+
+    Example: remembrancer promote --preset teaparty
+    """
+    from remembrancer.interfaces.wire import MemoryOut
+    from remembrancer.interfaces.wire_life import PromotableOut
+
+    with call.opened(create=False) as memory:
+        if memory_id is None:
+            candidates = memory.promotable()
+            call.answer(PromotableOut.of(candidates), mind_pages.promotable)
+        else:
+            promoted = memory.promote(memory_id, to)
+            call.answer(MemoryOut.of(promoted), pages.promoted)
+
+
+def stage(
+    call: Invocation,
+    *,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The project's INTENT.md.")],
+) -> None:
+    """Tell which stage the project is at.
+
+    Read from its INTENT.md. Where that is another stage than before, what was learned for the tasks of the one that
+    ended retires.
+
+    Example: remembrancer stage INTENT.md --preset teaparty --project checkout
+    """
+    from remembrancer.interfaces.wire_life import DoneOut
+
+    try:
+        intent = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput("file", str(file), f"a readable UTF-8 text file ({error})") from error
+    with call.opened(create=False) as memory:
+        report = memory.enter_stage(intent)
+    call.answer(DoneOut.of(report), mind_pages.done)
+
+
+def _watching(
+    call: Invocation, memory: Remembrancer, only: list[str] | None
+) -> AbstractContextManager[OnIndexed | None]:
+    """A bar while indexing, unless that is not among the jobs."""
+    return call.indexing(memory) if not only or "index" in only else nullcontext()

@@ -1,0 +1,244 @@
+"""The JSON shapes of what a memory does by itself: its jobs, what they report, and what models cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from datetime import date, datetime, timedelta
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Self, cast
+from uuid import UUID
+
+from pydantic import AwareDatetime, JsonValue
+
+from remembrancer.interfaces.wire import HealthOut, MemoryOut, Wire
+from remembrancer.jobs.reports import HealthReport, counted
+
+if TYPE_CHECKING:
+    from remembrancer.domain.job import Deferral, Run
+    from remembrancer.domain.review import Review
+    from remembrancer.domain.spending import Spent
+    from remembrancer.engine.promote import Candidate
+    from remembrancer.jobs.overview import JobState
+    from remembrancer.jobs.reports import Report
+
+
+class JobReportOut(Wire):
+    """`done`, `failed`, `left`: pieces of work. `reason`: why none was done, or what stood in the way of some.
+
+    `details`: all that this job tells, by the names of its report.
+    """
+
+    done: int
+    failed: int
+    left: int
+    reason: str
+    details: dict[str, JsonValue]
+
+    @classmethod
+    def of(cls, report: Report) -> Self:
+        numbers = counted(report)
+        return cls(
+            done=numbers.done,
+            failed=numbers.failed,
+            left=numbers.left,
+            reason=report.reason,
+            details=_details(report),
+        )
+
+
+class MaintenanceOut(Wire):
+    """What each job did, by its name."""
+
+    jobs: dict[str, JobReportOut]
+
+    @classmethod
+    def of(cls, reports: Mapping[str, Report]) -> Self:
+        return cls(jobs={name: JobReportOut.of(report) for name, report in reports.items()})
+
+
+class DoneOut(Wire):
+    """What was done by hand: `details` by the names of its report."""
+
+    details: dict[str, JsonValue]
+
+    @classmethod
+    def of(cls, report: object) -> Self:
+        return cls(details=cast("dict[str, JsonValue]", told(report)))
+
+
+class RunOut(Wire):
+    started_at: AwareDatetime
+    seconds: float
+    done: int
+    failed: int
+    left: int
+    reason: str
+    error: str
+
+    @classmethod
+    def of(cls, run: Run) -> Self:
+        return cls(
+            started_at=run.started_at,
+            seconds=(run.ended_at - run.started_at).total_seconds(),
+            done=run.done,
+            failed=run.failed,
+            left=run.left,
+            reason=run.reason,
+            error=run.error,
+        )
+
+
+class DeferralOut(Wire):
+    """A piece of work that failed so often, and is not tried again before a time."""
+
+    item: str
+    attempts: int
+    retry_at: AwareDatetime
+    error: str
+
+    @classmethod
+    def of(cls, deferral: Deferral) -> Self:
+        return cls(item=deferral.item, attempts=deferral.attempts, retry_at=deferral.retry_at, error=deferral.error)
+
+
+class JobOut(Wire):
+    """`last` null: it never ran. `next_run` null: it is due now. `backlog` null: only a run can tell."""
+
+    job: str
+    last: RunOut | None
+    next_run: AwareDatetime | None
+    backlog: int | None
+    failures: list[DeferralOut]
+
+    @classmethod
+    def of(cls, state: JobState) -> Self:
+        return cls(
+            job=state.job.value,
+            last=None if state.last is None else RunOut.of(state.last),
+            next_run=state.next_run,
+            backlog=state.backlog,
+            failures=[DeferralOut.of(one) for one in state.failures],
+        )
+
+
+class JobsOut(Wire):
+    """The jobs of the preset, in the order they run."""
+
+    jobs: list[JobOut]
+
+    @classmethod
+    def of(cls, states: Sequence[JobState]) -> Self:
+        return cls(jobs=[JobOut.of(state) for state in states])
+
+
+class SpentOut(Wire):
+    """`cost` in US dollars, of the calls whose price is known; `unpriced`: the others."""
+
+    purpose: str
+    model: str
+    calls: int
+    failed: int
+    requests: int
+    input_tokens: int
+    output_tokens: int
+    cost: float
+    unpriced: int
+
+
+class SpendingOut(Wire):
+    since: AwareDatetime | None
+    spent: list[SpentOut]
+
+    @classmethod
+    def of(cls, spent: Sequence[Spent], since: datetime | None) -> Self:
+        return cls(
+            since=since,
+            spent=[
+                SpentOut(
+                    purpose=one.purpose,
+                    model=one.model,
+                    calls=one.calls,
+                    failed=one.failed,
+                    requests=one.requests,
+                    input_tokens=one.input_tokens,
+                    output_tokens=one.output_tokens,
+                    cost=one.cost,
+                    unpriced=one.unpriced,
+                )
+                for one in spent
+            ],
+        )
+
+
+class CandidateOut(Wire):
+    """A memory that could be told to the whole workspace. `jobs`: in how many it came up; `similar`: where."""
+
+    memory: MemoryOut
+    jobs: int
+    similar: list[UUID]
+
+
+class PromotableOut(Wire):
+    candidates: list[CandidateOut]
+
+    @classmethod
+    def of(cls, candidates: Sequence[Candidate]) -> Self:
+        return cls(
+            candidates=[
+                CandidateOut(memory=MemoryOut.of(one.memory), jobs=one.jobs, similar=list(one.similar))
+                for one in candidates
+            ]
+        )
+
+
+class ReviewOut(Wire):
+    """`rating`: again, hard, good or easy. Stability in days, difficulty 1 to 10. `by`: who rated."""
+
+    rating: str
+    at: AwareDatetime
+    stability_before: float
+    stability: float
+    difficulty_before: float
+    difficulty: float
+    by: str
+
+    @classmethod
+    def of(cls, review: Review) -> Self:
+        return cls(
+            rating=review.rating.name.lower(),
+            at=review.at,
+            stability_before=review.stability_before,
+            stability=review.stability,
+            difficulty_before=review.difficulty_before,
+            difficulty=review.difficulty,
+            by=review.by,
+        )
+
+
+def _details(report: Report) -> dict[str, JsonValue]:
+    if isinstance(report, HealthReport):
+        taken = [HealthOut.of(snapshot).model_dump(mode="json") for snapshot in report.taken]
+        return {"taken": cast("JsonValue", taken)}
+    details = cast("dict[str, JsonValue]", told(report))
+    details.pop("reason", None)
+    return details
+
+
+def told(value: object) -> JsonValue:  # noqa: PLR0911  a case for each kind of value
+    """A report as JSON: dataclasses as objects, times as ISO 8601, durations in seconds, ids and words as text."""
+    if value is None or (isinstance(value, bool | int | float | str) and not isinstance(value, Enum)):
+        return value
+    if isinstance(value, Enum):
+        return cast("JsonValue", value.value if isinstance(value.value, str) else value.name.lower())
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    if isinstance(value, Mapping):
+        return {str(told(key)): told(one) for key, one in cast("Mapping[Any, Any]", value).items()}
+    if isinstance(value, Sequence | frozenset):
+        return [told(one) for one in cast("Sequence[Any]", value)]
+    if is_dataclass(value):
+        return {field.name: told(getattr(value, field.name)) for field in fields(value)}
+    return str(value)

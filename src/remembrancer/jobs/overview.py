@@ -1,0 +1,90 @@
+"""How the jobs stand: their last and next runs, what waits for them, and what failed."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from remembrancer.domain.job import Deferral, Job, Run
+from remembrancer.domain.memory import Tier
+from remembrancer.domain.query import Filter
+from remembrancer.domain.scope import Scope
+from remembrancer.engine.context import Context
+from remembrancer.jobs.sweeps import jobs_of
+from remembrancer.policies.segmentation.segmentation import EPISODE
+
+MOST_COUNTED: Final = 1_000
+"""So many pieces of work are counted; of more it is only said that there are more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobState:
+    """`last`: None, it never ran. `next_run`: None, it is due now. `backlog`: pieces of work that wait, at most
+    `MOST_COUNTED`; None where only a run can tell. `failures`: those that failed and wait for another try.
+    """
+
+    job: Job
+    last: Run | None
+    next_run: datetime | None
+    backlog: int | None
+    failures: tuple[Deferral, ...]
+
+
+async def job_states(ctx: Context, scope: Scope) -> tuple[JobState, ...]:
+    """The jobs of the preset, in the order they run. Reads only."""
+    runs = await ctx.store.runs(scope)
+    deferrals = await ctx.store.deferrals(scope)
+    now = ctx.clock()
+    states: list[JobState] = []
+    for job in jobs_of(ctx.preset):
+        last = runs.get(job.value)
+        counts = _BACKLOGS.get(job)
+        due = ctx.preset.schedule.is_due(job, last, now)
+        states.append(
+            JobState(
+                job=job,
+                last=last,
+                next_run=None if due else ctx.preset.schedule.next_run(job, last),
+                backlog=None if counts is None else min(MOST_COUNTED, await counts(ctx, scope)),
+                failures=tuple(one for one in deferrals if one.job == job.value),
+            )
+        )
+    return tuple(states)
+
+
+async def _unindexed(ctx: Context, scope: Scope) -> int:
+    if ctx.model is None:
+        return 0
+    return len(await ctx.store.pending(scope, ctx.model, limit=MOST_COUNTED, now=ctx.clock()))
+
+
+async def _in_no_episode(ctx: Context, scope: Scope) -> int:
+    tails = await ctx.store.tails(scope, at_least=1, silent_since=ctx.clock(), limit=MOST_COUNTED)
+    return sum(tail.events for tail in tails)
+
+
+async def _unreviewed(ctx: Context, scope: Scope) -> int:
+    if ctx.preset.review is None:
+        return 0
+    return len(await ctx.store.unreviewed(scope, ctx.preset.review.counted, limit=MOST_COUNTED))
+
+
+async def _unconsolidated(ctx: Context, scope: Scope) -> int:
+    where = Filter(current_at=ctx.clock(), kinds=frozenset({EPISODE}))
+    return len(await ctx.store.workspace_memories(scope, where, limit=MOST_COUNTED, unconsolidated=True))
+
+
+async def _awake(ctx: Context, scope: Scope) -> int:
+    where = Filter(current_at=ctx.clock(), tiers=frozenset({Tier.WORKING}))
+    return len(await ctx.store.workspace_memories(scope, where, limit=MOST_COUNTED))
+
+
+_BACKLOGS: Final[Mapping[Job, Callable[[Context, Scope], Awaitable[int]]]] = {
+    Job.INDEX: _unindexed,
+    Job.SEGMENT: _in_no_episode,
+    Job.REVIEW: _unreviewed,
+    Job.FACTS: _unconsolidated,
+    Job.SLEEP: _awake,
+}

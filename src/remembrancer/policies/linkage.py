@@ -1,0 +1,75 @@
+"""Groups in which every two are alike: complete linkage, so that no chain joins what has nothing in common."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from itertools import product
+from typing import Final
+
+from remembrancer.policies.diversity import jaccard
+
+LOOKED_AT: Final = 128
+"""Of the sets that share a term, this many are compared with each new one, the nearest before it."""
+NEIGHBOURS: Final = 32
+"""Of the sets that are alike enough, this many are kept for each, the most alike."""
+
+_ROUNDING: Final = 1e-9
+
+Pair = tuple[int, int]
+"""Two places, the earlier first."""
+Linked = Callable[[int, int], bool]
+"""Whether two, given by their places, the earlier first, may be in one group."""
+
+
+def linked_groups(likeness: Mapping[Pair, float], linked: Linked, *, most: int) -> tuple[tuple[int, ...], ...]:
+    """Groups of two to `most` places, every two of which are linked. Places in order, groups by their first.
+
+    `likeness`: pairs that are linked, and how much they are alike. The most alike are joined first, ties by place: the
+    same pairs give the same groups.
+    """
+    group_of: dict[int, list[int]] = {}
+    for one, other in sorted(likeness, key=lambda pair: (-likeness[pair], pair)):
+        mine, theirs = group_of.setdefault(one, [one]), group_of.setdefault(other, [other])
+        if mine is theirs or len(mine) + len(theirs) > most:
+            continue
+        pairs = ((min(pair), max(pair)) for pair in product(mine, theirs))
+        if all(pair in likeness or linked(*pair) for pair in pairs):
+            mine += theirs
+            group_of.update(dict.fromkeys(theirs, mine))
+    distinct = {id(group): tuple(sorted(group)) for group in group_of.values() if len(group) > 1}
+    return tuple(sorted(distinct.values()))
+
+
+def alike(sets: Sequence[frozenset[str]], blocks: Sequence[Hashable], *, least: float) -> dict[Pair, float]:
+    """The pairs of sets of one block whose Jaccard likeness is at least `least`, more than 0. An empty set is in none.
+
+    Not every pair is looked at: those that are alike share one of their rarest terms (prefix filtering: Chaudhuri,
+    Ganti and Kaushik, ICDE 2006). Of what shares a term with very many, the bounds above leave the farthest out.
+    """
+    placed: defaultdict[Hashable, list[int]] = defaultdict(list)
+    for place, block in enumerate(blocks):
+        placed[block].append(place)
+    pairs: dict[Pair, float] = {}
+    for places in placed.values():
+        pairs |= _alike(sets, places, least)
+    return pairs
+
+
+def _alike(sets: Sequence[frozenset[str]], places: Sequence[int], least: float) -> dict[Pair, float]:
+    held = Counter(term for place in places for term in sets[place])
+    with_term: defaultdict[str, list[int]] = defaultdict(list)
+    pairs: dict[Pair, float] = {}
+    for place in places:
+        rarest_first = sorted(sets[place], key=lambda term: (held[term], term))
+        # Two sets that are alike share a term among the first so many of each.
+        prefix = rarest_first[: len(rarest_first) - math.ceil(least * len(rarest_first) - _ROUNDING) + 1]
+        candidates = {other for term in prefix for other in with_term[term][-LOOKED_AT:]}
+        near = ((jaccard(sets[place], sets[other]), -other) for other in candidates)
+        for each, other in heapq.nlargest(NEIGHBOURS, (one for one in near if one[0] >= least)):
+            pairs[-other, place] = each
+        for term in prefix:
+            with_term[term].append(place)
+    return pairs

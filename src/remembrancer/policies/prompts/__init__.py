@@ -1,0 +1,1 @@
+"""What models are told and asked: instructions of ours, untrusted text fenced in, the shape of an answer, its check."""

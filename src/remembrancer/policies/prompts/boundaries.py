@@ -1,0 +1,149 @@
+"""A model is asked where episodes begin: of a window of turns, or of the last turn alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+from remembrancer.domain.validation import MAX_TITLE_CHARS
+from remembrancer.policies.prompts.episode import MAX_SUMMARY_CHARS, TELLING
+from remembrancer.policies.prompts.fence import fenced
+from remembrancer.policies.prompts.fields import Object, objects, whole, words
+from remembrancer.policies.prompts.transcript import transcript
+from remembrancer.policies.segmentation.segments import Boundaries, BoundaryQuestion, Segment, Turn
+
+SURPRISE: Final[Mapping[str, float]] = MappingProxyType({"low": 0.2, "high": 0.6, "extremely_high": 0.9})
+"""How surprising a turn is that begins a segment, by what a model calls it. Source: PlastMem, batch segmentation."""
+
+REASON: Final = "a model's word"
+PURPOSE: Final = "segment"
+MAX_TOKENS: Final = 4_096
+MAX_ABOUT_CHARS: Final = 1_000
+
+WHOLE: Final = (
+    "You are given numbered turns of one conversation, and in another block, where there is one, what came before them."
+    " Divide the turns into segments: each a stretch about one thing. A new segment begins where the topic or the"
+    " intent changes, or where a turn surprises: it breaks with what went before. Where you are unsure, prefer the"
+    " finer division; a conversation that stays with one thing is one segment. The segments are in order and hold"
+    " every turn: the first begins with the first turn, each other with the turn after the last of the one before it."
+    " For each give the numbers of its first and last turn, its title and summary, and how surprising the turn is that"
+    " begins it, held against what came before: low, high or extremely_high. The very first is low where nothing is"
+    f" told of what came before. {TELLING}"
+)
+
+LAST: Final = (
+    "You are given numbered turns of one conversation, and in another block, where there is one, what it has been about"
+    " so far. Say whether the last turn begins something new: another topic, another intent, or a turn of phrase that"
+    " closes the old and opens the new. If it does not, tell in at most 50 words what the conversation is about now,"
+    " the last turn included; if it does, leave that empty."
+)
+
+WHOLE_SCHEMA: Final[Object] = {
+    "type": "object",
+    "properties": {
+        "segments": {
+            "type": "array",
+            "minItems": 1,
+            "items": {
+                "type": "object",
+                "properties": {
+                    "first": {"type": "integer"},
+                    "last": {"type": "integer"},
+                    "title": {"type": "string"},
+                    "summary": {"type": "string"},
+                    "surprise": {"type": "string", "enum": list(SURPRISE)},
+                },
+                "required": ["first", "last", "title", "summary", "surprise"],
+                "additionalProperties": False,
+            },
+        }
+    },
+    "required": ["segments"],
+    "additionalProperties": False,
+}
+
+LAST_SCHEMA: Final[Object] = {
+    "type": "object",
+    "properties": {"begins_something_new": {"type": "boolean"}, "about": {"type": "string"}},
+    "required": ["begins_something_new", "about"],
+    "additionalProperties": False,
+}
+
+
+def instructions(question: BoundaryQuestion) -> str:
+    return WHOLE if question.whole else LAST
+
+
+def schema(question: BoundaryQuestion) -> Object:
+    return WHOLE_SCHEMA if question.whole else LAST_SCHEMA
+
+
+def material(turns: Sequence[Turn], question: BoundaryQuestion) -> str:
+    """The asked turns, numbered from 1; before them what is known of what came before."""
+    asked = fenced(transcript(turns[question.start : question.end]), "turns")
+    return f"{fenced(question.before, 'before')}\n{asked}" if question.before else asked
+
+
+def problem(value: Object, question: BoundaryQuestion) -> str:
+    """What is wrong with an answer, in words for the model; "" where nothing is."""
+    said = read(value, question)
+    return said if isinstance(said, str) else ""
+
+
+def read(value: Object, question: BoundaryQuestion) -> Boundaries | str:
+    """What an answer says; or what is wrong with it."""
+    return _segments(value, question) if question.whole else _verdict(value, question)
+
+
+def _segments(value: Object, question: BoundaryQuestion) -> Boundaries | str:
+    given = objects(value, "segments")
+    if not given:
+        return "segments is not a list of at least one segment"
+    asked = question.end - question.start
+    found: list[Segment] = []
+    next_turn = 1
+    for number, one in enumerate(given, start=1):
+        first, last = whole(one, "first"), whole(one, "last")
+        if first != next_turn or last is None or not next_turn <= last <= asked:
+            return (
+                f"segment {number} goes from turn {first} to turn {last}: it must begin with turn {next_turn}"
+                f" and end with one of the turns {next_turn} to {asked}"
+            )
+        surprise = one.get("surprise")
+        if not isinstance(surprise, str) or surprise not in SURPRISE:
+            return f"the surprise of segment {number} is not one of {', '.join(SURPRISE)}"
+        title = words(one, "title", max_chars=MAX_TITLE_CHARS)
+        summary = words(one, "summary", max_chars=MAX_SUMMARY_CHARS)
+        if not title or not summary:
+            return f"segment {number} lacks a title or a summary"
+        found.append(
+            Segment(
+                start=question.start + next_turn - 1,
+                end=question.start + last,
+                surprise=SURPRISE[surprise],
+                reason=REASON,
+                title=title,
+                summary=summary,
+            )
+        )
+        next_turn = last + 1
+    if next_turn <= asked:
+        return f"turns {next_turn} to {asked} are in no segment: the last segment must end with turn {asked}"
+    return Boundaries(segments=tuple(found))
+
+
+def _verdict(value: Object, question: BoundaryQuestion) -> Boundaries | str:
+    new = value.get("begins_something_new")
+    if not isinstance(new, bool):
+        return "begins_something_new is neither true nor false"
+    last = question.end - 1
+    if not new:
+        all_of_it = Segment(start=question.start, end=question.end, surprise=0.0, reason=REASON)
+        return Boundaries(segments=(all_of_it,), model=words(value, "about", max_chars=MAX_ABOUT_CHARS))
+    return Boundaries(
+        segments=(
+            Segment(start=question.start, end=last, surprise=0.0, reason=REASON),
+            Segment(start=last, end=question.end, surprise=0.0, reason=REASON),
+        )
+    )

@@ -1,0 +1,91 @@
+"""What a model is asked that makes one text of several memories."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from remembrancer.domain.validation import JsonValue
+from remembrancer.policies.near_duplicates import claim_of
+from remembrancer.policies.prompts.fence import fenced
+from remembrancer.policies.rendering.safe import one_line
+
+MAX_TITLE_CHARS: Final = 100
+
+_DIGITS: Final = re.compile(r"\d+(?:[.,]\d+)*")
+
+SCHEMA: Final[Mapping[str, JsonValue]] = {
+    "type": "object",
+    "properties": {"title": {"type": "string"}, "summary": {"type": "string"}},
+    "required": ["title", "summary"],
+    "additionalProperties": False,
+}
+"""The shape of an answer."""
+
+SLEEP: Final = (
+    "You condense what an assistant noted lately into one memory that has to do without the notes."
+    " Keep every fact, name, number, date, preference and decision; leave out greetings and repetition."
+    " Write plain sentences, in the language of the notes, and nothing that is not in them."
+)
+CLUSTER: Final = (
+    "The notes below say nearly the same. Write the one note that may stand for all of them:"
+    " what any of them states, once, in the language of the notes, and nothing that is not in them."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One of the memories: `heading` says who and when, or is empty."""
+
+    heading: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    title: str
+    text: str
+
+
+def asked(instructions: str, *, max_chars: int) -> str:
+    """The instructions, with how long what is asked for may be."""
+    return f"{instructions} At most {max_chars} characters, and a title of 3 to 10 words."
+
+
+def material(told: Sequence[Told]) -> str:
+    """The memories, numbered from 1, fenced as what they are: untrusted."""
+    lines = (f"{number}. {_headed(one)}" for number, one in enumerate(told, start=1))
+    return fenced("\n".join(lines), "notes")
+
+
+def problem_with(value: Mapping[str, JsonValue], told: Sequence[Told], *, max_chars: int) -> str:
+    """What is wrong with an answer, in words for the model; empty: it will do. A number that no note has is wrong."""
+    summary, title = value.get("summary"), value.get("title")
+    if not isinstance(summary, str) or not summary.strip():
+        return "summary is empty"
+    if len(summary) > max_chars:
+        return f"summary has {len(summary)} characters, more than {max_chars}"
+    if not isinstance(title, str) or not one_line(title) or len(title) > MAX_TITLE_CHARS:
+        return f"title is not 1 to {MAX_TITLE_CHARS} characters"
+    known = _numbers(" ".join(f"{one.heading} {one.text}" for one in told))
+    for number in sorted(_DIGITS.findall(f"{title} {summary}")):
+        if number.replace(",", "") not in known:
+            return f"the number {number} stands in none of the notes"
+    return ""
+
+
+def summary_of(value: Mapping[str, JsonValue]) -> Summary:
+    """The answer, which the task's check found nothing wrong with."""
+    return Summary(title=one_line(str(value["title"])), text=str(value["summary"]).strip())
+
+
+def _headed(told: Told) -> str:
+    return f"({one_line(told.heading)}) {told.text}" if told.heading else told.text
+
+
+def _numbers(text: str) -> frozenset[str]:
+    """The numbers of a text in digits, also those that stand there as words, without marks between thousands."""
+    as_words = " ".join(claim_of(text).numbers)
+    return frozenset(number.replace(",", "") for number in _DIGITS.findall(f"{text} {as_words}"))

@@ -1,0 +1,60 @@
+"""A model is asked for the title and summary of an episode."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from remembrancer.domain.validation import MAX_TITLE_CHARS
+from remembrancer.policies.prompts.fence import fenced
+from remembrancer.policies.prompts.fields import Object, words
+from remembrancer.policies.prompts.transcript import transcript
+from remembrancer.policies.segmentation.segments import Turn
+
+PURPOSE: Final = "tell"
+MAX_SUMMARY_CHARS: Final = 2_000
+
+TELLING: Final = (
+    "A title has 5 to 15 words and says what the talk is about, concretely: names, things, what was decided."
+    " A summary has at most 50 words, tells in the third person what was said, done, decided and by whom, and keeps"
+    " names, numbers and dates as they were said. Both are in the language of the turns and hold nothing that the turns"
+    " do not say."
+)
+"""What a title and a summary are to be, wherever they are asked for."""
+
+INSTRUCTIONS: Final = f"You are given the turns of one episode of a conversation. Give its title and summary. {TELLING}"
+
+SCHEMA: Final[Object] = {
+    "type": "object",
+    "properties": {"title": {"type": "string"}, "summary": {"type": "string"}},
+    "required": ["title", "summary"],
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Telling:
+    """What an episode is called, and what it says."""
+
+    title: str
+    summary: str
+
+
+def material(turns: Sequence[Turn]) -> str:
+    return fenced(transcript(turns), "turns")
+
+
+def problem(value: Object) -> str:
+    """What is wrong with an answer, in words for the model; "" where nothing is."""
+    told = telling(value)
+    if not told.title:
+        return "title is empty"
+    return "" if told.summary else "summary is empty"
+
+
+def telling(value: Object) -> Telling:
+    return Telling(
+        title=words(value, "title", max_chars=MAX_TITLE_CHARS),
+        summary=words(value, "summary", max_chars=MAX_SUMMARY_CHARS),
+    )

@@ -1,0 +1,195 @@
+"""What a model is told when it is to learn from a session, and what it answers with."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from remembrancer.domain import validation
+from remembrancer.domain.learning import Domain, LearningType
+from remembrancer.domain.validation import JsonValue
+from remembrancer.errors import InvalidInput
+from remembrancer.policies.extraction import FILES, ExtractionScope, Passage
+from remembrancer.policies.prompts.fence import fenced
+from remembrancer.policies.rendering.safe import one_line, safe
+
+MAX_LEARNING_BYTES: Final = 4_000
+"""Of UTF-8: a learning that needs more is several."""
+MAX_TOKENS: Final = 4_096
+"""Of an answer."""
+TURNS: Final = "turns"
+"""The label of the block that the session stands in."""
+
+_ASKED: Final[Mapping[ExtractionScope, str]] = MappingProxyType(
+    {
+        ExtractionScope.OBSERVATIONS: (
+            "what the person showed of how they like to work: preferences, habits, standards, what they look at first,"
+            " what they always ask for. Say what was seen and what follows from it."
+        ),
+        ExtractionScope.ESCALATION: (
+            "when to ask the person and when to decide alone. Say in which matters, which way, what showed it, and from"
+            " which point on."
+        ),
+        ExtractionScope.INTENT_ALIGNMENT: (
+            "where what was done agreed with what was intended, and where it departed from it. Say what was wanted,"
+            " what came of it, and what would have shown the difference earlier."
+        ),
+        ExtractionScope.TEAM: (
+            "what those who worked here should keep doing, or do otherwise, as a team: how they divide work, hand it"
+            " over and check it."
+        ),
+        ExtractionScope.SESSION: (
+            "what this session found out that whoever goes on with the same work must know: what was settled, what"
+            " turned out to be so, what is still open."
+        ),
+        ExtractionScope.PROJECT: (
+            "what holds for this project whoever works on it: facts, conventions, decisions with their reasons."
+        ),
+        ExtractionScope.GLOBAL: (
+            "what holds beyond this project: practices that would serve in any other. Leave out what needs this"
+            " project's names to be understood."
+        ),
+        ExtractionScope.PROSPECTIVE: (
+            "the risks that were foreseen before the work, held against what came: which were real, which were not,"
+            " which nobody saw. Say the risk, what became of it, and what to do about it next time."
+        ),
+        ExtractionScope.IN_FLIGHT: (
+            "the assumptions that were made along the way, about how hard it would be, whether the approach would"
+            " carry, what the person wants, and what belongs to the work: which held, which did not, and by what that"
+            " could have been seen."
+        ),
+        ExtractionScope.CORRECTIVE: (
+            "mistakes and how they were put right: the pattern of the mistake, what recovered from it, its cause, and"
+            " what prevents it."
+        ),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lesson:
+    """A learning as a model gives it. `importance` in [0, 1]; `turns`: the places of those it comes from, at least one,
+    each once, in order.
+    """
+
+    text: str
+    type: LearningType
+    domain: Domain
+    importance: float
+    turns: tuple[int, ...]
+
+
+def instructions(scope: ExtractionScope, at_most: int) -> str:
+    return (
+        "A session of work has ended. You read its record and keep what is worth knowing in later sessions, in one"
+        f" respect only: {_ASKED[scope]}\n"
+        f"Answer with at most {at_most} learnings, each of them one thing, in a few plain sentences that can be"
+        " understood without the record. Keep names, numbers and conditions. type: declarative for what is so,"
+        " procedural for how something is done, directive for what must or must not be done, corrective for what went"
+        " wrong and what to do instead. domain: task for the work at hand, team for how those who do it work together."
+        " importance: 0 to 1, where 0.5 is useful and 0.9 is something nobody may forget. turns: the numbers of the"
+        " turns it follows from.\n"
+        "Learn only what the turns show. Most sessions teach little: where there is nothing to learn in this respect,"
+        " answer with an empty list."
+    )
+
+
+def material(window: Sequence[Passage]) -> str:
+    """The turns, each behind its number, when it was and who spoke, fenced.
+
+    What a text says after its first line stands behind four blanks: no text can pass for another's turn, which is
+    perhaps trusted more.
+    """
+    return fenced("\n".join(f"{_heading(passage)} {_indented(passage.text)}" for passage in window), TURNS)
+
+
+def with_file(
+    scope: ExtractionScope, window: Sequence[Passage], passages: Sequence[Passage], chars: int
+) -> tuple[Passage, ...]:
+    """The window behind the file that the scope is about, as it was written last, in at most so many characters."""
+    written = [passage for passage in passages if scope in FILES and passage.file == FILES[scope]]
+    if not written or written[-1].number in {passage.number for passage in window}:
+        return tuple(window)
+    last = written[-1]
+    return (
+        Passage(number=last.number, at=last.at, speaker=last.speaker, text=last.text[:chars], file=last.file),
+        *window,
+    )
+
+
+def schema(at_most: int) -> Mapping[str, JsonValue]:
+    return {
+        "type": "object",
+        "properties": {
+            "learnings": {
+                "type": "array",
+                "maxItems": at_most,
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "text": {"type": "string"},
+                        "type": {"type": "string", "enum": [kind.value for kind in LearningType]},
+                        "domain": {"type": "string", "enum": [domain.value for domain in Domain]},
+                        "importance": {"type": "number", "minimum": 0, "maximum": 1},
+                        "turns": {"type": "array", "minItems": 1, "items": {"type": "integer"}},
+                    },
+                    "required": ["text", "type", "domain", "importance", "turns"],
+                    "additionalProperties": False,
+                },
+            }
+        },
+        "required": ["learnings"],
+        "additionalProperties": False,
+    }
+
+
+def lessons(answer: Mapping[str, JsonValue], turns: Collection[int], at_most: int) -> tuple[Lesson, ...] | str:
+    """The learnings of an answer, or what is wrong with it. `turns`: the numbers it may name."""
+    given = answer.get("learnings")
+    if not isinstance(given, list):
+        return "learnings: a list is expected, empty where there is nothing to learn"
+    if len(given) > at_most:
+        return f"learnings: {len(given)} of them, at most {at_most} are expected"
+    read: list[Lesson] = []
+    for place, one in enumerate(given):
+        try:
+            read.append(_lesson(f"learnings[{place}]", one, turns))
+        except InvalidInput as error:
+            return str(error)
+    return tuple(read)
+
+
+def _lesson(path: str, given: JsonValue, turns: Collection[int]) -> Lesson:
+    if not isinstance(given, dict):
+        raise InvalidInput(path, given, "an object with text, type, domain, importance and turns")
+    text = validation.text(f"{path}.text", given.get("text"), max_bytes=MAX_LEARNING_BYTES).strip()
+    return Lesson(
+        text=text,
+        type=validation.choice(f"{path}.type", given.get("type"), LearningType),
+        domain=validation.choice(f"{path}.domain", given.get("domain"), Domain),
+        importance=validation.fraction(f"{path}.importance", given.get("importance")),
+        turns=numbers(f"{path}.turns", given.get("turns"), turns),
+    )
+
+
+def numbers(path: str, given: JsonValue, known: Collection[int]) -> tuple[int, ...]:
+    """The places that an answer names, each once, in order. Raises InvalidInput for none, and for one not known."""
+    if not isinstance(given, list) or not given:
+        raise InvalidInput(path, given, "the number of at least one")
+    named: set[int] = set()
+    for number in given:
+        if isinstance(number, bool) or not isinstance(number, int) or number not in known:
+            raise InvalidInput(path, number, "the numbers that stand before what was told")
+        named.add(number)
+    return tuple(sorted(named))
+
+
+def _indented(text: str) -> str:
+    return safe(text).replace("\n", "\n    ")
+
+
+def _heading(passage: Passage) -> str:
+    file = f", file {one_line(passage.file)}" if passage.file else ""
+    return f"[{passage.number}] {passage.at:%Y-%m-%d %H:%M}, {one_line(passage.speaker)}{file}:"

@@ -1,0 +1,132 @@
+"""A model is asked how much memories that were looked up helped the conversation that followed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, cast
+
+from remembrancer.domain.event import Event
+from remembrancer.domain.memory import Memory
+from remembrancer.domain.recalled import without_recalled
+from remembrancer.domain.review import Rating
+from remembrancer.domain.validation import JsonValue
+from remembrancer.policies.prompts.fence import fenced
+from remembrancer.policies.rendering.safe import one_line
+
+PURPOSE: Final = "review"
+MAX_SAID_CHARS: Final = 1_000
+"""Of one turn."""
+MAX_MEMORY_CHARS: Final = 1_500
+MAX_QUERIES: Final = 5
+"""The last ones asked; each at most 200 characters."""
+MAX_QUERY_CHARS: Final = 200
+MAX_TOKENS: Final = 2_048
+
+WORDS: Final[Mapping[str, Rating]] = {rating.name.lower(): rating for rating in Rating}
+
+INSTRUCTIONS: Final = """\
+Memories were looked up during a conversation. Judge each of them by the use that was made of it afterwards.
+
+- again: nothing of it was used; it had nothing to do with what was going on.
+- hard: it had to do with the matter, but only at the edge, or it took some inferring to get anything from it.
+- good: it was to the point, and what was said afterwards shows that it was used.
+- easy: what was said afterwards rests on it.
+
+That a memory was found by several questions hints that it mattered; what decides is whether it was used. Where nothing
+was said afterwards, judge by how well it answers the questions, and no better than good. Rate every memory once, by its
+label. Leave out one that you cannot judge."""
+
+SCHEMA: Final[Mapping[str, JsonValue]] = {
+    "type": "object",
+    "properties": {
+        "ratings": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "memory": {"type": "string", "description": "The label of a memory, such as m1."},
+                    "rating": {"type": "string", "enum": list(WORDS)},
+                },
+                "required": ["memory", "rating"],
+                "additionalProperties": False,
+            },
+        }
+    },
+    "required": ["ratings"],
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LookedUp:
+    """A memory, under the label a model knows it by, and the questions that found it, oldest first."""
+
+    label: str
+    memory: Memory
+    queries: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Ratings:
+    """What an answer says. `problem`: what is wrong with it, to be said to whoever gave it; empty: nothing.
+
+    `by_label`: none for a memory that was left out, nor for a label that none of them has.
+    """
+
+    by_label: Mapping[str, Rating]
+    problem: str = ""
+
+
+def fitting(said: Sequence[Event], *, chars: int) -> tuple[Event, ...]:
+    """As many of the first of these as go into so many characters, one at least."""
+    kept: list[Event] = []
+    for event in said:
+        chars -= len(_line(event)) + 1
+        if chars < 0 and kept:
+            break
+        kept.append(event)
+    return tuple(kept)
+
+
+def material(looked_up: Sequence[LookedUp], said: Sequence[Event]) -> str:
+    """`said`: what was said since, in order."""
+    memories = fenced("\n\n".join(_told(one) for one in looked_up), "memories")
+    lines = [line for line in map(_line, said) if line]
+    talk = fenced("\n".join(lines), "conversation") if lines else "Nothing was said afterwards."
+    return f"{memories}\n\nWhat was said afterwards:\n{talk}"
+
+
+def read(answer: Mapping[str, JsonValue], labels: frozenset[str]) -> Ratings:
+    """`labels`: those of the memories that were asked about."""
+    listed = answer.get("ratings")
+    if not isinstance(listed, list):
+        return Ratings({}, 'The answer has no list "ratings".')
+    by_label: dict[str, Rating] = {}
+    for item in listed:
+        match item:
+            case {"memory": str(label), "rating": str(word)} if word in WORDS:
+                if by_label.get(label, WORDS[word]) is not WORDS[word]:
+                    return Ratings({}, f"{label!r} is rated twice, and not alike.")
+                by_label[label] = WORDS[word]
+            case {"memory": str(label), "rating": rating}:
+                return Ratings(
+                    {}, f"The rating of {label!r} is {cast('object', rating)!r}, none of {', '.join(WORDS)}."
+                )
+            case _:
+                return Ratings({}, 'An entry of "ratings" has no "memory" or no "rating".')
+    return Ratings({label: rating for label, rating in by_label.items() if label in labels})
+
+
+def _line(event: Event) -> str:
+    """Empty where nothing was said: to be shown what was recalled is no use made of it."""
+    said = one_line(without_recalled(event.text)[:MAX_SAID_CHARS])
+    return f"{one_line(event.actor or event.role)}: {said}" if said else ""
+
+
+def _told(one: LookedUp) -> str:
+    memory = one.memory
+    title = "" if memory.title is None else f"{one_line(memory.title)}. "
+    asked = [one_line(query[:MAX_QUERY_CHARS]) for query in dict.fromkeys(one.queries) if query.strip()]
+    found_by = "".join(f"\nfound by: {query}" for query in asked[-MAX_QUERIES:])
+    return f"{one.label}: {title}{one_line(memory.text[:MAX_MEMORY_CHARS])}{found_by}"

@@ -1,0 +1,110 @@
+"""What a model is told when it is to find rules, and what it answers with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from remembrancer.domain import validation
+from remembrancer.domain.memory import Memory
+from remembrancer.domain.recalled import without_recalled
+from remembrancer.domain.validation import JsonValue
+from remembrancer.errors import InvalidInput
+from remembrancer.policies.prompts.extraction import numbers
+from remembrancer.policies.prompts.fence import fenced
+from remembrancer.policies.rendering.safe import one_line
+
+MAX_TOKENS: Final = 4_096
+"""Of an answer."""
+ENTRIES: Final = "entries"
+"""The label of the block that the entries stand in."""
+MAX_PART_BYTES: Final = 1_000
+"""Of UTF-8: the pattern of a rule, and what it says to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """When `when`, do `then`. `confidence` in [0, 1]; `evidence`: places of the entries that show it, each once."""
+
+    when: str
+    then: str
+    confidence: float
+    evidence: tuple[int, ...]
+
+
+def instructions(evidence: int, at_most: int) -> str:
+    return (
+        "You read entries of a journal of work and look for rules that would have helped: when this happens, do that."
+        f" A rule must be shown by at least {evidence} of the entries, not by one alone, and be of use to whoever meets"
+        " the same again. Do not repeat what an entry says; do not invent what none shows.\n"
+        f"Answer with at most {at_most} rules. when: the situation, as it would be recognised. do: what to do then, in"
+        " one sentence. confidence: 0 to 1, how far the entries show it. evidence: the numbers of the entries that"
+        " show it. Where there is no rule, answer with an empty list."
+    )
+
+
+def material(entries: Sequence[Memory], entry_chars: int) -> str:
+    """The entries, numbered from 1, fenced: of each its kind, when it happened, and its text on one line."""
+    return fenced("\n".join(_line(place, entry, entry_chars) for place, entry in enumerate(entries, start=1)), ENTRIES)
+
+
+def _line(place: int, entry: Memory, chars: int) -> str:
+    told = one_line(without_recalled(entry.text if entry.title is None else f"{entry.title}: {entry.text}"))
+    cut = told if len(told) <= chars else f"{told[:chars].rstrip()}…"
+    return f"[{place}] {entry.occurred_to:%Y-%m-%d %H:%M}, {one_line(entry.kind)}: {cut}"
+
+
+def schema(evidence: int, at_most: int) -> Mapping[str, JsonValue]:
+    return {
+        "type": "object",
+        "properties": {
+            "rules": {
+                "type": "array",
+                "maxItems": at_most,
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "when": {"type": "string"},
+                        "do": {"type": "string"},
+                        "confidence": {"type": "number", "minimum": 0, "maximum": 1},
+                        "evidence": {"type": "array", "minItems": evidence, "items": {"type": "integer"}},
+                    },
+                    "required": ["when", "do", "confidence", "evidence"],
+                    "additionalProperties": False,
+                },
+            }
+        },
+        "required": ["rules"],
+        "additionalProperties": False,
+    }
+
+
+def rules(answer: Mapping[str, JsonValue], entries: int, evidence: int, at_most: int) -> tuple[Rule, ...] | str:
+    """The rules of an answer, or what is wrong with it. `entries`: how many were told, numbered from 1."""
+    given = answer.get("rules")
+    if not isinstance(given, list):
+        return "rules: a list is expected, empty where there is no rule"
+    if len(given) > at_most:
+        return f"rules: {len(given)} of them, at most {at_most} are expected"
+    read: list[Rule] = []
+    for place, one in enumerate(given):
+        try:
+            read.append(_rule(f"rules[{place}]", one, range(1, entries + 1), evidence))
+        except InvalidInput as error:
+            return str(error)
+    return tuple(read)
+
+
+def _rule(path: str, given: JsonValue, entries: range, evidence: int) -> Rule:
+    if not isinstance(given, dict):
+        raise InvalidInput(path, given, "an object with when, do, confidence and evidence")
+    shown_by = numbers(f"{path}.evidence", given.get("evidence"), entries)
+    if len(shown_by) < evidence:
+        raise InvalidInput(f"{path}.evidence", list(shown_by), f"at least {evidence} different entries")
+    return Rule(
+        when=validation.text(f"{path}.when", given.get("when"), max_bytes=MAX_PART_BYTES).strip(),
+        then=validation.text(f"{path}.do", given.get("do"), max_bytes=MAX_PART_BYTES).strip(),
+        confidence=validation.fraction(f"{path}.confidence", given.get("confidence")),
+        evidence=shown_by,
+    )

@@ -1,0 +1,217 @@
+"""One turn after another, held against the segment before it: rules first, then surprise, topic, and a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from remembrancer.domain import validation
+from remembrancer.domain.validation import JsonValue
+from remembrancer.policies.segmentation.segments import (
+    Boundaries,
+    BoundaryQuestion,
+    Decision,
+    Note,
+    Plan,
+    Segment,
+    Turn,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+ENDED: Final = "end of the stream"
+BY_MODEL: Final = "a model's word"
+
+MAX_TURNS: Final = 1_000
+MAX_CHARS: Final = 100_000
+MAX_MINUTES: Final = 60.0 * 24 * 365
+
+# What notes say, by these names.
+SURPRISE: Final = "surprise"
+ABOUT: Final = "about"
+_JUDGED: Final = "judged"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DualChannel:
+    """A turn is held against the open segment before it, by these rules in this order; the first that speaks decides.
+
+    1. Fewer than `fewest` turns are in the segment: it belongs to it.
+    2. `most` turns are in it already: it begins a new one.
+    3. More than `gap_minutes` lie between it and the turn before: it begins a new one.
+    4. Less than `fewest_chars` characters are in the segment, or less than `shortest` in it: it belongs to it.
+    5. Its surprise is above `surprise`: it begins a new one.
+    6. Its topic similarity is at least `similarity`: it belongs to it.
+    7. A model is asked; without one it begins a new segment.
+
+    Surprise is 1 - the cosine of the turn and the mean of the segment's vectors (the event model), within [0, 1]. Topic
+    similarity is the cosine with a mean that rolls on with every turn, `pace` of it new. Without vectors neither says
+    anything: then the turn belongs to the segment, unless a model says otherwise.
+
+    A segment has the surprise of the turn that began it; 0 where a rule about length or time did, as such a turn was
+    held against nothing. Source: PlastMem, "episodic memory": creation, surprise detection.
+    """
+
+    fewest: int = 3
+    most: int = 50
+    gap_minutes: float = 15.0
+    fewest_chars: int = 100
+    shortest: int = 5
+    surprise: float = 0.65
+    similarity: float = 0.5
+    pace: float = 0.2
+
+    def __post_init__(self) -> None:
+        validation.whole("dual_channel.most", self.most, 1, MAX_TURNS)
+        validation.whole("dual_channel.fewest", self.fewest, 1, self.most)
+        validation.number("dual_channel.gap_minutes", self.gap_minutes, 0.0, MAX_MINUTES)
+        validation.whole("dual_channel.fewest_chars", self.fewest_chars, 0, MAX_CHARS)
+        validation.whole("dual_channel.shortest", self.shortest, 0, MAX_CHARS)
+        validation.fraction("dual_channel.surprise", self.surprise)
+        validation.number("dual_channel.similarity", self.similarity, -1.0, 1.0)
+        validation.fraction("dual_channel.pace", self.pace)
+
+    def plan(self, turns: Sequence[Turn], note: Note, *, ended: bool, with_model: bool) -> Plan:
+        """What is known of the turns up to the first that a model must be asked about."""
+        settled: list[Segment] = []
+        opened = _Open(self, 0, surprise_in(note))
+        judged, about = _judged_in(note), about_in(note)
+        for place, turn in enumerate(turns):
+            verdict = opened.verdict(turn)
+            asks = with_model and verdict in _UNSURE
+            if asks and place - opened.start >= judged:
+                question = BoundaryQuestion(start=opened.start, end=place + 1, whole=False, before=about)
+                return Plan(settled=tuple(settled), question=question, note=_note(opened.surprise, judged, about))
+            if verdict in _CUTS and not asks:
+                surprise = opened.surprise_at(turn, verdict)
+                settled.append(opened.ended(place, verdict.value))
+                opened = _Open(self, place, surprise)
+                judged, about = 0, ""
+            opened.take(turn)
+        if ended and turns:
+            settled.append(opened.ended(len(turns), ENDED))
+            return Plan(settled=tuple(settled))
+        return Plan(settled=tuple(settled), note=_note(opened.surprise, judged, about))
+
+    def apply(self, turns: Sequence[Turn], plan: Plan, answer: Boundaries | None) -> Decision:
+        """Nobody answered: the turn begins a new segment, as rule 7 has it, or belongs, where it has no vector."""
+        question = plan.question
+        if question is None:
+            return Decision(segments=plan.settled, note=plan.note)
+        last = question.end - 1
+        opened = _Open(self, question.start, surprise_in(plan.note))
+        for turn in turns[question.start : last]:
+            opened.take(turn)
+        verdict = opened.verdict(turns[last])
+        cuts = verdict in _CUTS if answer is None else len(answer.segments) > 1
+        if not cuts:
+            about = about_in(plan.note) if answer is None else answer.model
+            return Decision(segments=plan.settled, note=_note(opened.surprise, last + 1 - question.start, about))
+        ended = opened.ended(last, verdict.value if answer is None else BY_MODEL)
+        return Decision(segments=(*plan.settled, ended), note=_note(opened.surprise_at(turns[last], verdict)))
+
+
+def surprise_in(note: Note) -> float:
+    """The surprise of the turn that began the segment which is open, in [0, 1]; 0 where the note does not say."""
+    said = note.get(SURPRISE)
+    return min(max(float(said), 0.0), 1.0) if isinstance(said, int | float) else 0.0
+
+
+def about_in(note: Note) -> str:
+    """What a model said that the open segment has been about; "" where the note does not say."""
+    said = note.get(ABOUT)
+    return said if isinstance(said, str) else ""
+
+
+def _judged_in(note: Note) -> int:
+    """Of how many turns of the open segment a model has said that they belong together."""
+    said = note.get(_JUDGED)
+    return said if isinstance(said, int) else 0
+
+
+def _note(surprise: float, judged: int = 0, about: str = "") -> Note:
+    """Only what is not as it is without a note."""
+    told: dict[str, JsonValue] = {SURPRISE: surprise, _JUDGED: judged, ABOUT: about}
+    return {name: value for name, value in told.items() if value}
+
+
+class _Verdict(StrEnum):
+    BELONGS = "belongs"
+    LENGTH = "length"
+    TIME_GAP = "time gap"
+    SURPRISE = "surprise"
+    TOPIC = "topic"
+    UNKNOWN = "no vector to compare"
+
+
+_CUTS: Final = frozenset({_Verdict.LENGTH, _Verdict.TIME_GAP, _Verdict.SURPRISE, _Verdict.TOPIC})
+_UNSURE: Final = frozenset({_Verdict.TOPIC, _Verdict.UNKNOWN})
+
+
+class _Open:
+    """The open segment: what the rules ask of it, and its two means."""
+
+    def __init__(self, rules: DualChannel, start: int, surprise: float) -> None:
+        self.start = start
+        self.surprise = surprise
+        self._rules = rules
+        self._turns = 0
+        self._chars = 0
+        self._last: Turn | None = None
+        self._sum: NDArray[np.float64] | None = None
+        self._rolling: NDArray[np.float64] | None = None
+
+    def take(self, turn: Turn) -> None:
+        self._turns += 1
+        self._chars += len(turn.text)
+        self._last = turn
+        if turn.vector is None:
+            return
+        vector = turn.vector.astype(np.float64)
+        if self._sum is None or self._rolling is None:
+            self._sum = self._rolling = vector
+            return
+        self._sum = self._sum + vector
+        rolled = (1 - self._rules.pace) * self._rolling + self._rules.pace * vector
+        length = float(np.linalg.norm(rolled))
+        self._rolling = rolled / length if length else vector
+
+    def verdict(self, turn: Turn) -> _Verdict:  # noqa: PLR0911  a return for each rule
+        rules = self._rules
+        if self._last is None or self._turns < rules.fewest:
+            return _Verdict.BELONGS
+        if self._turns >= rules.most:
+            return _Verdict.LENGTH
+        if turn.at - self._last.at > timedelta(minutes=rules.gap_minutes):
+            return _Verdict.TIME_GAP
+        if self._chars < rules.fewest_chars or len(turn.text) < rules.shortest:
+            return _Verdict.BELONGS
+        expected, topic = _cosine(self._sum, turn.vector), _cosine(self._rolling, turn.vector)
+        if expected is None or topic is None:
+            return _Verdict.UNKNOWN
+        if 1 - expected > rules.surprise:
+            return _Verdict.SURPRISE
+        return _Verdict.BELONGS if topic >= rules.similarity else _Verdict.TOPIC
+
+    def surprise_at(self, turn: Turn, verdict: _Verdict) -> float:
+        """Of the turn that begins the next segment, for the reason found."""
+        if verdict in {_Verdict.LENGTH, _Verdict.TIME_GAP}:
+            return 0.0
+        expected = _cosine(self._sum, turn.vector)
+        return 0.0 if expected is None else min(max(1 - expected, 0.0), 1.0)
+
+    def ended(self, place: int, reason: str) -> Segment:
+        return Segment(start=self.start, end=place, surprise=self.surprise, reason=reason)
+
+
+def _cosine(one: NDArray[np.float64] | None, other: NDArray[np.float32] | None) -> float | None:
+    if one is None or other is None:
+        return None
+    lengths = float(np.linalg.norm(one)) * float(np.linalg.norm(other.astype(np.float64)))
+    return float(one @ other.astype(np.float64)) / lengths if lengths else None

@@ -1,0 +1,69 @@
+"""From a segment of a stream to the memory of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from remembrancer.domain.event import Event, least_trusted
+from remembrancer.domain.identity import derived_id
+from remembrancer.domain.memory import Memory, MemoryWrite, Tier
+from remembrancer.domain.scope import Visibility, narrowest
+from remembrancer.domain.strength import Strength
+from remembrancer.policies.formation import episode, own_cue, stability_at_birth
+from remembrancer.policies.segmentation.segmentation import EPISODE
+from remembrancer.policies.segmentation.segments import Segment
+
+EXTRACTIVE: Final = "extractive"
+"""Who told an episode where no model did."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What an episode is called and says; `by` a model's id, or `EXTRACTIVE`."""
+
+    title: str
+    summary: str
+    by: str
+
+
+def episode_id(events: Sequence[Event]) -> UUID:
+    """Of the first and last event, which are of one stream: the same each time."""
+    return derived_id(events[0].id, f"episode until {events[-1].id}")
+
+
+def formed(
+    events: Sequence[Event], sources: Sequence[Memory], segment: Segment, told: Told, *, searched: bool, now: datetime
+) -> MemoryWrite:
+    """The memory of a segment. `events`: its turns, in the stream's order, at least one; `sources`: their own memories.
+
+    `searched`: it is found by each turn too, and not only by its title and summary. It is trusted no more, and seen no
+    farther, than any of its turns; it matters as much as the one that matters most.
+    """
+    memory = Memory(
+        id=episode_id(events),
+        scope=events[0].scope,
+        visibility=narrowest([Visibility.WORKSPACE, *(source.visibility for source in sources)]),
+        tier=Tier.EPISODIC,
+        kind=EPISODE,
+        title=told.title or None,
+        text=told.summary,
+        source=None,
+        origin=least_trusted([*(event.origin for event in events), *(source.origin for source in sources)]),
+        occurred_from=min(event.occurred_at for event in events),
+        occurred_to=max(event.occurred_at for event in events),
+        recorded_at=now,
+        metadata={"reason": segment.reason, "turns": len(events), "summary_by": told.by},
+        strength=Strength(
+            importance=max((source.strength.importance for source in sources), default=0.5),
+            importance_floor=max((source.strength.importance_floor for source in sources), default=0.0),
+            surprise=segment.surprise,
+            stability=stability_at_birth(segment.surprise),
+        ),
+    )
+    if searched:
+        return episode(memory, events)
+    return MemoryWrite(memory, (own_cue(memory),), tuple(event.id for event in events))

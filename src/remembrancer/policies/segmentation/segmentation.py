@@ -1,0 +1,39 @@
+"""How a preset makes episodes of streams."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final
+
+from remembrancer.domain import validation
+from remembrancer.policies.segmentation.dual_channel import DualChannel
+from remembrancer.policies.segmentation.topic_shift import TopicShift
+from remembrancer.policies.segmentation.windows import Windows
+
+EPISODE: Final = "episode"
+"""The kind of a memory that was formed from a segment of a stream."""
+MAX_IDLE_MINUTES: Final = 60.0 * 24 * 365
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segmentation:
+    """`segmenter`: where episodes end. `least`: a stream with fewer events in no episode is not looked at; unless it
+    has been silent for `idle_minutes`, when its last segment is complete too.
+
+    `replaces`: an episode is found by each of its turns and takes the place of their own memories, which stay within
+    reach. Otherwise turns stay what is found, and the episode tells what they belong to.
+    """
+
+    segmenter: TopicShift | DualChannel | Windows = field(default_factory=TopicShift)
+    replaces: bool = False
+    least: int = 5
+    idle_minutes: float = 60.0
+
+    def __post_init__(self) -> None:
+        validation.whole("segmentation.least", self.least, 1, 10_000)
+        validation.number("segmentation.idle_minutes", self.idle_minutes, 0.0, MAX_IDLE_MINUTES)
+
+    @property
+    def idle(self) -> timedelta:
+        return timedelta(minutes=self.idle_minutes)

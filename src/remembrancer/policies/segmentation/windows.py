@@ -1,0 +1,109 @@
+"""A window of turns at a time, and one question for all of it: a single message says too little."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Final
+
+from remembrancer.domain import validation
+from remembrancer.domain.validation import JsonValue
+from remembrancer.policies.segmentation.dual_channel import ABOUT, ENDED, SURPRISE, DualChannel, about_in, surprise_in
+from remembrancer.policies.segmentation.segments import (
+    Boundaries,
+    BoundaryQuestion,
+    Decision,
+    Note,
+    Plan,
+    Segment,
+    Turn,
+)
+from remembrancer.policies.segmentation.topic_shift import TopicShift
+
+MAX_SIZE: Final = 200
+MAX_HOURS: Final = 24.0 * 365
+MAX_ABOUT_CHARS: Final = 2_000
+
+_DOUBLED: Final = "doubled"
+_ENDED: Final = "ended"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Windows:
+    """A model is asked into which segments a window falls, once it is full: `size` turns, or fewer, but at least
+    `fewest`, when the first of them is more than `hours` older than the last.
+
+    The last segment stays open, and its first turn begins the next window. Of a full window that is one segment, twice
+    as many turns are awaited and asked about; is that one segment too, or has its time come, it is complete. When the
+    stream has ended, what is left is one window more, and all of it complete.
+
+    A segment has the surprise that the model saw in the turn which began it: where it stayed open, when it was the last
+    of its window, with what came before it in sight. Without a model `otherwise` decides, turn after turn; where a
+    model's answer was of no use, it decides on that window. Source: PlastMem, batch segmentation.
+    """
+
+    size: int = 20
+    fewest: int = 5
+    hours: float = 2.0
+    otherwise: DualChannel | TopicShift = field(default_factory=DualChannel)
+
+    def __post_init__(self) -> None:
+        validation.whole("windows.size", self.size, 2, MAX_SIZE)
+        validation.whole("windows.fewest", self.fewest, 1, self.size)
+        validation.number("windows.hours", self.hours, 0.0, MAX_HOURS)
+
+    def plan(self, turns: Sequence[Turn], note: Note, *, ended: bool, with_model: bool) -> Plan:
+        """Asks about the first window; the next is planned when that is decided."""
+        if not with_model:
+            return self.otherwise.plan(turns, note, ended=ended, with_model=False)
+        doubled = note.get(_DOUBLED) is True
+        end = self._window(turns, doubled=doubled)
+        whole = ended and end in {None, len(turns)}
+        if not turns or (end is None and not whole):
+            return Plan(note=note)
+        question = BoundaryQuestion(start=0, end=end or len(turns), whole=True, before=about_in(note))
+        return Plan(question=question, note=_with(note, _ENDED, whole))
+
+    def apply(self, turns: Sequence[Turn], plan: Plan, answer: Boundaries | None) -> Decision:
+        question = plan.question
+        if question is None:
+            return Decision(segments=plan.settled, note=plan.note)
+        asked = turns[question.start : question.end]
+        first, *others = self._unanswered(asked) if answer is None else answer.segments
+        if SURPRISE in plan.note:
+            first = replace(first, surprise=surprise_in(plan.note))
+        if plan.note.get(_ENDED) is True:
+            *before, last = first, *others
+            return _complete(*before, replace(last, reason=ENDED))
+        if others:
+            decided = _complete(first, *others[:-1])
+            return replace(decided, note=_with(decided.note, SURPRISE, others[-1].surprise))
+        if len(asked) == self.size and plan.note.get(_DOUBLED) is not True:
+            return Decision(segments=(), note=_with(_with(plan.note, _ENDED, None), _DOUBLED, True))
+        return _complete(first)
+
+    def _window(self, turns: Sequence[Turn], *, doubled: bool) -> int | None:
+        """How many turns the window has that is full, or whose time has come; None: none has."""
+        full = 2 * self.size if doubled else self.size
+        longest = timedelta(hours=self.hours)
+        first = self.size + 1 if doubled else self.fewest
+        for end in range(first, min(len(turns), full) + 1):
+            if end == full or turns[end - 1].at - turns[0].at > longest:
+                return end
+        return None
+
+    def _unanswered(self, asked: Sequence[Turn]) -> Sequence[Segment]:
+        return self.otherwise.plan(asked, {}, ended=True, with_model=False).settled
+
+
+def _complete(*segments: Segment) -> Decision:
+    """The next window is asked about with the summary of the last of them."""
+    about = (segments[-1].summary or "")[:MAX_ABOUT_CHARS]
+    return Decision(segments=segments, note=_with({}, ABOUT, about or None))
+
+
+def _with(note: Note, name: str, value: JsonValue) -> Note:
+    """The note saying that too; None or False: not saying it."""
+    told = {key: said for key, said in note.items() if key != name}
+    return told if value is None or value is False else told | {name: value}

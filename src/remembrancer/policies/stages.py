@@ -1,0 +1,166 @@
+"""The stages of a project, told from the text of its INTENT.md, and what of the work ends with each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final
+
+from remembrancer.domain import validation
+from remembrancer.domain.learning import Domain
+
+
+class Stage(StrEnum):
+    SPECIFICATION = "specification"
+    PLANNING = "planning"
+    DESIGN = "design"
+    IMPLEMENTATION = "implementation"
+    REVIEW = "review"
+    MAINTENANCE = "maintenance"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stages:
+    """When a stage ends, what was learned in it of this `domain` retires. Of an INTENT.md the first `read_chars`
+    characters are read.
+    """
+
+    domain: Domain = Domain.TASK
+    read_chars: int = 3_000
+
+    def __post_init__(self) -> None:
+        validation.whole("stages.read_chars", self.read_chars, 100, 1_000_000)
+
+    def detect(self, intent: str) -> Stage | None:
+        """The stage that a project is in by its INTENT.md; None where that cannot be told."""
+        return detect(intent[: self.read_chars])
+
+
+WORDS: Final[Mapping[Stage, tuple[str, ...]]] = MappingProxyType(
+    {
+        Stage.SPECIFICATION: (
+            "acceptance criteria",
+            "clarify",
+            "non-goals",
+            "open questions",
+            "problem statement",
+            "requirements",
+            "scope",
+            "specification",
+            "specify",
+            "success criteria",
+            "user stories",
+        ),
+        Stage.PLANNING: (
+            "backlog",
+            "deadline",
+            "dependencies",
+            "estimates",
+            "milestones",
+            "plan",
+            "planning",
+            "prioritise",
+            "prioritize",
+            "roadmap",
+            "schedule",
+            "sequencing",
+        ),
+        Stage.DESIGN: (
+            "alternatives",
+            "architecture",
+            "component diagram",
+            "data model",
+            "design",
+            "interfaces",
+            "mockups",
+            "prototype",
+            "schema",
+            "trade-offs",
+            "wireframes",
+        ),
+        Stage.IMPLEMENTATION: (
+            "build",
+            "code",
+            "coding",
+            "develop",
+            "endpoints",
+            "implement",
+            "implementation",
+            "implementing",
+            "migrate",
+            "refactor",
+            "unit tests",
+            "wire up",
+        ),
+        Stage.REVIEW: (
+            "acceptance testing",
+            "approval",
+            "audit",
+            "feedback",
+            "findings",
+            "quality assurance",
+            "review",
+            "sign-off",
+            "validate",
+            "verify",
+        ),
+        Stage.MAINTENANCE: (
+            "bug fixes",
+            "deprecate",
+            "hotfix",
+            "in production",
+            "incident",
+            "maintain",
+            "maintenance",
+            "monitoring",
+            "on-call",
+            "patch",
+            "regression",
+            "upgrade",
+        ),
+    }
+)
+"""Words that a text is full of in each stage, whole and in any case. None stands for two stages, or within another."""
+
+LEAST_WORDS: Final = 2
+"""One word says nothing: "we want to design better forms" may be said in any stage."""
+
+_BLANKS: Final = re.compile(r"[\s_-]+")
+_MARKUP: Final = re.compile(r"[*`\"'#>|_\[\]()]+")
+_SAID: Final = re.compile(
+    r"^\s*(?:[-+]\s+)?(?:current\s+|project\s+)?(?:stage|phase)(?:\s+\d+)?\s*(?::|=|\u2014|\u2013|-|\bis\b)\s*(?:in\s+|the\s+)?(\w+)",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def detect(intent: str) -> Stage | None:
+    r"""What a line of its own says ("Stage: design", the first that names one); else the stage whose words there are
+    most of, each counted once, at least two; None where two stages have as many, or nothing tells.
+
+    >>> detect("# Checkout\n\nPhase: **Review**")
+    <Stage.REVIEW: 'review'>
+    """
+    for named in _SAID.findall(_MARKUP.sub(" ", intent)):
+        stage = _NAMES.get(named.casefold())
+        if stage is not None:
+            return stage
+    text = f" {_spaced(intent)} "
+    counts = {stage: sum(_holds(text, word) for word in words) for stage, words in WORDS.items()}
+    most = max(counts.values())
+    leading = [stage for stage, count in counts.items() if count == most]
+    return leading[0] if most >= LEAST_WORDS and len(leading) == 1 else None
+
+
+_NAMES: Final = {stage.value: stage for stage in Stage}
+
+
+def _holds(text: str, word: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(_spaced(word))}(?!\w)", text) is not None
+
+
+def _spaced(text: str) -> str:
+    """In lower case, with one blank wherever blanks or hyphens stand: "sign-off" is found as "sign off" too."""
+    return _BLANKS.sub(" ", text.casefold())

@@ -1,0 +1,215 @@
+"""What is to become of one memory, so that it says what its place in the vault says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+from uuid import UUID
+
+from remembrancer.domain.effect import Effect, Moved
+from remembrancer.domain.learning import Learning
+from remembrancer.domain.memory import Memory, MemoryDraft, MemoryWrite, Status, Tier, holds
+from remembrancer.domain.scope import Scope
+from remembrancer.domain.strength import Adjustment, Strength
+from remembrancer.domain.validation import JsonValue
+from remembrancer.errors import Conflict
+from remembrancer.policies.formation import memory_of_draft, own_cue
+from remembrancer.policies.learnings import made_to_say, memory_of_learning, strengthened
+from remembrancer.policies.vault.chunks import Chunk
+from remembrancer.policies.vault.places import Place
+
+DOCUMENT: Final = "document"
+"""The kind of a piece of a text that stands under no header of a learning."""
+VAULT: Final = "vault"
+"""The key of a memory's metadata that names the vault it stands in."""
+ENTRY: Final = "entry"
+"""The key of its own id there: a memory formed from it may take over its metadata, and is another one."""
+
+
+class Trust(StrEnum):
+    """Whom to believe: the files where both changed, or the files alone, as if there were no database yet."""
+
+    BOTH = "both"
+    FILES = "files"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """`project`: the vault is that one's folder. `standing`: the tag of what is in every answer. `now`: aware."""
+
+    workspace: str
+    project: str | None
+    vault: str
+    standing: str
+    now: datetime
+    trust: Trust = Trust.BOTH
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What standing in a file adds to what a memory says: whose it is, and its source, tags and metadata.
+
+    `since`: when what does not say when it was made counts as made.
+    """
+
+    scope: Scope
+    source: str
+    tags: tuple[str, ...]
+    metadata: dict[str, JsonValue]
+    since: datetime
+
+    @classmethod
+    def of(cls, terms: Terms, place: Place, path: str, since: datetime) -> Standing:
+        """Raises InvalidInput where a folder on the way has no name that a project or a crew can have."""
+        return cls(
+            scope=place.scope(terms.workspace),
+            source=path,
+            tags=(terms.standing,) if place.institutional else (),
+            metadata={VAULT: terms.vault, **place.metadata},
+            since=since,
+        )
+
+    def metadata_of(self, identifier: UUID) -> dict[str, JsonValue]:
+        return {**self.metadata, ENTRY: str(identifier)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What happens to one memory for the sake of a file, and `memory` as it is then; `read`, as it was read, if any."""
+
+    path: str
+    memory: Memory
+    read: Memory | None = None
+    inserted: MemoryWrite | None = None
+    revised: MemoryWrite | None = None
+    strength: Strength | None = None
+    moved: Moved | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return self.inserted is None and self.revised is None and self.strength is None and self.moved is None
+
+    def revises_what_holds(self, at: datetime) -> bool:
+        """Whether its revision can be part of an effect: those revise only what is in recall."""
+        return self.revised is not None and self.read is not None and holds(self.read, at)
+
+
+def of_entry(memory: Memory | None, learning: Learning, standing: Standing, terms: Terms) -> Change:
+    """A memory that is to say what a learning does. One that is superseded keeps what it said, and stays retired."""
+    fresh = memory_of_learning(
+        learning,
+        scope=standing.scope,
+        source=standing.source,
+        tags=standing.tags,
+        metadata=standing.metadata_of(learning.id),
+        otherwise_at=standing.since if memory is None else memory.occurred_to,
+        now=terms.now,
+    )
+    if memory is None:
+        return Change(path=standing.source, memory=fresh.memory, inserted=fresh)
+    if terms.trust is Trust.FILES:
+        return _towards(memory, _like(memory, fresh), fresh.memory.strength, learning.status, standing.source)
+    said = made_to_say(
+        memory,
+        learning,
+        scope=standing.scope,
+        source=standing.source,
+        tags=standing.tags,
+        metadata=standing.metadata_of(learning.id),
+    )
+    return _towards(memory, said, strengthened(memory.strength, learning), learning.status, standing.source)
+
+
+def of_chunk(memory: Memory | None, identifier: UUID, chunk: Chunk, standing: Standing, terms: Terms) -> Change:
+    """A memory that is to say what a piece of a document does."""
+    draft = MemoryDraft(
+        text=chunk.text,
+        title=chunk.title or None,
+        kind=DOCUMENT,
+        tier=Tier.SEMANTIC,
+        source=standing.source,
+        tags=standing.tags,
+        metadata={**standing.metadata_of(identifier), "offset": chunk.offset},
+        occurred_at=standing.since if memory is None else memory.occurred_to,
+        key=f"{DOCUMENT}:{identifier}",
+    )
+    fresh = memory_of_draft(draft, scope=standing.scope, identifier=identifier, now=terms.now)
+    if memory is None:
+        return Change(path=standing.source, memory=fresh.memory, inserted=fresh)
+    strength = fresh.memory.strength if terms.trust is Trust.FILES else memory.strength
+    return _towards(memory, _like(memory, fresh), strength, Status.ACTIVE, standing.source)
+
+
+def retiring(memory: Memory, path: str, why: str) -> Change:
+    """A memory whose place in the vault is no more."""
+    moved = Moved(memory.id, Status.RETIRED, why)
+    return Change(path=path, memory=replace(memory, status=Status.RETIRED), read=memory, moved=moved)
+
+
+def effect_of(changes: Iterable[Change], at: datetime) -> Effect:
+    """All of the changes at once; revisions of what is out of recall are not part of it."""
+    several = tuple(changes)
+    revised = [change for change in several if change.revises_what_holds(at)]
+    return Effect(
+        expected={change.memory.id: change.read.revision for change in revised if change.read is not None},
+        inserted=tuple(change.inserted for change in several if change.inserted is not None),
+        revised=tuple(change.revised for change in revised if change.revised is not None),
+        moved=tuple(change.moved for change in several if change.moved is not None),
+        adjusted={change.memory.id: _adjusting(change) for change in several if change.strength is not None},
+    )
+
+
+def _towards(memory: Memory, said: MemoryWrite, strength: Strength, status: Status, path: str) -> Change:
+    """From what a memory is to what it is to be; nothing where there is no difference."""
+    superseded = memory.superseded_by is not None
+    differs = said.memory != memory and not superseded
+    moves = memory.status is not status and not superseded
+    reason = f"its place in the vault, {path}, says {status.value}"
+    return Change(
+        path=path,
+        memory=replace(
+            said.memory if differs else memory, strength=strength, status=status if moves else memory.status
+        ),
+        read=memory,
+        revised=said if differs else None,
+        strength=strength if strength != memory.strength else None,
+        moved=Moved(memory.id, status, reason) if moves else None,
+    )
+
+
+def _like(memory: Memory, fresh: MemoryWrite) -> MemoryWrite:
+    """What is said anew, of the memory that is there: what only the store knows of it stays."""
+    later = replace(
+        memory,
+        scope=fresh.memory.scope,
+        kind=fresh.memory.kind,
+        tier=fresh.memory.tier,
+        visibility=fresh.memory.visibility,
+        title=fresh.memory.title,
+        text=fresh.memory.text,
+        source=fresh.memory.source,
+        origin=fresh.memory.origin,
+        occurred_from=fresh.memory.occurred_from,
+        occurred_to=fresh.memory.occurred_to,
+        valid_from=fresh.memory.valid_from,
+        valid_until=fresh.memory.valid_until,
+        topic_key=fresh.memory.topic_key,
+        key=memory.key or fresh.memory.key,
+        tags=fresh.memory.tags,
+        metadata=fresh.memory.metadata,
+    )
+    return MemoryWrite(later, (own_cue(later),))
+
+
+def _adjusting(change: Change) -> Callable[[Strength], Adjustment]:
+    before, after = change.read, change.strength
+
+    def adjusted(strength: Strength) -> Adjustment:
+        if before is None or after is None or strength != before.strength:
+            raise Conflict(f"memory {change.memory.id} was used or judged meanwhile")
+        return Adjustment(after)
+
+    return adjusted

@@ -1,0 +1,246 @@
+"""One file of a vault as text: the learnings in it, what else it says, and the same text with some entries changed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from typing import Final
+from uuid import UUID, uuid5
+
+from remembrancer.domain.event import Origin
+from remembrancer.domain.front_matter import BYTE_ORDER_MARK, Block, Span, blocks, normal, told, written
+from remembrancer.domain.learning import Domain, Learning, LearningType, learning_of
+from remembrancer.domain.memory import Status
+from remembrancer.errors import InvalidInput
+from remembrancer.policies.vault.headers import Fault, Header, Value, edited, header, rendered
+from remembrancer.policies.vault.places import holds_learnings
+
+_IDS: Final = UUID("3f6d2a9e-53b1-5c0e-9b7e-6f0a3c1d8e42")
+_OWN_FIELD: Final = re.compile(
+    rf"^(?:id\s*:\s*[\"']?[0-9a-f]{{8}}-|type\s*:\s*[\"']?(?:{'|'.join(LearningType)})\b|reinforcement_count\s*:)",
+    re.MULTILINE,
+)
+_END_OF_LINE: Final = re.compile(r"\r\n|\n|\r")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What is wrong with a file of the vault, and where: the line from 1; None: with all of it."""
+
+    path: str
+    line: int | None
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path if self.line is None else f'{self.path}:{self.line}'}: {self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A learning and where it stands. `named` False: its header has no id yet, and it goes by one derived from it."""
+
+    block: Block
+    body: Span
+    header: Header
+    learning: Learning
+    named: bool
+
+
+@dataclass(frozen=True, slots=True)
+class VaultFile:
+    """A file as read. `prose`: what stands under no header of a learning. `findings`: what could not be taken; a file
+    with any is not written to.
+    """
+
+    path: str
+    text: str
+    entries: tuple[Entry, ...]
+    prose: tuple[Span, ...]
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """An entry, by its place in its file from 0, and what it is to say."""
+
+    place: int
+    learning: Learning
+
+
+def parsed(path: str, text: str) -> VaultFile:
+    """A file's text taken apart. What has no header of a learning is a document, whatever lines of `---` it has."""
+    found = blocks(text)
+    if not (holds_learnings(path) or any(_is_own(text, block) for block in found)):
+        return VaultFile(path, text, (), (Span(_first(text), len(text)),), ())
+    entries: list[Entry] = []
+    findings: list[Finding] = []
+    headers, strays = _told_apart(text, found)
+    findings += [Finding(path, block.line, _STRAY) for block in strays]
+    seen: dict[str, int] = {}
+    for number, block in enumerate(headers):
+        end = headers[number + 1].start if number + 1 < len(headers) else len(text)
+        entry = _entry(path, text, block, Span(block.body.start, end), seen)
+        if isinstance(entry, Entry):
+            entries.append(entry)
+        else:
+            findings.append(entry)
+    prose = Span(_first(text), headers[0].start if headers else len(text))
+    return VaultFile(path, text, tuple(entries), (prose,), tuple(sorted(findings, key=lambda one: one.line or 0)))
+
+
+def with_edits(file: VaultFile, edits: Sequence[Edit], appended: Sequence[Learning] = ()) -> str | Finding:
+    """The file's text with these entries saying that, and new ones at its end; all else as it is, byte for byte.
+
+    A Finding where that cannot be done without touching more; or where it would not be read again as it is meant.
+    """
+    text = file.text
+    end = next((found.group() for found in _END_OF_LINE.finditer(text)), "\n")
+    for edit in sorted(edits, key=lambda one: -one.place):
+        entry = file.entries[edit.place]
+        changed = _entry_with(entry, text, edit.learning, end)
+        if isinstance(changed, Fault):
+            return Finding(file.path, entry.block.line + changed.line, changed.message)
+        text = text[: entry.block.header.start if entry.block.header else 0] + changed + text[entry.body.end :]
+    for learning in appended:
+        text = _ended(text, end) + new_entry(learning).replace("\n", end)
+    return _checked(file, text, edits, appended)
+
+
+def new_entry(learning: Learning) -> str:
+    """A learning as an entry of a file."""
+    values = {name: value for name, value in _values(learning).items() if name in _ALWAYS or value != _SILENT[name]}
+    return f"---\n{rendered(values)}---\n{written(learning.text)}\n"
+
+
+_STRAY: Final = (
+    "a line of --- stands before what looks like a header and is none of a learning:"
+    r" close it and give it an id, or write \--- where it belongs to a text"
+)
+_ALWAYS: Final = ("id", "type", "domain", "importance", "reinforcement_count", "status")
+
+
+def _first(text: str) -> int:
+    return len(BYTE_ORDER_MARK) if text.startswith(BYTE_ORDER_MARK) else 0
+
+
+def _is_own(text: str, block: Block) -> bool:
+    return block.header is not None and _OWN_FIELD.search(text[block.header.start : block.header.end]) is not None
+
+
+def _told_apart(text: str, found: Sequence[Block]) -> tuple[list[Block], list[Block]]:
+    """Headers, and what only begins like one: that belongs to the text before it."""
+    headers: list[Block] = []
+    strays: list[Block] = []
+    for block in found:
+        known = block.header is not None and _FIELD.search(text[block.header.start : block.header.end])
+        (headers if known else strays).append(block)
+    return headers, strays
+
+
+_FIELD: Final = re.compile(
+    r"^(?:id|type|domain|importance|reinforcement_count|last_reinforced|status|phase|promoted_from)\s*:", re.MULTILINE
+)
+
+
+def _entry(path: str, text: str, block: Block, body: Span, seen: dict[str, int]) -> Entry | Finding:
+    if block.header is None:
+        return Finding(path, block.line, _STRAY)
+    read = header(text[block.header.start : block.header.end])
+    if isinstance(read, Fault):
+        return Finding(path, block.line + read.line, read.message)
+    said = told(text[body.start : body.end])
+    values = dict(read.values)
+    named = values.get("id") is not None
+    if not named:
+        # The same entry gets the same id each time, so that reading it twice makes no second memory of it.
+        seen[said] = seen.get(said, 0) + 1
+        values["id"] = uuid5(_IDS, f"{path}\n{seen[said]}\n{said}")
+    try:
+        return Entry(block, body, read, learning_of(values, said), named)
+    except InvalidInput as error:
+        return Finding(path, block.line + read.lines.get(error.argument, 0), str(error))
+
+
+def _entry_with(entry: Entry, text: str, learning: Learning, end: str) -> str | Fault:
+    """The entry from its header on, saying that."""
+    now, then = _values(entry.learning), _values(learning)
+    changes = {name: then[name] for name in then if then[name] != now[name]}
+    if not entry.named:
+        changes["id"] = then["id"]
+    head = edited(entry.header, changes) if changes else entry.header.text
+    if isinstance(head, Fault):
+        return head
+    fence = text[entry.block.header.end : entry.body.start] if entry.block.header else ""
+    body = text[entry.body.start : entry.body.end]
+    if learning.text != entry.learning.text:
+        core = body.strip()
+        before, after = body[: body.index(core)], body[body.index(core) + len(core) :]
+        body = before + written(learning.text).replace("\n", end) + after
+    return head + fence + body
+
+
+def _ended(text: str, end: str) -> str:
+    """The text, ended by a blank line where there is any."""
+    if not text.strip(BYTE_ORDER_MARK):
+        return text
+    if not text.endswith(("\n", "\r")):
+        text += end
+    return text if text.endswith(end * 2) or text.strip() == "" else text + end
+
+
+def _checked(file: VaultFile, text: str, edits: Sequence[Edit], appended: Sequence[Learning]) -> str | Finding:
+    """The text, where it reads as it is meant."""
+    meant = [entry.learning for entry in file.entries]
+    for edit in edits:
+        meant[edit.place] = edit.learning
+    after = parsed(file.path, text)
+    read = [entry.learning for entry in after.entries]
+    if after.findings or [*map(_comparable, read)] != [*map(_comparable, [*meant, *appended])]:
+        return Finding(file.path, None, "cannot be changed in place: it would not be read again as it is meant")
+    return text
+
+
+def _comparable(learning: Learning) -> Learning:
+    return replace(learning, text=normal(learning.text))
+
+
+def _values(learning: Learning) -> Mapping[str, Value]:
+    """What the header of a learning says."""
+    created: date | datetime | None = learning.created_at
+    return {
+        "id": str(learning.id),
+        "type": learning.type.value,
+        "domain": learning.domain.value,
+        "importance": learning.importance,
+        "reinforcement_count": learning.reinforcement_count,
+        "last_reinforced": learning.last_reinforced,
+        "status": learning.status.value,
+        "phase": learning.phase,
+        "created_at": created,
+        "session_id": learning.session_id,
+        "session_task": learning.session_task,
+        "promoted_from": learning.promoted_from,
+        "title": learning.title,
+        "tags": learning.tags,
+        "origin": learning.origin.value,
+        "confidence": learning.confidence,
+        "topic_key": learning.topic_key,
+        "agent": learning.agent,
+        "session": learning.session,
+        "valid_from": learning.valid_from,
+        "valid_until": learning.valid_until,
+    }
+
+
+_SILENT: Final[Mapping[str, Value]] = {
+    **dict.fromkeys(_values(Learning(id=_IDS, text="-"))),
+    "type": LearningType.PROCEDURAL.value,
+    "domain": Domain.TEAM.value,
+    "status": Status.ACTIVE.value,
+    "tags": (),
+    "origin": Origin.USER.value,
+    "confidence": 0.5,
+}
+"""What a header need not say."""

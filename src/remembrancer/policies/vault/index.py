@@ -1,0 +1,89 @@
+"""What is known of a vault since it was last looked at: derived, and made anew wherever it does not fit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any, Final
+from uuid import UUID
+
+from remembrancer.policies.vault.merging import Base
+
+VERSION: Final = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """A file as it was: when it was last modified (nanoseconds since 1970), its size in bytes, the SHA-256 of its
+    content; `bases`: what was agreed on each of its entries, by id; `chunks`: the ids of its chunks.
+
+    `modified` -1: it is to be read again, whatever it looks like.
+    """
+
+    modified: int
+    size: int
+    digest: str
+    bases: Mapping[UUID, Base]
+    chunks: tuple[UUID, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """`files`: by path."""
+
+    files: Mapping[str, Known] = field(default_factory=lambda: MappingProxyType({}))
+
+    def bases(self) -> dict[UUID, Base]:
+        return {identifier: base for known in self.files.values() for identifier, base in known.bases.items()}
+
+    def owners(self) -> dict[UUID, str]:
+        """The file that each entry and each chunk stood in."""
+        return {identifier: path for path, known in self.files.items() for identifier in (*known.bases, *known.chunks)}
+
+
+def index_text(index: Index) -> str:
+    """The index as JSON, the same for the same index."""
+    files = {path: _told(index.files[path]) for path in sorted(index.files)}
+    return json.dumps({"version": VERSION, "files": files}, ensure_ascii=False, separators=(",", ":"))
+
+
+def index_of(text: str | None) -> Index:
+    """The index of that JSON; an empty one where there is none, or it is not ours: everything is read again then."""
+    if text is None:
+        return Index()
+    try:
+        read: Any = json.loads(text)
+        if read["version"] != VERSION:
+            return Index()
+        return Index({str(path): _known(known) for path, known in read["files"].items()})
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return Index()
+
+
+def _told(known: Known) -> dict[str, Any]:
+    return {
+        "modified": known.modified,
+        "size": known.size,
+        "sha256": known.digest,
+        "entries": {
+            str(identifier): {"recorded_at": base.recorded_at.isoformat(), "agreed": base.agreed}
+            for identifier, base in sorted(known.bases.items())
+        },
+        "chunks": [str(identifier) for identifier in known.chunks],
+    }
+
+
+def _known(read: Any) -> Known:
+    return Known(
+        modified=int(read["modified"]),
+        size=int(read["size"]),
+        digest=str(read["sha256"]),
+        bases={
+            UUID(identifier): Base(dict(base["agreed"]), datetime.fromisoformat(base["recorded_at"]))
+            for identifier, base in read["entries"].items()
+        },
+        chunks=tuple(UUID(identifier) for identifier in read["chunks"]),
+    )

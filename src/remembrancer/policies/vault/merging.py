@@ -1,0 +1,87 @@
+"""A learning in two places, its file and the store, each of which may have changed since they last agreed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from datetime import date, datetime
+from enum import StrEnum
+from hashlib import sha256
+from typing import Any, Final, cast
+
+from remembrancer.domain.learning import Learning
+from remembrancer.domain.memory import Memory, Status
+from remembrancer.domain.validation import JsonScalar, JsonValue
+
+Agreed = Mapping[str, JsonValue]
+"""What file and store last agreed on, field by field; of the text, a digest."""
+
+_FIELDS: Final = tuple(field.name for field in fields(Learning) if field.name != "id")
+_COUNTED: Final = ("reinforcement_count", "last_reinforced")
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """What was agreed, and on which memory: one of another store, or made anew since, has agreed on nothing.
+
+    `recorded_at`: when that memory was recorded.
+    """
+
+    agreed: Agreed
+    recorded_at: datetime
+
+
+def agreed(learning: Learning) -> dict[str, JsonValue]:
+    """A learning as it is kept to be compared with later."""
+    return {name: _plain(name, getattr(learning, name)) for name in _FIELDS}
+
+
+def base_for(base: Base | None, memory: Memory) -> Agreed | None:
+    """What was agreed on with this memory; None where nothing was."""
+    return base.agreed if base is not None and base.recorded_at == memory.recorded_at else None
+
+
+def merged(file: Learning, memory: Learning, base: Agreed | None, *, superseded: bool) -> Learning:
+    """What both are to say from now on.
+
+    Of each field, what changed since they last agreed; where both did, or nobody knows what was agreed, what the file
+    says, for it is the truth. But use is counted in the store: there, of two counts that both moved, and of two days,
+    the greater one holds, so that merging twice is as good as once. A memory that is superseded stays retired, and the
+    day an entry does not give is the one that is remembered.
+    """
+    taken: dict[str, Any] = {}
+    for name in _FIELDS:
+        here, there = getattr(file, name), getattr(memory, name)
+        if here == there:
+            continue
+        if base is not None and _plain(name, here) == base[name]:
+            taken[name] = there
+        elif (base is None or _plain(name, there) != base[name]) and name in _COUNTED:
+            taken[name] = max((each for each in (here, there) if each is not None), default=None)
+    if file.created_at is None:
+        taken["created_at"] = memory.created_at
+    if superseded:
+        taken["status"] = Status.RETIRED
+    return replace(file, **taken)
+
+
+def says_enough(file: Learning, meant: Learning) -> bool:
+    """Whether a file need not be written to: that an entry does not say when it was made is no reason by itself."""
+    return replace(meant, created_at=file.created_at) == file if file.created_at is None else meant == file
+
+
+def _plain(name: str, value: object) -> JsonValue:
+    if name == "text":
+        return sha256(str(value).encode()).hexdigest()
+    match value:
+        case StrEnum():
+            return value.value
+        case date() | datetime():
+            return value.isoformat()
+        case tuple():
+            return [str(each) for each in cast("tuple[object, ...]", value)]
+        case None | str() | int() | float():
+            scalar: JsonScalar = value
+            return scalar
+        case _:
+            raise TypeError(f"{name}: {value!r} is no field of a learning")

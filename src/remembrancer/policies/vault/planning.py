@@ -1,0 +1,344 @@
+"""What a sync is to do, decided from what the files say, what the store says, and what they last agreed on."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, timedelta
+from typing import Final
+from uuid import UUID, uuid5
+
+from remembrancer.domain.learning import Learning
+from remembrancer.domain.memory import Memory, Status
+from remembrancer.domain.scope import Visibility
+from remembrancer.errors import InvalidInput
+from remembrancer.policies.learnings import KINDS, learning_of_memory, moment_of
+from remembrancer.policies.vault.changes import (
+    DOCUMENT,
+    ENTRY,
+    VAULT,
+    Change,
+    Standing,
+    Terms,
+    Trust,
+    of_chunk,
+    of_entry,
+    retiring,
+)
+from remembrancer.policies.vault.chunks import Chunk, chunks
+from remembrancer.policies.vault.files import Edit, Entry, Finding, VaultFile
+from remembrancer.policies.vault.index import Index, Known
+from remembrancer.policies.vault.merging import Base, agreed, base_for, merged, says_enough
+from remembrancer.policies.vault.places import Place, path_of, place_of, place_of_memory
+
+_CHUNKS: Final = UUID("8c0f4e3b-2d57-5a1c-8e96-0b7d4f2a6c13")
+_WORKTREE: Final = "worktree"
+"""A folder with a copy of the whole project: what stands in it beside learnings is the project's, not the task's."""
+_DAY: Final = re.compile(r"(?<!\d)(\d{4})-?(\d{2})-?(\d{2})(?!\d)")
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A file that was read: what is in it, when it was last modified, in nanoseconds since 1970, and the pieces of what
+    stands in it under no header, by id.
+    """
+
+    file: VaultFile
+    modified: int
+    chunks: Mapping[UUID, Chunk]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """All that a sync decides by.
+
+    `read`: the files that may have changed; `unchanged`: those that did not, as the index has them. `unclear`: files,
+    and folders ending in `/`, of which nobody can say what is in them. `memories`: those that stood or stand in the
+    vault, by id, whatever their status. `formed`: learnings in recall that no file has.
+    """
+
+    index: Index
+    read: Mapping[str, Read]
+    unchanged: Mapping[str, Known]
+    unclear: frozenset[str]
+    memories: Mapping[UUID, Memory]
+    formed: Sequence[Memory]
+
+    def is_unclear(self, path: str) -> bool:
+        return path in self.unclear or any(path.startswith(one) for one in self.unclear if one.endswith("/"))
+
+
+@dataclass(slots=True)
+class FilePlan:
+    """What happens to a file and to the memories of what stands in it. `agreed`: on what, after that, by id. `again`: it
+    is to be read again next time, whatever it looks like.
+    """
+
+    edits: list[Edit] = field(default_factory=list[Edit])
+    appended: list[Learning] = field(default_factory=list[Learning])
+    changes: list[Change] = field(default_factory=list[Change])
+    agreed: dict[UUID, Base] = field(default_factory=dict[UUID, Base])
+    chunks: list[UUID] = field(default_factory=list[UUID])
+    findings: list[Finding] = field(default_factory=list[Finding])
+    left: list[Finding] = field(default_factory=list[Finding])
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """`files`: by path, those that were read, and new ones. `gone`: memories whose place is no more. `left`: what no
+    file can take in.
+    """
+
+    files: Mapping[str, FilePlan]
+    gone: Sequence[Change]
+    left: Sequence[Finding]
+    waiting: int
+    """Learnings formed here that stand in no file and were not to be written."""
+
+
+def chunks_of(file: VaultFile, vault: str) -> dict[UUID, Chunk]:
+    """The pieces of what a file says under no header, by ids that stay the same while path and text do."""
+    if not file.entries and not file.findings and _WORKTREE in file.path.split("/"):
+        return {}
+    times: dict[str, int] = defaultdict(int)
+    found: dict[UUID, Chunk] = {}
+    for chunk in (chunk for span in file.prose for chunk in chunks(file.text, span)):
+        times[chunk.text] += 1
+        found[uuid5(_CHUNKS, f"{vault}\n{file.path}\n{times[chunk.text]}\n{chunk.text}")] = chunk
+    return found
+
+
+def planned(world: World, terms: Terms) -> Plan:
+    owners = _owners(world)
+    files: dict[str, FilePlan] = defaultdict(FilePlan)
+    bases = world.index.bases()
+    for path, read in world.read.items():
+        files[path] = _file_plan(read, owners, bases, world, terms)
+    left: list[Finding] = []
+    targets = new_places(world.formed, {*world.read, *world.unchanged}, terms)
+    if terms.trust is Trust.BOTH:
+        for memory in world.formed:
+            left += _written_down(memory, targets[memory.id], files, world, terms)
+    here = set(owners) | {chunk for plan in files.values() for chunk in plan.chunks}
+    here |= {chunk for known in world.unchanged.values() for chunk in known.chunks}
+    return Plan(files, _gone(world, here, terms), left, len(world.formed) if terms.trust is Trust.FILES else 0)
+
+
+def new_places(formed: Iterable[Memory], known: Collection[str], terms: Terms) -> dict[UUID, str | None]:
+    """The file that each learning formed here goes to; None where none can be named. `known`: the files there are."""
+    paths: dict[Place, str | None] = {}
+    targets: dict[UUID, str | None] = {}
+    for memory in formed:
+        place = place_of_memory(memory, standing=terms.standing)
+        if place not in paths:
+            paths[place] = path_of(place, project=terms.project, known=known)
+        targets[memory.id] = paths[place]
+    return targets
+
+
+def same_as_agreed(known: Known, path: str, memories: Mapping[UUID, Memory], terms: Terms) -> bool:
+    """Whether the store still says of all that stands in an unchanged file what was agreed on."""
+    try:
+        standing = Standing.of(terms, place_of(path, project=terms.project), path, terms.now)
+    except InvalidInput:
+        return False
+    for identifier, base in known.bases.items():
+        memory = memories.get(identifier)
+        if memory is None or memory.recorded_at != base.recorded_at or not _stands(memory, standing):
+            return False
+        if agreed(learning_of_memory(memory, standing=standing.tags)) != base.agreed:
+            return False
+    found = [memories.get(identifier) for identifier in known.chunks]
+    return all(memory is not None and memory.status is Status.ACTIVE and _stands(memory, standing) for memory in found)
+
+
+def belongs(memory: Memory, terms: Terms) -> bool:
+    """Whether a memory that no file has is a learning for this vault: one that all may read, and no other vault's."""
+    ours = memory.metadata.get(VAULT) in {None, terms.vault}
+    inside = terms.project is None or memory.scope.project == terms.project
+    return memory.kind in KINDS and memory.visibility is Visibility.WORKSPACE and ours and inside
+
+
+def _stands(memory: Memory, standing: Standing) -> bool:
+    """Whether it says where it stands."""
+    told = standing.metadata_of(memory.id)
+    metadata = all(memory.metadata.get(name) == told[name] for name in told)
+    return memory.source == standing.source and metadata and set(standing.tags) <= set(memory.tags)
+
+
+def _owners(world: World) -> dict[UUID, str]:
+    """The file that each entry counts as standing in: of several that have its id, the one that had it, else the one
+    nearest to the root.
+    """
+    before = world.index.owners()
+    owners: dict[UUID, str] = {}
+    candidates = [
+        *((identifier, path) for path, known in world.unchanged.items() for identifier in known.bases),
+        *((entry.learning.id, path) for path, read in world.read.items() for entry in read.file.entries),
+    ]
+    for identifier, path in sorted(candidates, key=lambda one: (one[1].count("/"), one[1])):
+        if identifier not in owners or before.get(identifier) == path:
+            owners[identifier] = path
+    return owners
+
+
+def _file_plan(
+    read: Read, owners: Mapping[UUID, str], bases: Mapping[UUID, Base], world: World, terms: Terms
+) -> FilePlan:
+    file = read.file
+    plan = FilePlan(findings=list(file.findings))
+    place = place_of(file.path, project=terms.project)
+    try:
+        standing = Standing.of(terms, place, file.path, _since(file.path, read.modified))
+    except InvalidInput as error:
+        plan.findings.append(Finding(file.path, None, f"whose it is cannot be told from its path: {error}"))
+        return plan
+    seen: dict[UUID, Learning] = {}
+    for number, entry in enumerate(file.entries):
+        identifier = entry.learning.id
+        if owners[identifier] != file.path or identifier in seen:
+            plan.again = True  # the other may go, and leave this one
+            plan.findings += _copied(file, entry, owners[identifier], seen.get(identifier), world)
+            continue
+        seen[identifier] = entry.learning
+        _plan_entry(plan, number, entry, bases.get(identifier), world.memories.get(identifier), standing, terms)
+    _plan_chunks(plan, read, standing, world, terms)
+    if file.findings and file.path in world.index.files:
+        # What stood under a header that cannot be read now was agreed on all the same.
+        known = world.index.files[file.path].bases
+        plan.agreed |= {identifier: base for identifier, base in known.items() if identifier not in owners}
+    plan.again = plan.again or bool(plan.findings or plan.left)
+    return plan
+
+
+def _plan_entry(
+    plan: FilePlan,
+    number: int,
+    entry: Entry,
+    base: Base | None,
+    memory: Memory | None,
+    standing: Standing,
+    terms: Terms,
+) -> None:
+    if memory is not None and memory.kind not in KINDS:
+        said = f"its id is that of a memory of another kind ({memory.kind})"
+        plan.findings.append(Finding(standing.source, entry.block.line, said))
+        return
+    meant = entry.learning
+    if memory is not None:
+        superseded = memory.superseded_by is not None
+        theirs = learning_of_memory(memory, standing=standing.tags)
+        if terms.trust is Trust.FILES:
+            meant = merged(meant, replace(meant, created_at=theirs.created_at), None, superseded=superseded)
+        else:
+            meant = merged(meant, theirs, base_for(base, memory), superseded=superseded)
+        if superseded and meant.text != theirs.text:
+            said = f"memory {memory.id} is superseded by {memory.superseded_by}: what it said stays"
+            plan.left.append(Finding(standing.source, entry.block.line, said))
+    elif not entry.named:
+        meant = replace(meant, created_at=meant.created_at or standing.since.date())
+    change = of_entry(memory, meant, standing, terms)
+    if terms.trust is Trust.BOTH and not (entry.named and says_enough(entry.learning, meant)):
+        plan.edits.append(Edit(number, meant))
+    if not change.is_empty:
+        plan.changes.append(change)
+    plan.agreed[meant.id] = _base(change.memory, standing.tags)
+
+
+def _plan_chunks(plan: FilePlan, read: Read, standing: Standing, world: World, terms: Terms) -> None:
+    for identifier, chunk in read.chunks.items():
+        try:
+            change = of_chunk(world.memories.get(identifier), identifier, chunk, standing, terms)
+        except InvalidInput as error:
+            line = read.file.text.count("\n", 0, chunk.offset) + 1
+            plan.findings.append(Finding(read.file.path, line, str(error)))
+            continue
+        plan.chunks.append(identifier)
+        if not change.is_empty:
+            plan.changes.append(change)
+
+
+def _copied(file: VaultFile, entry: Entry, owner: str, twin: Learning | None, world: World) -> Iterable[Finding]:
+    """An entry whose id another one has: a plain copy says nothing new, one with another text must be told."""
+    identifier = entry.learning.id
+    if owner in world.read:
+        texts = {one.learning.text for one in world.read[owner].file.entries if one.learning.id == identifier}
+        copied = entry.learning.text in texts
+    else:
+        copied = agreed(entry.learning)["text"] == world.unchanged[owner].bases[identifier].agreed["text"]
+    if copied and twin is None:
+        return
+    said = f"id: {identifier} stands in {owner} already and says something else there; this one is not taken"
+    yield Finding(file.path, entry.block.line, said)
+
+
+def _written_down(
+    memory: Memory, path: str | None, files: dict[str, FilePlan], world: World, terms: Terms
+) -> Iterable[Finding]:
+    """A learning formed here goes to the end of the file of its place."""
+    place = place_of_memory(memory, standing=terms.standing)
+    if path is None:
+        yield Finding(str(memory.id), None, f"no file can be named for {_spoken(place)}")
+        return
+    read = world.read.get(path)
+    if world.is_unclear(path) or (read is not None and read.file.findings):
+        yield Finding(str(memory.id), None, f"{path} has findings: nothing is written to it")
+        return
+    try:
+        standing = Standing.of(terms, place, path, terms.now)
+        learning = learning_of_memory(memory, standing=standing.tags)
+    except InvalidInput as error:
+        yield Finding(str(memory.id), None, f"cannot be written as an entry: {error}")
+        return
+    plan = files[path]
+    plan.appended.append(learning)
+    change = of_entry(memory, learning, standing, terms)
+    if not change.is_empty:
+        plan.changes.append(change)
+    plan.agreed[memory.id] = _base(change.memory, standing.tags)
+
+
+def is_marked(memory: Memory, vault: str) -> bool:
+    """Whether a memory says itself that it stands in the vault."""
+    return memory.metadata.get(VAULT) == vault and memory.metadata.get(ENTRY) == str(memory.id)
+
+
+def _gone(world: World, here: Collection[UUID], terms: Terms) -> list[Change]:
+    """What stood in the vault and does no more, unless a file that nobody can read may have it."""
+    before = world.index.owners()
+    gone: list[Change] = []
+    for identifier, memory in world.memories.items():
+        path = before.get(identifier) or memory.source or ""
+        stood = identifier in before or is_marked(memory, terms.vault)
+        if not stood or identifier in here or memory.status is not Status.ACTIVE or world.is_unclear(path):
+            continue
+        read = world.read.get(path)
+        if read is not None and read.file.findings and memory.kind != DOCUMENT:
+            continue  # it may stand under one of the headers that cannot be read
+        gone.append(retiring(memory, path, f"it no longer stands in the vault, where it stood in {path}"))
+    return gone
+
+
+def _base(memory: Memory, tags: tuple[str, ...]) -> Base:
+    return Base(agreed(learning_of_memory(memory, standing=tags)), memory.recorded_at)
+
+
+def _spoken(place: Place) -> str:
+    job = "" if place.job is None else f", job {place.job!r}"
+    return ("the workspace" if place.project is None else f"project {place.project!r}") + job
+
+
+def _since(path: str, modified: int) -> datetime:
+    """When what does not say when it was made counts as made: the last day that its path names, else the day it was
+    last modified.
+    """
+    for year, month, day in reversed(_DAY.findall(path)):
+        try:
+            return moment_of(date(int(year), int(month), int(day)))
+        except ValueError:
+            continue
+    return moment_of((_EPOCH + timedelta(microseconds=modified // 1000)).date())

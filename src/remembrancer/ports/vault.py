@@ -1,0 +1,75 @@
+"""A folder of markdown files that memories are kept in: looking at it, reading, and writing without overwriting.
+
+Paths are relative to its root, with `/` between their parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+MAX_FILE_BYTES: Final = 16 * 1024 * 1024
+"""One file of a vault."""
+MAX_FILES: Final = 200_000
+"""Files of one vault."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stat:
+    """When a file was last modified, in nanoseconds since 1970, and its size in bytes."""
+
+    modified: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """The markdown files there are, by path, and what was not looked at, with the reason.
+
+    `indexed_at`: when the index was last written, by the clock the files' times are of; 0: never.
+    """
+
+    files: Mapping[str, Stat]
+    refused: Mapping[str, str]
+    indexed_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """A file as read: its text, byte order mark and line ends included, and the SHA-256 of its bytes, in hex."""
+
+    text: str
+    digest: str
+    stat: Stat
+
+
+class VaultFiles(Protocol):
+    @property
+    def name(self) -> str:
+        """What its memories are known by as this vault's: another vault of the workspace has another one."""
+        ...
+
+    async def scan(self) -> Scan:
+        """Raises InvalidInput where the root is no folder, or holds more files than a vault may."""
+        ...
+
+    async def read(self, paths: Sequence[str]) -> Mapping[str, Content | str]:
+        """The content of each file, or why it cannot be read: gone, too large, not UTF-8, outside the root."""
+        ...
+
+    async def replace(self, path: str, text: str, *, expected: str | None) -> Content:
+        """Write a file whole, or not at all: whoever reads it sees the old or the new one.
+
+        `expected`: the digest it must still have; None: it must not be there. Raises Conflict where that is not so,
+        InvalidInput for a path outside the root or a text too large, StoreUnavailable where it cannot be written.
+        """
+        ...
+
+    async def index(self) -> str | None:
+        """What `put_index` kept last; None where there is nothing that can be read."""
+        ...
+
+    async def put_index(self, text: str) -> None:
+        """Keep what was found out about the vault. Raises StoreUnavailable."""
+        ...

@@ -1,0 +1,210 @@
+"""Reviews: what waits for one, and what there were."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from remembrancer.domain.effect import Effect
+from remembrancer.domain.memory import Memory, Status
+from remembrancer.domain.review import Evidence, Rating
+from remembrancer.domain.scope import Reader, Visibility
+from remembrancer.domain.strength import Adjustment, Exposed, Exposure
+from remembrancer.ports.store import Store
+from remembrancer.testing.contract.base import StoreSuite, awaited, exported, remember
+from remembrancer.testing.contract.memories import LATER
+from remembrancer.testing.contract.world import a_review
+from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, indexed
+
+ONE, TWO, THREE = (a_memory(text, memory_id=UUID(int=n)) for n, text in enumerate(("one", "two", "three"), start=1))
+MATE: Final = replace(SCOPE, agent="bob")
+HIDDEN: Final = replace(a_memory("hidden", scope=MATE), visibility=Visibility.OWN)
+
+
+def after(minutes: int) -> datetime:
+    return NOW + timedelta(minutes=minutes)
+
+
+async def retrieve(
+    store: Store,
+    memory: Memory,
+    minutes: int,
+    query: str = "",
+    *,
+    session: str | None = None,
+    kind: Exposure = Exposure.RETRIEVED,
+) -> None:
+    exposed = Exposed(memory.id, kind, after(minutes), query=query, session=session)
+    await store.adjust(Reader(memory.scope), [], Adjustment, at=NOW, exposed=[exposed])
+
+
+async def waiting(store: Store, kind: Exposure = Exposure.RETRIEVED, *, limit: int = 99) -> list[UUID]:
+    return [evidence.memory_id for evidence in await store.unreviewed(SCOPE, kind, limit=limit)]
+
+
+async def review(store: Store, memory: Memory, *, until: int, minutes: int = 99) -> None:
+    given = a_review(memory.id, at=after(minutes), evidence_until=after(until))
+    await store.commit(SCOPE, Effect(reviewed=(given,)), at=LATER)
+
+
+class EvidenceContract(StoreSuite):
+    @awaited
+    async def test_evidence_tells_when_it_was_retrieved_and_asked_what_oldest_first(self, store: Store) -> None:
+        await remember(store, indexed(ONE))
+        await retrieve(store, ONE, 7, "which bird?", session="tuesday")
+        await retrieve(store, ONE, 3, "what flew by?", session="monday")
+        assert await store.unreviewed(SCOPE, Exposure.RETRIEVED, limit=9) == (
+            Evidence(
+                memory_id=ONE.id,
+                at=(after(3), after(7)),
+                queries=("what flew by?", "which bird?"),
+                session="tuesday",
+            ),
+        )
+
+    @awaited
+    async def test_a_question_and_a_session_may_be_unknown(self, store: Store) -> None:
+        await remember(store, indexed(ONE))
+        await retrieve(store, ONE, 3)
+        assert await store.unreviewed(SCOPE, Exposure.RETRIEVED, limit=9) == (
+            Evidence(memory_id=ONE.id, at=(after(3),), queries=("",)),
+        )
+
+    @awaited
+    async def test_what_was_never_exposed_does_not_wait(self, store: Store) -> None:
+        await remember(store, indexed(ONE))
+        assert await waiting(store) == []
+
+    @awaited
+    async def test_only_exposures_of_that_kind_count(self, store: Store) -> None:
+        await remember(store, indexed(ONE), indexed(TWO))
+        await retrieve(store, ONE, 1)
+        await retrieve(store, TWO, 1, kind=Exposure.USED)
+        assert await waiting(store) == [ONE.id]
+        assert await waiting(store, Exposure.USED) == [TWO.id]
+        assert await waiting(store, Exposure.SHOWN) == []
+
+    @awaited
+    async def test_what_a_review_has_answered_waits_no_more(self, store: Store) -> None:
+        await remember(store, indexed(ONE))
+        await retrieve(store, ONE, 3)
+        await review(store, ONE, until=3)
+        assert await waiting(store) == []
+
+    @awaited
+    async def test_what_came_after_the_evidence_of_a_review_waits_for_the_next(self, store: Store) -> None:
+        await remember(store, indexed(ONE))
+        for minutes in (3, 4, 5):
+            await retrieve(store, ONE, minutes, f"question {minutes}")
+        await review(store, ONE, until=4, minutes=9)
+        (evidence,) = await store.unreviewed(SCOPE, Exposure.RETRIEVED, limit=9)
+        assert (evidence.at, evidence.queries) == ((after(5),), ("question 5",))
+
+    @awaited
+    async def test_the_farthest_of_all_reviews_counts(self, store: Store) -> None:
+        await remember(store, indexed(ONE))
+        await retrieve(store, ONE, 3)
+        first = a_review(ONE.id, at=after(8), evidence_until=after(5))
+        again = a_review(ONE.id, at=after(9), evidence_until=after(2), previous=first.at)
+        await store.commit(SCOPE, Effect(reviewed=(first, again)), at=LATER)
+        assert await waiting(store) == []
+
+    @awaited
+    async def test_reviews_of_one_memory_answer_for_no_other(self, store: Store) -> None:
+        await remember(store, indexed(ONE), indexed(TWO))
+        await retrieve(store, ONE, 3)
+        await retrieve(store, TWO, 3)
+        await review(store, ONE, until=9)
+        assert await waiting(store) == [TWO.id]
+
+    @awaited
+    async def test_who_waits_longest_comes_first_then_by_id(self, store: Store) -> None:
+        await remember(store, indexed(ONE), indexed(TWO), indexed(THREE))
+        await retrieve(store, THREE, 1)
+        await retrieve(store, THREE, 9)
+        await retrieve(store, TWO, 2)
+        await retrieve(store, ONE, 2)
+        assert await waiting(store) == [THREE.id, ONE.id, TWO.id]
+        assert await waiting(store, limit=2) == [THREE.id, ONE.id]
+
+    @awaited
+    async def test_what_is_out_of_recall_does_not_wait(self, store: Store) -> None:
+        await remember(store, indexed(ONE), indexed(TWO), indexed(THREE))
+        for memory in (ONE, TWO, THREE):
+            await retrieve(store, memory, 3)
+        await store.set_status(READER, ONE.id, Status.COMPACTED, at=NOW)
+        await store.supersede(READER, TWO.id, THREE.id, at=NOW)
+        assert await waiting(store) == [THREE.id]
+
+    @awaited
+    async def test_what_only_its_owner_sees_waits_too(self, store: Store) -> None:
+        await remember(store, indexed(HIDDEN))
+        await retrieve(store, HIDDEN, 3)
+        assert await waiting(store) == [HIDDEN.id]
+
+
+class ReviewLogContract(StoreSuite):
+    @awaited
+    async def test_reviews_come_whole_and_oldest_first(self, store: Store) -> None:
+        await remember(store, indexed(ONE))
+        first = replace(a_review(ONE.id, at=after(1)), rating=Rating.AGAIN, by="policy")
+        second = a_review(ONE.id, at=after(2), previous=first.at)
+        for given in (first, second):
+            await store.commit(SCOPE, Effect(reviewed=(given,)), at=LATER)
+        assert await store.reviews(READER, ONE.id) == (first, second)
+
+    @awaited
+    async def test_a_memory_has_its_own_reviews_alone(self, store: Store) -> None:
+        await remember(store, indexed(ONE), indexed(TWO))
+        await review(store, ONE, until=3)
+        assert await store.reviews(READER, TWO.id) == ()
+
+    @awaited
+    async def test_what_is_not_there_has_none(self, store: Store) -> None:
+        assert await store.reviews(READER, UUID(int=404)) == ()
+
+    @awaited
+    async def test_a_reader_sees_no_reviews_of_what_it_does_not_see(self, store: Store) -> None:
+        await remember(store, indexed(HIDDEN))
+        await review(store, HIDDEN, until=3)
+        assert await store.reviews(READER, HIDDEN.id) == ()
+        assert len(await store.reviews(Reader(MATE), HIDDEN.id)) == 1
+
+    @awaited
+    async def test_reviews_go_out_and_come_back_the_same(self, store: Store) -> None:
+        await remember(store, indexed(ONE))
+        await retrieve(store, ONE, 3)
+        await review(store, ONE, until=3)
+        rows = await exported(store)
+        async with self.another_store() as other:
+            assert await other.import_rows(SCOPE, rows) == len(rows)
+            assert await exported(other) == rows
+            assert await waiting(other) == []
+
+    @awaited
+    async def test_a_review_that_is_there_stays_as_it_is(self, store: Store) -> None:
+        await remember(store, indexed(ONE))
+        await review(store, ONE, until=3)
+        rows = [{**row, "rating": 1} for row in await exported(store) if row["record"] == "review"]
+        assert await store.import_rows(SCOPE, rows) == 0
+        (kept,) = await store.reviews(READER, ONE.id)
+        assert kept.rating is Rating.GOOD
+
+
+class ExposedInContract(StoreSuite):
+    @awaited
+    async def test_the_memories_of_a_session_come_once_each_by_id(self, store: Store) -> None:
+        await remember(store, indexed(ONE), indexed(TWO), indexed(THREE))
+        for memory, minutes in ((TWO, 1), (ONE, 2), (TWO, 3)):
+            await retrieve(store, memory, minutes, session="monday")
+        await retrieve(store, THREE, 1, session="tuesday")
+        assert await store.exposed_in(SCOPE, "monday", Exposure.RETRIEVED) == (ONE.id, TWO.id)
+
+    @awaited
+    async def test_what_was_exposed_otherwise_does_not_count(self, store: Store) -> None:
+        await remember(store, indexed(ONE), indexed(TWO))
+        await retrieve(store, ONE, 1, session="monday", kind=Exposure.SHOWN)
+        await retrieve(store, TWO, 1)
+        assert await store.exposed_in(SCOPE, "monday", Exposure.RETRIEVED) == ()

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from remembrancer.adapters.llm.shape import wrong_with
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "facts": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"text": {"type": "string"}, "kind": {"enum": ["rule", "fact"]}},
+                "required": ["text"],
+                "additionalProperties": False,
+            },
+        }
+    },
+    "required": ["facts"],
+}
+
+
+@pytest.mark.parametrize("value", [{"facts": []}, {"facts": [{"text": "a", "kind": "rule"}]}, {"facts": [], "more": 1}])
+def test_there_is_nothing_wrong_with_what_the_schema_allows(value: dict[str, Any]) -> None:
+    assert wrong_with(value, SCHEMA) == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ({}, '$ does not meet "required": ["facts"]'),
+        ({"facts": {}}, '$.facts does not meet "type": "array"'),
+        ({"facts": [{"text": 3}]}, '$.facts[0].text does not meet "type": "string"'),
+        ({"facts": [{"text": "a", "kind": "joke"}]}, '$.facts[0].kind does not meet "enum": ["rule", "fact"]'),
+        ({"facts": [{"text": "a", "secret": 1}]}, "$.facts[0] has a property that the schema does not name"),
+    ],
+)
+def test_what_is_wrong_is_told_by_place_and_rule(value: dict[str, Any], told: str) -> None:
+    assert wrong_with(value, SCHEMA) == told
+
+
+def test_what_stands_in_a_wrong_answer_is_not_told() -> None:
+    assert "hunter2" not in wrong_with({"facts": [{"text": "a", "kind": "hunter2", "hunter2": "hunter2"}]}, SCHEMA)
+
+
+def test_of_many_faults_five_are_told() -> None:
+    assert wrong_with({"facts": [{"text": number} for number in range(20)]}, SCHEMA).count("does not meet") == 5
+
+
+@pytest.mark.parametrize("text", [float("nan"), float("inf"), "caf\ud83d"])
+def test_what_json_does_not_have_is_wrong(text: object) -> None:
+    assert wrong_with({"facts": [], "more": text}, SCHEMA) == (
+        "the answer holds a number or a character that JSON does not have"
+    )

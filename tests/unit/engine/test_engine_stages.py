@@ -1,0 +1,203 @@
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import partial
+from typing import Final, TypeVar
+from uuid import UUID
+
+import pytest
+from contexts import STORES, a_context, over
+
+from remembrancer.domain.learning import Domain, Learning
+from remembrancer.domain.memory import Status
+from remembrancer.domain.scope import Reader, Scope
+from remembrancer.engine.context import Context
+from remembrancer.engine.learn import learn
+from remembrancer.engine.stages import ENTERED, StageReport, current_stage, enter_stage, restore_stage, retire_stage
+from remembrancer.errors import InvalidInput, StoreUnavailable
+from remembrancer.policies.stages import Stage
+from remembrancer.ports.store import EventFilter, Store
+from remembrancer.presets.crewship import CREWSHIP
+from remembrancer.presets.teaparty import TEAPARTY
+from remembrancer.testing.contract.base import exported
+from remembrancer.testing.doubles import NOW, FixedClock
+from remembrancer.testing.faults import Faults, every_fault
+
+T = TypeVar("T")
+PROJECT: Final = Scope(workspace="acme", project="checkout")
+TEAM: Final = Scope(workspace="acme", project="checkout", crew="platform", agent="ana")
+OTHER: Final = Scope(workspace="acme", project="ledger")
+DESIGN: Final = "Stage: design"
+BUILD: Final = "Stage: implementation"
+DRAW: Final = UUID(int=1)
+HABIT: Final = UUID(int=2)
+CODE: Final = UUID(int=3)
+ELSEWHERE: Final = UUID(int=4)
+
+
+@dataclass(frozen=True)
+class Project:
+    ctx: Context
+    clock: FixedClock
+
+    async def learn(self, identifier: UUID, phase: Stage, domain: Domain = Domain.TASK, scope: Scope = TEAM) -> None:
+        learning = Learning(id=identifier, text=f"Learning {identifier.int}", phase=phase.value, domain=domain)
+        await learn(self.ctx, scope, learning, source="MEMORY.md", tags=())
+
+    async def active(self) -> set[UUID]:
+        ids = [DRAW, HABIT, CODE, ELSEWHERE]
+        found = await self.ctx.store.get(Reader(Scope(workspace="acme")), ids)
+        return {memory.id for memory in found.values() if memory.status is Status.ACTIVE}
+
+
+@pytest.fixture(params=STORES)
+def make(request: pytest.FixtureRequest) -> Callable[[], Store]:
+    return STORES[request.param]
+
+
+async def four(project: Project) -> None:
+    """Learnings of two stages, of both domains, in two projects."""
+    await project.learn(DRAW, Stage.DESIGN)
+    await project.learn(HABIT, Stage.DESIGN, Domain.TEAM)
+    await project.learn(CODE, Stage.IMPLEMENTATION)
+    await project.learn(ELSEWHERE, Stage.DESIGN, scope=OTHER)
+
+
+def project(make: Callable[[], Store], steps: Callable[[Project], Awaitable[T]]) -> T:
+    async def run(store: Store) -> T:
+        clock = FixedClock()
+        life = Project(a_context(store, TEAPARTY, clock=clock), clock)
+        await four(life)
+        clock.advance(timedelta(days=1))
+        return await steps(life)
+
+    return over(make, run)
+
+
+def test_when_a_stage_ends_what_was_learned_in_it_for_the_task_retires(make: Callable[[], Store]) -> None:
+    async def steps(life: Project) -> tuple[StageReport, set[UUID]]:
+        return await retire_stage(life.ctx, PROJECT, Stage.DESIGN), await life.active()
+
+    report, active = project(make, steps)
+    assert report == StageReport(stage=None, at=NOW + timedelta(days=1), ended=Stage.DESIGN, moved=(DRAW,))
+    assert active == {HABIT, CODE, ELSEWHERE}
+
+
+def test_the_audit_says_which_stage_it_was(make: Callable[[], Store]) -> None:
+    async def steps(life: Project) -> list[tuple[str, str]]:
+        await retire_stage(life.ctx, PROJECT, Stage.DESIGN)
+        lines = await life.ctx.store.audit(Reader(TEAM), DRAW)
+        return [(line.action, line.reason) for line in lines]
+
+    assert project(make, steps) == [("retired", "the stage design has ended")]
+
+
+def test_retiring_a_stage_twice_changes_nothing(make: Callable[[], Store]) -> None:
+    async def steps(life: Project) -> tuple[str, bool]:
+        await retire_stage(life.ctx, PROJECT, Stage.DESIGN)
+        before = await exported(life.ctx.store)
+        again = await retire_stage(life.ctx, PROJECT, Stage.DESIGN)
+        return again.reason, await exported(life.ctx.store) == before
+
+    assert project(make, steps) == ("nothing is left that was learned for design alone", True)
+
+
+def test_what_a_stage_retired_comes_back_and_nothing_else(make: Callable[[], Store]) -> None:
+    async def steps(life: Project) -> tuple[tuple[UUID, ...], set[UUID]]:
+        await life.ctx.store.set_status(Reader(OTHER), ELSEWHERE, Status.RETIRED, at=life.clock())
+        ended = await retire_stage(life.ctx, PROJECT, Stage.DESIGN)
+        life.clock.advance(timedelta(days=1))
+        back = await restore_stage(life.ctx, PROJECT, Stage.DESIGN, at=ended.at)
+        return back.moved, await life.active()
+
+    assert project(make, steps) == ((DRAW,), {DRAW, HABIT, CODE})
+
+
+def test_a_time_at_which_nothing_was_retired_brings_nothing_back(make: Callable[[], Store]) -> None:
+    async def steps(life: Project) -> str:
+        return (await restore_stage(life.ctx, PROJECT, Stage.DESIGN, at=NOW)).reason
+
+    assert project(make, steps) == "nothing was retired with design at 2026-03-04T09:00:00+00:00"
+
+
+def test_an_intent_of_another_stage_ends_the_one_before(make: Callable[[], Store]) -> None:
+    async def steps(life: Project) -> tuple[StageReport, StageReport, Stage | None, set[UUID]]:
+        first = await enter_stage(life.ctx, TEAM, DESIGN)
+        second = await enter_stage(life.ctx, TEAM, BUILD)
+        return first, second, await current_stage(life.ctx, PROJECT), await life.active()
+
+    first, second, stage, active = project(make, steps)
+    assert (first.ended, first.moved) == (None, ())
+    assert (second.stage, second.ended, second.moved) == (Stage.IMPLEMENTATION, Stage.DESIGN, (DRAW,))
+    assert (stage, active) == (Stage.IMPLEMENTATION, {HABIT, CODE, ELSEWHERE})
+
+
+def test_a_project_may_come_back_to_a_stage(make: Callable[[], Store]) -> None:
+    async def steps(life: Project) -> list[Stage | None]:
+        stages: list[Stage | None] = []
+        for intent in (DESIGN, BUILD, DESIGN):
+            await enter_stage(life.ctx, TEAM, intent)
+            stages.append(await current_stage(life.ctx, TEAM))
+        return stages
+
+    assert project(make, steps) == [Stage.DESIGN, Stage.IMPLEMENTATION, Stage.DESIGN]
+
+
+def test_projects_have_stages_of_their_own(make: Callable[[], Store]) -> None:
+    async def steps(life: Project) -> list[Stage | None]:
+        await enter_stage(life.ctx, TEAM, DESIGN)
+        return [await current_stage(life.ctx, scope) for scope in (PROJECT, OTHER, Scope(workspace="acme"))]
+
+    assert project(make, steps) == [Stage.DESIGN, None, None]
+
+
+@pytest.mark.parametrize(
+    ("intent", "reason"),
+    [(DESIGN, "it is in design already"), ("We sell tea.", "the text does not tell which stage it is")],
+)
+def test_an_intent_that_tells_no_other_stage_changes_nothing(
+    make: Callable[[], Store], intent: str, reason: str
+) -> None:
+    async def steps(life: Project) -> tuple[Stage | None, str, bool]:
+        await enter_stage(life.ctx, TEAM, DESIGN)
+        before = await exported(life.ctx.store)
+        report = await enter_stage(life.ctx, TEAM, intent)
+        return report.stage, report.reason, await exported(life.ctx.store) == before
+
+    assert project(make, steps) == (Stage.DESIGN, reason, True)
+
+
+def test_a_blank_intent_is_refused(make: Callable[[], Store]) -> None:
+    async def steps(life: Project) -> StageReport:
+        return await enter_stage(life.ctx, TEAM, " ")
+
+    with pytest.raises(InvalidInput, match=r"^intent: "):
+        project(make, steps)
+
+
+def test_a_preset_that_knows_no_stages_says_so(make: Callable[[], Store]) -> None:
+    async def steps(life: Project) -> list[str]:
+        ctx = replace(life.ctx, preset=CREWSHIP)
+        entered, retired = await enter_stage(ctx, TEAM, DESIGN), await retire_stage(ctx, TEAM, Stage.DESIGN)
+        return [entered.reason, retired.reason]
+
+    assert project(make, steps) == ["preset crewship knows no stages"] * 2
+
+
+def test_wherever_the_store_fails_a_stage_ends_whole_and_once(make: Callable[[], Store]) -> None:
+    async def attempt(faults: Faults, store: Store) -> tuple[set[UUID], Stage | None, int]:
+        life = Project(a_context(store, TEAPARTY), FixedClock())
+        await four(life)
+        await enter_stage(life.ctx, TEAM, DESIGN)
+        with contextlib.suppress(StoreUnavailable):
+            await enter_stage(replace(life.ctx, store=faults.around(store)), TEAM, BUILD)
+        await enter_stage(life.ctx, TEAM, BUILD)
+        told = await store.count_events(Reader(PROJECT), EventFilter(types=frozenset({ENTERED})))
+        return await life.active(), await current_stage(life.ctx, TEAM), told
+
+    for faults in every_fault():
+        expected = ({HABIT, CODE, ELSEWHERE}, Stage.IMPLEMENTATION, 2)
+        assert over(make, partial(attempt, faults)) == expected

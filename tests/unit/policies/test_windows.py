@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from golden_tables import cells, table
+
+from remembrancer.errors import InvalidInput
+from remembrancer.policies.segmentation.segments import Boundaries, BoundaryQuestion, Decision, Segment, Turn
+from remembrancer.policies.segmentation.windows import Windows
+from remembrancer.testing.doubles import NOW, a_vector
+
+LEVELS = {"low": 0.2, "high": 0.6, "extremely_high": 0.9}
+WINDOWS = Windows()
+
+
+def said(cell: str) -> list[Turn]:
+    """Turns by the minutes since the one before, all about one thing."""
+    at, turns = NOW, list[Turn]()
+    for word in cell.split():
+        count, _, minutes = word.rpartition("*")
+        for _ in range(int(count or 1)):
+            at += timedelta(minutes=float(minutes))
+            turns.append(Turn(at=at, speaker="ana", text="x" * 60, vector=a_vector(1, 0)))
+    return turns
+
+
+def answer(told: str) -> Boundaries:
+    """As the table has it: sizes and surprises."""
+    words, segments, start = told.split(), list[Segment](), 0
+    for size, level in zip(words[::2], words[1::2], strict=True):
+        end = start + int(size)
+        segments.append(
+            Segment(start=start, end=end, surprise=LEVELS[level], reason="m", title="T", summary=f"to turn {end}")
+        )
+        start = end
+    return Boundaries(segments=tuple(segments))
+
+
+def worked(
+    turns: Sequence[Turn], answers: Iterator[str], note: Any, *, ended: bool
+) -> tuple[list[str], list[str], Any]:
+    """Ask and apply until nothing is left to ask: the places asked about, the segments, the note."""
+    asked, told, begun = list[str](), list[str](), 0
+    while True:
+        plan = WINDOWS.plan(turns[begun:], note, ended=ended, with_model=True)
+        if plan.question is None:
+            return asked, told, plan.note
+        asked.append(f"{begun}-{begun + plan.question.end}")
+        decision = WINDOWS.apply(turns[begun:], plan, answer(next(answers)))
+        told += [f"{begun + one.start}-{begun + one.end}:{one.surprise:g}" for one in decision.segments]
+        begun += decision.segments[-1].end if decision.segments else 0
+        note = decision.note
+
+
+@pytest.mark.parametrize("row", table("windows"), ids=cells)
+def test_windows_are_asked_about_and_closed_as_worked_out(row: dict[str, str]) -> None:
+    answers = iter(row["answers"].split(";"))
+    asked, told, note = worked(said(row["turns"]), answers, {}, ended=row["ended"] == "yes")
+    left = ["doubled"] if note.get("doubled") else []
+    left += [f"{note['surprise']:g}"] if "surprise" in note else []
+    assert (asked, told, left) == (row["asked"].split(), row["expected"].split(), row["left"].split())
+
+
+@pytest.mark.parametrize("row", table("windows"), ids=cells)
+def test_the_same_is_asked_whatever_comes_at_a_time(row: dict[str, str]) -> None:
+    turns, answers = said(row["turns"]), iter(row["answers"].split(";"))
+    asked, told, begun, note = list[str](), list[str](), 0, {}
+    for end in range(1, len(turns) + 1):
+        last = row["ended"] == "yes" and end == len(turns)
+        more, closed, note = worked(turns[begun:end], answers, note, ended=last)
+        asked += [shifted(one, begun) for one in more]
+        told += [shifted(one, begun) for one in closed]
+        begun = int(told[-1].partition(":")[0].partition("-")[2]) if told else 0
+    # A stream that ends just when its window is full has been asked about as one that goes on: the answer is another.
+    if row["ended"] == "no":
+        assert (asked, told) == (row["asked"].split(), row["expected"].split())
+
+
+def shifted(place: str, by: int) -> str:
+    span, colon, rest = place.partition(":")
+    start, _, end = span.partition("-")
+    return f"{int(start) + by}-{int(end) + by}{colon}{rest}"
+
+
+def applied(turns: Sequence[Turn], note: Any, said_so: Boundaries | None, *, ended: bool = False) -> Decision:
+    return WINDOWS.apply(turns, WINDOWS.plan(turns, note, ended=ended, with_model=True), said_so)
+
+
+def test_the_summary_of_the_last_closed_segment_goes_with_the_next_question() -> None:
+    note = applied(said("20*1"), {}, answer("4 low 6 high 10 low")).note
+    asked = WINDOWS.plan(said("20*1"), note, ended=False, with_model=True).question
+    assert asked == BoundaryQuestion(start=0, end=20, whole=True, before="to turn 10")
+
+
+def test_a_models_titles_and_summaries_come_with_its_segments() -> None:
+    [segment] = applied(said("20*1"), {}, answer("4 low 16 high")).segments
+    assert (segment.title, segment.summary) == ("T", "to turn 4")
+
+
+def test_the_end_of_a_stream_is_the_reason_its_last_segment_ends() -> None:
+    segments = applied(said("6*1"), {}, answer("4 low 2 high"), ended=True).segments
+    assert [one.reason for one in segments] == ["m", "end of the stream"]
+
+
+def test_a_window_whose_answer_is_of_no_use_is_decided_without() -> None:
+    turns = [
+        *said("10*1"),
+        *[Turn(at=NOW + timedelta(hours=1), speaker="b", text="y" * 60, vector=a_vector(0, 1))] * 10,
+    ]
+    segments = applied(turns, {}, None).segments
+    assert [(one.start, one.end, one.reason) for one in segments] == [(0, 10, "time gap")]
+
+
+def test_a_full_window_of_one_thing_whose_answer_is_of_no_use_waits_for_more() -> None:
+    decision = applied(said("20*1"), {}, None)
+    assert (decision.segments, decision.note) == ((), {"doubled": True})
+
+
+def test_a_doubled_window_whose_answer_is_of_no_use_is_closed() -> None:
+    assert [(one.start, one.end) for one in applied(said("40*1"), {"doubled": True}, None).segments] == [(0, 40)]
+
+
+def test_without_a_model_another_segmenter_decides() -> None:
+    turns = [*said("4*1"), Turn(at=NOW + timedelta(hours=1), speaker="b", text="y" * 60, vector=a_vector(0, 1))]
+    plan = WINDOWS.plan(turns, {}, ended=False, with_model=False)
+    assert plan.question is None
+    assert [(one.start, one.end, one.reason) for one in plan.settled] == [(0, 4, "time gap")]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("size", 1), ("size", 201), ("fewest", 0), ("fewest", 21), ("hours", -1.0)]
+)
+def test_a_window_out_of_range_is_refused(name: str, value: Any) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        Windows(**{name: value})
+    assert caught.value.argument == f"windows.{name}"

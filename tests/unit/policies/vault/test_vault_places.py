@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from golden_tables import cells, table
+from hypothesis import given
+from hypothesis import strategies as st
+
+from remembrancer.domain.memory import Memory
+from remembrancer.domain.scope import Scope
+from remembrancer.errors import InvalidInput
+from remembrancer.policies.dynamics import states_of
+from remembrancer.policies.vault.places import Place, holds_learnings, path_of, place_of, place_of_memory
+from remembrancer.presets.teaparty import TEAPARTY
+from remembrancer.testing.doubles import a_memory
+
+ROWS = table("vault_places")
+NAMES = st.text("abcXYZ0189 ._-é", min_size=1, max_size=12)
+
+
+def a_memory_of(place: Place) -> Memory:
+    return a_memory(scope=place.scope("acme"))
+
+
+@pytest.mark.parametrize("row", ROWS, ids=cells)
+def test_a_path_tells_whose_a_file_is(row: dict[str, str]) -> None:
+    place = place_of(row["path"], project=row["root"] or None)
+    assert place == Place(
+        project=row["project"] or None,
+        job=row["job"] or None,
+        task=row["task"] or None,
+        institutional=row["institutional"] == "yes",
+    )
+
+
+@pytest.mark.parametrize("row", ROWS, ids=cells)
+def test_what_a_file_holds_counts_as_much_as_its_level_does(row: dict[str, str]) -> None:
+    place = place_of(row["path"], project=row["root"] or None)
+    factors = TEAPARTY.dynamics.level_factor(states_of([a_memory_of(place)]))
+    assert np.array_equal(factors, [float(row["factor"])])
+
+
+@pytest.mark.parametrize("root", [None, "billing"])
+@given(project=st.none() | NAMES, job=st.none() | NAMES, institutional=st.booleans())
+def test_a_file_named_for_a_place_is_that_places(
+    root: str | None, project: str | None, job: str | None, institutional: bool
+) -> None:
+    place = Place(project=project, job=job, institutional=institutional)
+    path = path_of(place, project=root)
+    if path is not None:
+        assert place_of(path, project=root) == place
+        assert not {"", ".", ".."} & set(path.split("/"))
+
+
+@pytest.mark.parametrize(
+    ("place", "path"),
+    [
+        (Place(), "MEMORY.md"),
+        (Place(institutional=True), "institutional.md"),
+        (Place(project="checkout"), "checkout/MEMORY.md"),
+        (Place(project="checkout", job="j-7"), "checkout/.teaparty/jobs/j-7/MEMORY.md"),
+        (Place(job="j-7"), ".teaparty/jobs/j-7/MEMORY.md"),
+    ],
+)
+def test_new_learnings_of_a_place_have_their_file(place: Place, path: str) -> None:
+    assert path_of(place) == path
+
+
+@pytest.mark.parametrize("name", ["..", "a/b", "tasks", "projects", ".git", "a\\b", "nul\x00", "end.", "end ", "C:"])
+def test_a_project_whose_name_is_no_folders_has_no_file(name: str) -> None:
+    assert path_of(Place(project=name)) is None
+
+
+def test_projects_stay_where_they_are_kept() -> None:
+    known = ["projects/checkout/institutional.md"]
+    assert path_of(Place(project="checkout"), known=known) == "projects/checkout/MEMORY.md"
+
+
+def test_a_projects_folder_has_no_file_for_another_project() -> None:
+    assert path_of(Place(project="checkout"), project="billing") is None
+
+
+def test_a_memory_belongs_where_its_scope_says() -> None:
+    memory = a_memory(scope=Scope(workspace="acme", project="checkout", crew="j-7", agent="ana"))
+    assert place_of_memory(memory, standing="institutional") == Place(project="checkout", job="j-7")
+
+
+def test_a_folder_that_cannot_name_a_project_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="project"):
+        place_of(f"{'x' * 201}/MEMORY.md").scope("acme")
+
+
+@pytest.mark.parametrize(
+    ("path", "holds"),
+    [
+        ("MEMORY.md", True),
+        ("a/proxy.md", True),
+        ("a/tasks/x.md", True),
+        ("a/proxy-tasks/x.md", True),
+        ("README.md", False),
+        ("tasks/deep/x.md", False),
+    ],
+)
+def test_some_files_are_there_for_learnings(path: str, holds: bool) -> None:
+    assert holds_learnings(path) is holds
