@@ -15,6 +15,9 @@ from remembrancer.interfaces.cli.preset_pages import worded
 from remembrancer.policies.decay import Curve
 from remembrancer.policies.expressions import FUNCTIONS
 from remembrancer.policies.reinforcement import Gain
+from remembrancer.policies.segmentation.dual_channel import DualChannel
+from remembrancer.policies.segmentation.topic_shift import TopicShift
+from remembrancer.policies.segmentation.windows import Windows
 from remembrancer.policies.signals import MEANINGS
 from remembrancer.presets.catalogue import PRESETS
 from remembrancer.presets.forms import RENDERERS, name_of
@@ -60,7 +63,9 @@ def test_a_function_of_scores_is_explained(function: str) -> None:
     assert re.search(rf"^\| `{function}\(.*` \| .+ \|$", PAGE, re.MULTILINE)
 
 
-@pytest.mark.parametrize("kind", [*get_args(Curve), *get_args(Gain), *RENDERERS], ids=name_of)
+@pytest.mark.parametrize(
+    "kind", [*get_args(Curve), *get_args(Gain), *RENDERERS, TopicShift, DualChannel, Windows], ids=name_of
+)
 def test_a_form_is_explained(kind: type) -> None:
     assert re.search(rf"^\| `{name_of(kind)}` \| .+ \|$", PAGE, re.MULTILINE)
 

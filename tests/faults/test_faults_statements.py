@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Final, cast
 from uuid import UUID
@@ -18,18 +19,32 @@ from remembrancer.adapters.reference import ReferenceStore
 from remembrancer.adapters.sqlite import database
 from remembrancer.adapters.sqlite.connection import Connection, connect
 from remembrancer.adapters.sqlite.store import SqliteStore
+from remembrancer.domain.effect import Effect, Moved
 from remembrancer.domain.memory import MemoryDraft, Status
 from remembrancer.domain.relation import Relation, RelationKind
+from remembrancer.domain.stream import Cursor
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
 from remembrancer.engine import record
 from remembrancer.engine.context import Context
 from remembrancer.errors import StoreUnavailable
 from remembrancer.policies.formation import Formation, analysed, memory_of_event
 from remembrancer.ports.exchange import RECORDS
-from remembrancer.ports.store import CueVector, Entry, ExportRow, Store
+from remembrancer.ports.store import Aged, CueVector, Entry, ExportRow, Store
 from remembrancer.presets.default import DEFAULT
 from remembrancer.testing.contract.base import MODEL, request
-from remembrancer.testing.contract.world import DEPLOY, OLD, OOM, TOPIC, TURNS, a_snapshot, populate
+from remembrancer.testing.contract.world import (
+    CONVERSATION,
+    DEPLOY,
+    OLD,
+    OOM,
+    PROBES,
+    REVIEWED_AT,
+    TOPIC,
+    TURNS,
+    a_review,
+    a_snapshot,
+    populate,
+)
 from remembrancer.testing.doubles import (
     NOW,
     READER,
@@ -138,6 +153,34 @@ async def _relate(store: Store) -> object:
     return await store.relate(READER, edges)
 
 
+async def _commit(store: Store) -> object:
+    """An effect with something in each of its parts."""
+    formed = replace(a_memory("formed anew", memory_id=UUID(int=905)), topic_key="new", key="k-905")
+    effect = Effect(
+        expected={DEPLOY: 1, OLD: 1},
+        consolidated=frozenset({OLD}),
+        cursor=Cursor(stream=SCOPE, expected=1, to=2, note={"topic": "the end"}),
+        inserted=(indexed(formed, "one", "two", event_ids=TURNS),),
+        revised=(indexed(a_memory("said anew", memory_id=DEPLOY), "three", event_ids=TURNS),),
+        moved=(Moved(OOM, Status.COMPACTED, "condensed"), Moved(CONVERSATION, Status.ACTIVE, "undone")),
+        superseded=((OLD, formed.id), (CONVERSATION, None)),
+        related=(Relation(formed.id, DEPLOY, RelationKind.DERIVED_FROM, 1.0, NOW),),
+        adjusted={OOM: _weakened, DEPLOY: _weakened},
+        reviewed=(a_review(at=REVIEWED_AT + timedelta(days=1), previous=REVIEWED_AT),),
+    )
+    return await store.commit(SCOPE, effect, at=NOW + timedelta(hours=3))
+
+
+def _weakened(strength: Strength) -> Adjustment:
+    return Adjustment(replace(strength, importance=strength.importance / 2), "faded" if strength.priority == 5 else "")
+
+
+async def _archive(store: Store) -> object:
+    """All that no memory was formed from."""
+    everything = Aged(types=frozenset({"*"}), keep=frozenset(), before=NOW + timedelta(days=1))
+    return await store.archive(SCOPE, everything, at=NOW, limit=9)
+
+
 async def _put_snapshot(store: Store) -> object:
     return await store.put_snapshot(SCOPE, a_snapshot(None, score=1.0))
 
@@ -159,6 +202,10 @@ async def _import(store: Store) -> object:
     exposed = [Exposed(memory.id, Exposure.SHOWN, NOW, 0.5)]
     await source.adjust(READER, [memory.id], lambda was: Adjustment(was, "harmed"), at=NOW, exposed=exposed)
     await source.put_snapshot(SCOPE, a_snapshot(None))
+    await source.append(SCOPE, [Entry(replace(an_event("a probe"), type="network.probe"))])
+    await source.archive(SCOPE, replace(PROBES, before=NOW + timedelta(days=1)), at=NOW, limit=9)
+    cursor = Cursor(stream=SCOPE, expected=0, to=1)
+    await source.commit(SCOPE, Effect(cursor=cursor, reviewed=(a_review(memory.id),)), at=NOW)
     rows = [row async for row in source.export(SCOPE)]
     assert {str(row["record"]) for row in rows} == set(RECORDS)
     return await store.import_rows(COPIED, rows)
@@ -175,6 +222,8 @@ WRITES: Final[dict[str, Write]] = {
     "supersede": _supersede,
     "invalidate": _invalidate,
     "relate": _relate,
+    "commit": _commit,
+    "archive": _archive,
     "put a snapshot": _put_snapshot,
     "retire": _retire,
     "import": _import,

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import TypeVar, cast
 from uuid import UUID
@@ -21,19 +22,22 @@ import pytest
 from remembrancer import Remembrancer
 from remembrancer.adapters.sqlite import schema
 from remembrancer.adapters.sqlite.connection import Connection, connect
-from remembrancer.adapters.sqlite.rows import MEMORY_COLUMNS, memory_bindings, packed_terms
+from remembrancer.adapters.sqlite.rows import MEMORY_COLUMNS, event_bindings, memory_bindings, packed_terms
 from remembrancer.adapters.sqlite.schema import APPLICATION_ID, Migration, current_version, migrations, schema_sql
 from remembrancer.adapters.sqlite.store import SqliteStore
+from remembrancer.adapters.sqlite.times import micros
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.relation import RelationKind
+from remembrancer.domain.review import Evidence
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength, Usage
 from remembrancer.errors import StoreUnavailable, Unsupported
 from remembrancer.policies.formation import analysed
 from remembrancer.policies.lexical import analyse
+from remembrancer.ports.store import Aged
 from remembrancer.testing.contract.base import EVERYTHING, exported, request
 from remembrancer.testing.contract.states import LIVED
-from remembrancer.testing.doubles import NOW, a_memory, a_vector, indexed
+from remembrancer.testing.doubles import NOW, a_memory, a_vector, an_event, indexed
 
 T = TypeVar("T")
 
@@ -300,6 +304,61 @@ class TestAFileOfTheThirdVersion:
         with_store(tmp_path / "new.db", copy)
 
 
+SPOKEN = [
+    an_event(text, event_id=UUID(int=number), scope=KESTREL.scope, key=f"k-{number}")
+    for number, text in enumerate(("a kestrel on the roof", "an owl in the barn"), start=1)
+]
+
+
+@pytest.fixture
+def fifth_file(tmp_path: Path) -> Path:
+    """A file of version 5: two events of one stream, the first remembered and shown."""
+    path = tmp_path / "fifth.db"
+    connection = of_version(path, 5)
+    connection.execute("INSERT INTO streams VALUES (1, 'acme', '', 'platform', 'ana', '', 2)")
+    for seq, event in enumerate(SPOKEN, start=1):
+        marks = ", ".join("?" * len(event_bindings(event, seq)))
+        connection.execute(f"INSERT INTO events VALUES (NULL, {marks})", event_bindings(event, seq))
+    memory = replace(KESTREL, superseded_by=None, superseded_at=None)
+    columns = ", ".join((*MEMORY_COLUMNS, "change"))
+    marks = ", ".join("?" * (len(MEMORY_COLUMNS) + 1))
+    connection.execute(f"INSERT INTO memories ({columns}) VALUES ({marks})", (*memory_bindings(memory), 1))
+    connection.execute(
+        "INSERT INTO memory_events VALUES (1, 0, 1); UPDATE sequence SET change = 1;"
+        " INSERT INTO cues (workspace, memory, ordinal, event, heading, text, terms, length)"
+        " VALUES ('acme', 1, 0, 1, '', 'a kestrel on the roof', x'', 0);"
+        " INSERT INTO cues_fts (rowid, words) VALUES (1, 'a kestrel on the roof')"
+    )
+    connection.execute("INSERT INTO exposures VALUES (1, 'shown', ?, 0.5)", (micros(NOW),))
+    connection.close()
+    return path
+
+
+class TestAFileOfTheFifthVersion:
+    def test_has_streams_that_nobody_read(self, fifth_file: Path) -> None:
+        tail = with_store(fifth_file, lambda store: store.tail(KESTREL.scope))
+        assert tail is not None
+        assert (tail.cursor, tail.events, tail.last_seq, tail.note) == (0, 2, 2, {})
+
+    def test_does_not_say_what_its_memories_were_shown_for(self, fifth_file: Path) -> None:
+        evidence = with_store(fifth_file, lambda store: store.unreviewed(KESTREL.scope, Exposure.SHOWN, limit=9))
+        assert evidence == (Evidence(memory_id=KESTREL.id, at=(NOW,), queries=("",)),)
+
+    def test_keeps_its_events_in_the_journal(self, fifth_file: Path) -> None:
+        events = with_store(fifth_file, lambda store: store.stream_events(KESTREL.scope, after=0, limit=9))
+        assert list(events) == [replace(event, seq=seq) for seq, event in enumerate(SPOKEN, start=1)]
+
+    def test_lets_go_only_of_what_no_memory_was_formed_from(self, fifth_file: Path) -> None:
+        everything = Aged(types=frozenset({"*"}), keep=frozenset(), before=NOW + timedelta(days=1))
+        moved = with_store(fifth_file, lambda store: store.archive(KESTREL.scope, everything, at=NOW, limit=9))
+        left = with_store(fifth_file, lambda store: store.stream_events(KESTREL.scope, after=0, limit=9))
+        assert (moved, [event.text for event in left]) == (1, ["a kestrel on the roof"])
+
+    def test_is_sound(self, fifth_file: Path) -> None:
+        findings = with_store(fifth_file, lambda store: store.check(KESTREL.scope, None))
+        assert [finding for finding in findings if not finding.ok] == []
+
+
 class TestAnExportOfTheFirstVersion:
     @pytest.fixture
     def export(self, tmp_path: Path) -> Path:
@@ -330,7 +389,7 @@ class TestAnExportOfTheFirstVersion:
             rem.import_(export, dry_run=False)
             rem.export(tmp_path / "again.jsonl")
         header, *_ = (tmp_path / "again.jsonl").read_text(encoding="utf-8").splitlines()
-        assert json.loads(header)["version"] == 2
+        assert json.loads(header)["version"] == 3
 
 
 class TestAMigrationThatFails:

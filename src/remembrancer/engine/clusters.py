@@ -43,7 +43,7 @@ class Consolidated:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClustersReport:
     """`consolidated`: what was, or would be with `dry_run`. `failed`: clusters whose summary failed; `left`: those that
-    wait, were changed by another meanwhile, or were more than the limit. `reason`: why nothing was done, or not all.
+    wait, were changed by another meanwhile, or were more than the limit. `reason`: why nothing was done, or what stood in the way of some of it.
     `stand_in`: why no model was asked; empty where one was to be.
     """
 
@@ -102,7 +102,7 @@ async def consolidate_clusters(
         consolidated=tuple(done),
         failed=asking.failed,
         left=len(clusters) - len(done) - asking.failed,
-        reason=idle or asking.reason or (f"{lost} clusters were changed meanwhile" if lost else ""),
+        reason=idle or asking.reason or (f"changed by another meanwhile: {lost}" if lost else ""),
         stand_in=stand_in,
     )
 

@@ -34,7 +34,7 @@ class Merged:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionReport:
     """`merged`: what was, or would be with `dry_run`. `left`: what was changed by another meanwhile, or was more than
-    the limit. `reason`: why nothing was done, or not all.
+    the limit. `reason`: why nothing was done, or what stood in the way of some of it.
     """
 
     merged: tuple[Merged, ...] = ()
@@ -67,7 +67,7 @@ async def compact(ctx: Context, scope: Scope, *, limit: int = LIMIT, dry_run: bo
                 lost += 1
                 continue
         merged.append(Merged(memory_id=merge.kept.id, gone=tuple(memory.id for memory in merge.gone)))
-    reason = f"{lost} groups were changed meanwhile" if lost else ""
+    reason = f"changed by another meanwhile: {lost}" if lost else ""
     return CompactionReport(
         merged=tuple(merged),
         left=len(merges) - len(merged),

@@ -123,7 +123,10 @@ class Summaries:
         waiting = self._waiting.get(item)
         if waiting is not None and waiting.attempts >= TRIES:
             return Instead.STAND_IN
-        if self._unanswered >= SILENT or (waiting is not None and waiting.retry_at > self._ctx.clock()):
+        if waiting is not None and waiting.retry_at > self._ctx.clock():
+            self.reason = self.reason or f"waits until {waiting.retry_at.isoformat()}: {waiting.error}"
+            return Instead.LATER
+        if self._unanswered >= SILENT:
             return Instead.LATER
 
         def check(value: JsonObject) -> str:

@@ -17,9 +17,9 @@ from remembrancer.errors import Conflict, InvalidInput, StoreUnavailable
 from remembrancer.ports.store import ExportRow
 
 FORMAT: Final = "remembrancer-export"
-VERSION: Final = 2
-READABLE: Final = (1, 2)
-"""Versions of the file that can be imported: what 1 does not have yet, its rows take as a new row has it."""
+VERSION: Final = 3
+READABLE: Final = (1, 2, 3)
+"""Versions of the file that can be imported: what older ones do not have yet, their rows take as a new row has it."""
 
 OnRows = Callable[[int], None]
 """Told how many rows are done so far."""

@@ -329,7 +329,7 @@ def _rotated(read: Mapping[ExtractionScope, int], stretch: _Stretch, by: int) ->
 
 async def _read(ctx: Context, stream: Scope, scopes: Sequence[ExtractionScope]) -> dict[ExtractionScope, int]:
     """How far each scope has read the stream, by the journal."""
-    where = EventFilter(session=stream.session, types=frozenset({EXTRACTED}))
+    where = EventFilter(session=stream.session, types=frozenset({EXTRACTED}), archived=True)
     read = dict.fromkeys(scopes, 0)
     for event in await ctx.store.events(Reader(stream), where, limit=MAX_RUNS):
         if event.scope == stream and event.origin is Origin.SYSTEM:

@@ -56,7 +56,7 @@ class Promoted:
 class PromotionReport:
     """`promoted`: new memories of a project. `supported`: those there before, of which further jobs said the same; both
     as they would be with `dry_run`. `left`: what was changed by another meanwhile, or was more than the limit.
-    `reason`: why nothing was done, or not all.
+    `reason`: why nothing was done, or what stood in the way of some of it.
     """
 
     promoted: tuple[Promoted, ...] = ()
@@ -292,7 +292,7 @@ def _candidate(memory: Memory, similar: Sequence[Memory]) -> Candidate:
 
 def _reason(rule: Promotion, *, recurring: bool, done: bool, lost: int) -> str:
     if lost:
-        return f"{lost} learnings were changed meanwhile"
+        return f"changed by another meanwhile: {lost}"
     if not recurring:
         return f"no learning of a project came up in {rule.jobs} different jobs"
     return "" if done else "the projects know what came up"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -343,7 +344,8 @@ async def _tell(
     if ctx.preset.admission.admits(draft):
         formed = memory_of_event(event, ctx.preset.formation)
         memory = replace(formed, memory=replace(formed.memory, source=SOURCE, visibility=owner.visibility))
-    await ctx.store.append(owner.scope, [Entry(event, memory)])
+    with suppress(Conflict):  # another worker has told of the same entries meanwhile
+        await ctx.store.append(owner.scope, [Entry(event, memory)])
 
 
 async def _was_told(ctx: Context, owner: Owner, own: Sequence[Memory], outcome: _Outcome) -> bool:

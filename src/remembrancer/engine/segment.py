@@ -25,7 +25,7 @@ from remembrancer.domain.stream import Cursor, Tail
 from remembrancer.engine.ask import ask
 from remembrancer.engine.context import Context
 from remembrancer.engine.index import BATCH, encoded
-from remembrancer.errors import Conflict, RemembrancerError, StoreUnavailable
+from remembrancer.errors import Conflict, InvalidInput, RemembrancerError, StoreUnavailable
 from remembrancer.policies import extractive
 from remembrancer.policies.formation import turn_cue
 from remembrancer.policies.prompts import boundaries as asking
@@ -97,8 +97,11 @@ async def segment(ctx: Context, scope: Scope, *, ended: Collection[Scope] = (), 
     """Form the episodes of all streams of the workspace that are long enough, or have fallen silent, up to `limit`.
 
     `ended`: streams of which somebody said that they are over: all of them goes into episodes. A stream on which a
-    model fails waits, and holds up none of the others.
+    model fails waits, and holds up none of the others. Raises InvalidInput for a stream of another workspace.
     """
+    for stream in ended:
+        if stream.workspace != scope.workspace:
+            raise InvalidInput("ended", stream.workspace, f"streams of workspace {scope.workspace!r}")
     settings = ctx.preset.segmentation
     if settings is None:
         return SegmentReport(reason=f"preset {ctx.preset.name} forms no episodes")

@@ -45,7 +45,7 @@ class Slept:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SleepReport:
     """`slept`: what slept, or would with `dry_run`. `failed`: groups whose summary failed; `left`: groups that wait,
-    were changed by another meanwhile, or were more than the limit. `reason`: why nothing was done, or not all.
+    were changed by another meanwhile, or were more than the limit. `reason`: why nothing was done, or what stood in the way of some of it.
     `stand_in`: why no model was asked; empty where one was to be.
     """
 
@@ -104,7 +104,7 @@ async def sleep(ctx: Context, scope: Scope, *, dry_run: bool = False, limit: int
         await asking.done(_item(group))
         slept.append(one)
     await asking.gone(_item(group) for group in groups)
-    reason = asking.reason or (f"{lost} groups were changed meanwhile" if lost else "")
+    reason = asking.reason or (f"changed by another meanwhile: {lost}" if lost else "")
     return SleepReport(
         slept=tuple(slept),
         failed=asking.failed,

@@ -145,7 +145,7 @@ def _project(scope: Scope) -> Scope:
 
 
 async def _last(ctx: Context, project: Scope) -> Event | None:
-    where = EventFilter(types=frozenset({ENTERED}))
+    where = EventFilter(types=frozenset({ENTERED}), archived=True)
     events = await ctx.store.events(Reader(project), where, limit=MAX_CHANGES)
     mine = [event for event in events if event.scope == project and event.payload.get("stage") in set(Stage)]
     return max(mine, key=lambda event: event.seq, default=None)

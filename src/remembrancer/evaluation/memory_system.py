@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -85,7 +85,9 @@ class MemorySystem:
                 events = await memory.observe_many(_draft(turn) for turn in batch)
                 turn_of |= {event.id: turn.id for event, turn in zip(events, batch, strict=True)}
             await memory.index_now()
-            yield _MemoryRanker(self, memory, clock, _Remembered(memory, transcript, turn_of))
+            yield _MemoryRanker(
+                self, memory, clock, _Remembered(memory, transcript, turn_of, self._preset.hidden_kinds)
+            )
 
 
 @dataclass(slots=True)
@@ -99,10 +101,13 @@ class _Standing:
 
 
 class _Remembered:
-    """Which memory holds which turn: looked up when asked for, and kept."""
+    """Which memory holds which turn: looked up when asked for, and kept. No question finds those of `hidden` kinds."""
 
-    def __init__(self, memory: AsyncRemembrancer, transcript: Transcript, turn_of: Mapping[UUID, str]) -> None:
+    def __init__(
+        self, memory: AsyncRemembrancer, transcript: Transcript, turn_of: Mapping[UUID, str], hidden: Collection[str]
+    ) -> None:
         self.turn_of = turn_of
+        self._hidden = hidden
         self._memory = memory
         self._said_at = {turn.id: turn.occurred_at for turn in transcript.turns}
         self._looked_at: set[UUID] = set()
@@ -113,7 +118,7 @@ class _Remembered:
         if turn_id not in self._of_turn:
             at = self._said_at[turn_id]
             for memory in await self._memory.timeline(at, at + timedelta(microseconds=1), limit=LISTED):
-                if memory.id not in self._looked_at:
+                if memory.id not in self._looked_at and memory.kind not in self._hidden:
                     self._looked_at.add(memory.id)
                     dossier = await self._memory.show(memory.id)
                     self._of_turn |= {self.turn_of[event.id]: memory.id for event in dossier.events}

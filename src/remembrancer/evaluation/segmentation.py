@@ -132,7 +132,7 @@ async def _measured(
             compared.append(_Reader(VectorTiling(), plain=True))
     readers = [*methods, *compared]
     outcomes: dict[str, list[Outcome]] = {one.method.name: [] for one in readers}
-    seconds = dict.fromkeys(outcomes, 0.0)
+    seconds: dict[str, list[float]] = {name: [] for name in outcomes}
     told: list[dict[str, Segmentation]] = []
     for dialogue in dialogues:
         seen = await reading.vectors(whole.name, dialogue)
@@ -140,7 +140,7 @@ async def _measured(
         for one in readers:
             begun = perf_counter()
             segmentations = one.method.segment(dialogue, one.of(seen))
-            seconds[one.method.name] += perf_counter() - begun
+            seconds[one.method.name].append(perf_counter() - begun)
             outcomes[one.method.name].append(_outcome(dialogue, segmentations))
             told[-1][one.method.name] = segmentations[0]
         reading.meter.step(whole.name)
@@ -158,8 +158,7 @@ async def _measured(
         mean_length=turns / sum(len(one.lengths) for one in dialogues),
         tuning_length=whole.for_tuning.mean_length,
         results=tuple(
-            summarise(name, each, seed=seed, turns_per_second=turns / max(seconds[name], 1e-9))
-            for name, each in outcomes.items()
+            summarise(name, each, seed=seed, seconds=seconds[name], turns=turns) for name, each in outcomes.items()
         ),
         differences=differences(
             outcomes[first], [(one.method.name, outcomes[one.method.name]) for one in compared], seed=seed

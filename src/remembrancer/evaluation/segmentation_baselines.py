@@ -149,7 +149,7 @@ class TurnTiling:
     """
 
     block: int = 3
-    tiling: Tiling = Tiling(rounds=2, cutoff=0.5, apart=3)
+    tiling: Tiling = Tiling(rounds=2, cutoff=1.5, apart=3)
     name: str = "texttiling by turns"
 
     def segment(self, dialogue: Dialogue, vectors: NDArray[np.float32] | None) -> Sequence[Segmentation]:
@@ -163,10 +163,12 @@ class TurnTiling:
 
 @dataclass(frozen=True, slots=True)
 class VectorTiling:
-    """The same over vectors: blocks are compared by the cosine of the sums of their turns' vectors."""
+    """The same over vectors: blocks are compared by the cosine of the sums of their turns' vectors. Its numbers were
+    chosen in the same way.
+    """
 
     block: int = 5
-    tiling: Tiling = Tiling(rounds=1, cutoff=0.5, apart=2)
+    tiling: Tiling = Tiling(rounds=0, cutoff=1.5, apart=3)
     name: str = "texttiling by vectors"
 
     def segment(self, dialogue: Dialogue, vectors: NDArray[np.float32] | None) -> Sequence[Segmentation]:

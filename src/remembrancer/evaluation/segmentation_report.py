@@ -70,6 +70,7 @@ def print_report(report: SegmentationReport, console: Console) -> None:
         console.print(_results_table(one))
         if one.differences:
             console.print(_differences_table(one))
+        console.print(_speed(one.results[0]))
     for part, reason in report.degraded.items():
         console.print(f"[bold]Without {escape(part)}[/bold]: {escape(one_line(reason))}")
     console.print(f"Embedder: {report.embedder or 'none'}; seed {report.seed}")
@@ -81,7 +82,7 @@ def _results_table(one: SetReport) -> Table:
         f"How far from people's segments (Pk, WindowDiff: mean over {several(one.dialogues, 'dialogue')}, less is "
         "better; F1: exact boundaries, pooled; 95 % interval below, by drawing dialogues)"
     )
-    columns = (*TITLES.values(), "precision", "recall", "told", "turns/s")
+    columns = (*TITLES.values(), "prec.", "recall", "told")
     table = plain_table(escape(title), columns)
     for result in one.results:
         table.add_row(
@@ -89,27 +90,31 @@ def _results_table(one: SetReport) -> Table:
             *(_with_interval(result, metric) for metric in METRICS),
             *("-" if share is None else f"{share:.3f}" for share in (result.precision, result.recall)),
             f"{result.told:,.0f}",
-            f"{result.turns_per_second:,.0f}",
         )
     return table
 
 
 def _differences_table(one: SetReport) -> Table:
     first = one.results[0].method
-    title = f"{first} less each other, on the same {several(one.dialogues, 'dialogue')} (p by exchanging, Holm below)"
-    table = plain_table(escape(title), [column for name in TITLES.values() for column in (name, "p", "won-lost-tied")])
+    title = (
+        f"{first} less each other, on the same {several(one.dialogues, 'dialogue')} (95 % interval, p by Holm below)"
+    )
+    table = plain_table(escape(title), tuple(TITLES.values()))
     for second in dict.fromkeys(each.second for each in one.differences):
         cells: list[str] = []
         for each in one.differences:
             if each.second == second:
-                between = f"{each.interval.low:+.2f} {each.interval.high:+.2f}".replace("0.", ".")
-                cells += [
-                    f"{each.difference:+.3f}\n[dim]{between}[/dim]",
-                    f"{each.p:.4f}\n[dim]{each.p_holm:.4f}[/dim]",
-                    f"{each.better}-{each.worse}-{each.tied}",
-                ]
+                between = f"{each.interval.low:+.2f} to {each.interval.high:+.2f}".replace("0.", ".")
+                cells.append(f"{each.difference:+.3f}\n[dim]{between}\np {each.p_holm:.4f}[/dim]")
         table.add_row(second, *cells)
     return table
+
+
+def _speed(result: Result) -> str:
+    return (
+        f"Segmenting, vectors being there ({result.method}): median {result.median_ms:.1f} ms a dialogue, "
+        f"{result.turns_per_second:,.0f} turns a second\n"
+    )
 
 
 def _with_interval(result: Result, metric: str) -> str:
@@ -138,6 +143,7 @@ def _set_json(one: SetReport) -> dict[str, JsonValue]:
                 "right": result.right,
                 "told": result.told,
                 "gold": result.gold,
+                "median_ms": result.median_ms,
                 "turns_per_second": result.turns_per_second,
             }
             for result in one.results

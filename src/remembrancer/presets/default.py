@@ -24,10 +24,10 @@ from remembrancer.policies.segmentation.topic_shift import TopicShift
 from remembrancer.presets.spec import Fading, Preset
 
 STATE: Final = (
-    (Signal("importance"), 0.04),
-    (Signal("confidence"), 0.04),
-    # Enough to put the newer of two equal answers first; more buries what is old and exactly right.
-    (Signal("retention"), 0.01),
+    (Signal("importance"), 0.025),
+    (Signal("confidence"), 0.025),
+    # Enough to put the newer of two equal answers first; five times as much already buries what is old and exactly right.
+    (Signal("retention"), 0.002),
 )
 """What a memory is worth whatever is asked: so little that it decides between equals only."""
 
@@ -46,11 +46,11 @@ DEFAULT: Final = Preset(
         # the measure is flat around them.
         score=Weighted(
             (
-                (Signal("late_interaction"), 0.21),
+                (Signal("late_interaction"), 0.24),
                 (Signal("session_words"), 0.085),
-                (Signal("similarity"), 0.13),
+                (Signal("similarity"), 0.14),
                 # The words themselves: little beside their vectors, all there is for a name or number without meaning.
-                (Signal("coverage"), 0.06),
+                (Signal("coverage"), 0.05),
                 (Signal("nearby"), 0.105),
                 (Signal("session"), 0.06),
                 (Signal("speaker"), 0.075),

@@ -23,19 +23,19 @@ from plain import exact, power, table
 
 READ, UNREAD, WORDS_ALONE = range(3)
 WEIGHTS = {
-    "late_interaction": ("0.21", "0", "0"),
+    "late_interaction": ("0.24", "0", "0"),
     "session_words": ("0.085", "0", "0"),
-    "similarity": ("0.13", "0.25", "0"),
-    "coverage": ("0.06", "0.17", "0.27"),
+    "similarity": ("0.14", "0.25", "0"),
+    "coverage": ("0.05", "0.17", "0.27"),
     "nearby": ("0.105", "0.125", "0.18"),
     "session": ("0.06", "0.1", "0.17"),
     "speaker": ("0.075", "0.075", "0.085"),
     "time": ("0.11", "0.08", "0.08"),
     "answer_kind": ("0.05", "0.06", "0.07"),
     "statement": ("0.025", "0.025", "0.03"),
-    "importance": ("0.04", "0.04", "0.04"),
-    "confidence": ("0.04", "0.04", "0.04"),
-    "retention": ("0.01", "0.01", "0.01"),
+    "importance": ("0.025", "0.025", "0.025"),
+    "confidence": ("0.025", "0.025", "0.025"),
+    "retention": ("0.002", "0.002", "0.002"),
 }
 PI = Decimal("3.14159265358979323846264338327950288419716939937511")
 JANUARY = Decimal("62.375"), Decimal("31.375")

@@ -214,8 +214,8 @@ class Angles:
 @pytest.mark.parametrize(
     ("texts", "told"),
     [
-        (("tests come first", "checks at the start", "the suite, then all else"), 1),
-        (("tests come first", "checks at the start", "lunch comes first"), 0),
+        (("tests come ahead", "checks at the start", "the suite goes ahead of all"), 1),
+        (("tests come ahead", "checks at the start", "lunch comes ahead"), 0),
     ],
 )
 def test_with_vectors_likeness_is_theirs(make: Callable[[], Store], texts: tuple[str, ...], told: int) -> None:

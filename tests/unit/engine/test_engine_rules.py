@@ -457,6 +457,21 @@ def test_evidence_that_was_retired_meanwhile_makes_no_rule(make: Callable[[], St
     assert journal(make, [], steps) == (0, 1, 0)
 
 
+def test_of_two_that_look_at_once_one_learns_and_one_tells(make: Callable[[], Store]) -> None:
+    async def steps(life: Journal) -> tuple[int, int, int, int]:
+        await life.happened(10)
+
+        class Slow(ScriptedModel):
+            async def answer(self, task: Task) -> Answer:
+                await life.learn()
+                return await super().answer(task)
+
+        report = await learn_rules(replace(life.ctx, llm=Slow([rule()])), CREW)
+        return len(report.learned), report.known, len(await life.rules()), len(await life.told())
+
+    assert journal(make, [rule()], steps) == (0, 1, 1, 1)
+
+
 def test_wherever_the_store_fails_nothing_is_learned_twice_or_lost(make: Callable[[], Store]) -> None:
     async def attempt(faults: Faults, store: Store) -> tuple[int, int, int]:
         life = Journal(a_context(store, CREWSHIP, llm=ScriptedModel(lambda _: rule())), FixedClock(), ScriptedModel([]))

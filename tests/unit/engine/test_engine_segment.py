@@ -23,10 +23,11 @@ from remembrancer.domain.scope import Reader, Scope, Visibility
 from remembrancer.domain.validation import JsonValue
 from remembrancer.engine.context import Context
 from remembrancer.engine.index import index_batch
+from remembrancer.engine.inspect import why_not
 from remembrancer.engine.recall import Question, recall
 from remembrancer.engine.record import observe
 from remembrancer.engine.segment import JOB, PATIENCE, SegmentReport, item_of, segment, segment_stream
-from remembrancer.errors import Conflict, ModelUnavailable, StoreUnavailable
+from remembrancer.errors import Conflict, InvalidInput, ModelUnavailable, StoreUnavailable
 from remembrancer.policies.admission import Admission
 from remembrancer.policies.formation import analysed, stability_at_birth
 from remembrancer.policies.segmentation.dual_channel import DualChannel
@@ -99,10 +100,6 @@ async def spans(ctx: Context, scope: Scope = MONDAY) -> list[list[str]]:
     """The texts of each episode's turns."""
     reader = Reader(scope)
     return [[event.text for event in await ctx.store.provenance(reader, one.id)] for one in await episodes(ctx, scope)]
-
-
-def turn_memory(event: Event) -> object:
-    return derived_id(event.id, "memory")
 
 
 def a_window(task: Task) -> JsonObject:
@@ -193,6 +190,15 @@ def test_a_preset_without_segmentation_says_so() -> None:
     assert over(STORES["reference"], steps) == SegmentReport(reason="preset engram forms no episodes")
 
 
+def test_a_stream_of_another_workspace_is_refused() -> None:
+    async def steps(store: Store) -> object:
+        with pytest.raises(InvalidInput) as caught:
+            await segment(a_context(store, BESIDE), SCOPE, ended=[Scope(workspace="other")])
+        return caught.value.argument
+
+    assert over(STORES["reference"], steps) == "ended"
+
+
 # ── what an episode is ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -279,6 +285,17 @@ def test_beside_its_turns_an_episode_is_not_found_unless_asked_for(make: Make) -
         return [{hit.memory.kind for hit in one} for one in found]
 
     assert over(make, steps) == [{"message"}, {"episode"}]
+
+
+def test_why_an_episode_beside_its_turns_is_not_found_is_told() -> None:
+    async def steps(store: Store) -> object:
+        ctx, _, first = await the_first(store)
+        question = Question(text="payment worker memory", where=Filter(current_at=NOW))
+        told = await why_not(ctx, Reader(MONDAY), first.id, question)
+        return told.returned, told.reason
+
+    told = over(STORES["reference"], steps)
+    assert told == (False, "left out before the search: without_kinds")
 
 
 @every_store

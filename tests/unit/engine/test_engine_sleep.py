@@ -394,14 +394,16 @@ def test_a_group_whose_summary_failed_holds_up_none_after_it(make: Callable[[], 
 def test_it_is_tried_again_when_it_has_waited_and_then_waits_no_longer(make: Callable[[], Store]) -> None:
     model = ScriptedModel(["no JSON", SUMMED])
 
-    async def steps(life: Life) -> tuple[int, int, int]:
+    async def steps(life: Life) -> tuple[SleepReport, int, int]:
         await sleep(life.ctx, SCOPE)
         at_once = await sleep(life.ctx, SCOPE)
         life.clock.advance(HOUR)
         later = await sleep(life.ctx, SCOPE)
-        return at_once.left, len(later.slept), len(await life.store.deferrals(SCOPE, JOB))
+        return at_once, len(later.slept), len(await life.store.deferrals(SCOPE, JOB))
 
-    assert living(make, MNEMOSYNE, [TEA, RENT], steps, now=LATER, model=model) == (1, 1, 0)
+    at_once, slept, waiting = living(make, MNEMOSYNE, [TEA, RENT], steps, now=LATER, model=model)
+    assert at_once == SleepReport(left=1, reason="waits until 2026-03-05T09:00:30+00:00: no JSON")
+    assert (slept, waiting) == (1, 0)
 
 
 def test_after_the_last_try_it_is_compressed_all_the_same(make: Callable[[], Store]) -> None:
@@ -505,7 +507,7 @@ def test_a_row_revised_meanwhile_stays_awake(make: Callable[[], Store]) -> None:
         return report, await life.statuses(TEA, RENT)
 
     report, statuses = living(make, MNEMOSYNE, [TEA, RENT], steps, now=LATER)
-    assert (report.slept, report.left, report.reason) == ((), 1, "1 groups were changed meanwhile")
+    assert (report.slept, report.left, report.reason) == ((), 1, "changed by another meanwhile: 1")
     assert statuses == [Status.ACTIVE] * 2
 
 

@@ -14,8 +14,8 @@ from remembrancer.policies.segmentation.pauses import Pace
 from remembrancer.policies.segmentation.segments import Turn
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
-ROWS = np.linalg.qr(np.arange(1, 17, dtype=np.float64).reshape(4, 4) ** 1.5 + np.eye(4))[0]
-ROWS = (ROWS + 0.4) / np.linalg.norm(ROWS + 0.4, axis=1, keepdims=True)
+_UNEVEN = np.abs(np.sin(np.arange(1, 17, dtype=np.float64) ** 2)).reshape(4, 4)
+ROWS = _UNEVEN / np.linalg.norm(_UNEVEN, axis=1, keepdims=True)
 
 
 def turns(*texts: str, bare: frozenset[int] = frozenset()) -> list[Turn]:

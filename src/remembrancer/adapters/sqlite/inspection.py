@@ -73,6 +73,7 @@ def check(connection: Connection, scope: Scope, model: str | None) -> tuple[Find
         "references": lambda: _references(connection),
         "full text": lambda: _full_text(connection),
         "cues": lambda: _cues(connection, scope),
+        "streams": lambda: _streams(connection, scope),
     }
     if model is not None:
         looks |= {
@@ -106,7 +107,11 @@ def _integrity(connection: Connection) -> Finding:
 def _rows(connection: Connection, scope: Scope) -> Finding:
     """Pages may be sound and what stands in them not."""
     read = 0
-    for columns, table, value_of in ((EVENT_COLUMNS, "events e", event_of), (MEMORY_SELECT, "memories m", memory_of)):
+    for columns, table, value_of in (
+        (EVENT_COLUMNS, "events e", event_of),
+        (EVENT_COLUMNS, "archive e", event_of),
+        (MEMORY_SELECT, "memories m", memory_of),
+    ):
         for row in connection.execute(f"SELECT {columns} FROM {table} WHERE workspace = ?", (scope.workspace,)):
             value_of(row)
             read += 1
@@ -138,6 +143,17 @@ def _cues(connection: Connection, scope: Scope) -> Finding:
         (scope.workspace,),
     ).get
     return Finding("cues", without == 0, f"{without} memories that no search can find", "export and import again")
+
+
+def _streams(connection: Connection, scope: Scope) -> Finding:
+    beyond, twice = connection.execute(
+        "SELECT (SELECT count(*) FROM streams WHERE workspace = ?1 AND segmented NOT BETWEEN 0 AND last_seq),"
+        " (SELECT count(*) FROM archive a JOIN events e ON e.workspace = a.workspace AND e.id = a.id"
+        " WHERE a.workspace = ?1)",
+        (scope.workspace,),
+    ).get
+    detail = f"{beyond} streams read past their end, {twice} events both in the journal and in the archive"
+    return Finding("streams", beyond == twice == 0, detail, RESTORE)
 
 
 def _vectors(connection: Connection, scope: Scope, model: str) -> Finding:

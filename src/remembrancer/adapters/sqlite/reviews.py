@@ -28,12 +28,20 @@ _FRESH: Final = (
 )
 """Exposures of a memory, of one kind, that no review has answered."""
 
+_EXPOSED: Final = (
+    "WITH RECURSIVE exposed (n) AS (SELECT min(memory) FROM exposures"
+    " UNION ALL SELECT (SELECT min(memory) FROM exposures WHERE memory > exposed.n) FROM exposed"
+    " WHERE exposed.n IS NOT NULL)"
+)
+"""The memories with exposures, one step in the index for each: most memories have none, and some have thousands."""
+
 
 def unreviewed(connection: Connection, scope: Scope, exposure: Exposure, limit: int) -> tuple[Evidence, ...]:
     fresh = _FRESH.format(memory="m.n")
     waiting = list(
         connection.execute(
-            f"SELECT n, id FROM (SELECT m.n, m.id, (SELECT min(x.at) {fresh}) AS first FROM memories m"
+            f"{_EXPOSED} SELECT n, id FROM (SELECT m.n, m.id, (SELECT min(x.at) {fresh}) AS first"
+            " FROM exposed CROSS JOIN memories m ON m.n = exposed.n"
             " WHERE m.workspace = ? AND m.status = 'active' AND m.superseded_by IS NULL)"
             " WHERE first IS NOT NULL ORDER BY first, id LIMIT ?",
             (exposure, scope.workspace, limit),
