@@ -11,8 +11,10 @@ import pytest
 
 from remembrancer.adapters.sqlite.connection import connect
 from remembrancer.adapters.sqlite.store import SqliteStore
+from remembrancer.domain.strength import Exposure
 from remembrancer.errors import StoreUnavailable
 from remembrancer.policies.formation import analysed
+from remembrancer.ports.store import EventFilter
 from remembrancer.testing.contract.base import EVERYTHING, MODEL, exported
 from remembrancer.testing.contract.world import DEPLOY, FORMER, OLD, OOM, OTHER_MODEL, populate
 from remembrancer.testing.doubles import NOW, READER, SCOPE
@@ -56,6 +58,21 @@ RUINED: Final[dict[str, tuple[str, Read]]] = {
     ),
     "the kind of an exposure": ("UPDATE exposures SET kind = 'seen' || at", exported),
     "the time of an exposure": (f"UPDATE exposures SET at = {NEVER}", exported),
+    "the rating of a review": ("UPDATE reviews SET rating = 9", lambda store: store.reviews(READER, DEPLOY)),
+    "the time of a review": (f"UPDATE reviews SET evidence_until = {NEVER}", exported),
+    "the time of what waits for a review": (
+        f"UPDATE exposures SET at = {NEVER}",
+        lambda store: store.unreviewed(SCOPE, Exposure.RETRIEVED, limit=9),
+    ),
+    "the note of a stream": ("UPDATE streams SET note = '{'", lambda store: store.tail(SCOPE)),
+    "the note of a stream that is exported": ("UPDATE streams SET note = 'no note'", exported),
+    "the role of an archived event": (
+        "UPDATE archive SET role = 'ghost'",
+        lambda store: store.events(READER, EventFilter(archived=True), limit=9),
+    ),
+    "when an event was archived": (f"UPDATE archive SET archived_at = {NEVER}", exported),
+    "the time of a run": (f"UPDATE runs SET ended_at = {NEVER}", lambda store: store.runs(SCOPE)),
+    "the time of what waits": (f"UPDATE deferrals SET retry_at = {NEVER}", lambda store: store.deferrals(SCOPE)),
     "when a vector was made": (f"UPDATE embeddings SET indexed_at = {NEVER}", exported),
 }
 

@@ -16,7 +16,7 @@ from remembrancer.policies.decay import Curve, Ebbinghaus, Exponential, HalfLife
 from remembrancer.policies.dynamics import Dynamics, Since
 from remembrancer.policies.encoding import MAX_CHARS, MAX_TURNS, Encoding
 from remembrancer.policies.importance import Importance
-from remembrancer.policies.ranking import LATE_INTERACTION, MAX_RERANK, MAX_REREAD, RERANK, Depth, Ranking
+from remembrancer.policies.ranking import COMPARED, MAX_RERANK, MAX_REREAD, RERANK, Depth, Ranking
 from remembrancer.policies.reinforcement import Gain, LinearGain, LogarithmicGain, NoGain
 from remembrancer.policies.relevance import Floor
 from remembrancer.policies.rendering.block import Block
@@ -58,13 +58,13 @@ def expressions(among: list[str]) -> st.SearchStrategy[Expression]:
 
 UNITS = [name for name, scale in SCALES.items() if scale is Scale.UNIT and name != RERANK]
 scores = expressions(UNITS)
-plain_scores = expressions([name for name in UNITS if name != LATE_INTERACTION])
+plain_scores = expressions([name for name in UNITS if name not in COMPARED])
 strengths = expressions([name for name, signal in STATE_SIGNALS.items() if signal.scale is Scale.UNIT])
 
 
 def ranking_of(score: Expression, reread: int, **others: Any) -> Ranking:
     """Which compares word by word where its score says so."""
-    return Ranking(score=score, reread=reread if LATE_INTERACTION in signal_names(score) else 0, **others)
+    return Ranking(score=score, reread=reread if COMPARED & signal_names(score) else 0, **others)
 
 
 rankings = st.builds(

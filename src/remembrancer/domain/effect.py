@@ -41,7 +41,7 @@ class Effect:
     """What is to be true before, then what is written, in this order.
 
     `expected`: by id the revision at which a memory must be, active, neither superseded nor expired.
-    `consolidated`: memories that no facts were drawn from before; they are marked as having been.
+    `consolidated`: memories that no facts were drawn from before; they are marked as having been, revised or not.
     `cursor`: a stream that must still stand where it was read from; it moves on.
     `inserted`: new memories; none may be there. `revised`: memories that say something else from now on, at the next
     revision after the one in `expected`, where each of them must be. `moved`: out of recall, or back; `superseded`: by

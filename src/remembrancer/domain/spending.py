@@ -32,7 +32,9 @@ class ModelCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """The sums over the calls of one purpose to one model. `unpriced`: calls that are not in `cost`, in US dollars."""
+    """The sums over the calls of one purpose to one model. `failed`: those without a usable answer. `unpriced`: those
+    that are not in `cost`, in US dollars.
+    """
 
     purpose: str
     model: str

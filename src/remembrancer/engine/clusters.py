@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -43,8 +44,8 @@ class Consolidated:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClustersReport:
     """`consolidated`: what was, or would be with `dry_run`. `failed`: clusters whose summary failed; `left`: those that
-    wait, were changed by another meanwhile, or were more than the limit. `reason`: why nothing was done, or what stood in the way of some of it.
-    `stand_in`: why no model was asked; empty where one was to be.
+    wait, were changed by another meanwhile, or were more than the limit. `reason`: why nothing was done, or what stood
+    in the way of some of it. `stand_in`: why no model was asked; empty where one was to be.
     """
 
     consolidated: tuple[Consolidated, ...] = ()
@@ -112,7 +113,9 @@ async def _clusters(ctx: Context, scope: Scope, rule: Clusters, now: datetime) -
     # What has a topic key is told anew under it, and has to stay there for that.
     free = [row for row in rows if row.topic_key is None]
     apart = [(_home(ctx, row), row.kind, row.tier) for row in free]
-    found = clusters_of([without_recalled(row.text) for row in free], rule, apart=apart)
+    texts = [without_recalled(row.text) for row in free]
+    # Of many memories this takes seconds, in which others may want something of the loop.
+    found = await asyncio.to_thread(clusters_of, texts, rule, apart=apart)
     return [tuple(free[place] for place in group) for group in found]
 
 

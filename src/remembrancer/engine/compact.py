@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -56,7 +57,8 @@ async def compact(ctx: Context, scope: Scope, *, limit: int = LIMIT, dry_run: bo
         return CompactionReport(reason=f"the preset {ctx.preset.name} has no compaction", dry_run=dry_run)
     now = ctx.clock()
     rows = await current(ctx, scope, Filter(current_at=now, tiers=frozenset(rule.tiers)))
-    merges = merges_of(rows, rule, standing_tag=ctx.preset.standing_tag)
+    # Of many memories this takes seconds, in which others may want something of the loop.
+    merges = await asyncio.to_thread(merges_of, rows, rule, standing_tag=ctx.preset.standing_tag)
     merged: list[Merged] = []
     lost = 0
     for merge in merges[:limit]:

@@ -118,16 +118,9 @@ class Summaries:
 
     async def of(self, item: str, instructions: str, several: Sequence[Told], *, max_chars: int) -> Summary | Instead:
         """`item`: what the piece of work is called. Raises StoreUnavailable alone."""
-        if self._ctx.llm is None:
-            return Instead.STAND_IN
-        waiting = self._waiting.get(item)
-        if waiting is not None and waiting.attempts >= TRIES:
-            return Instead.STAND_IN
-        if waiting is not None and waiting.retry_at > self._ctx.clock():
-            self.reason = self.reason or f"waits until {waiting.retry_at.isoformat()}: {waiting.error}"
-            return Instead.LATER
-        if self._unanswered >= SILENT:
-            return Instead.LATER
+        instead = self._instead(self._waiting.get(item))
+        if instead is not None:
+            return instead
 
         def check(value: JsonObject) -> str:
             return condense.problem_with(value, several, max_chars=max_chars)
@@ -159,6 +152,15 @@ class Summaries:
         stale = sorted(set(self._waiting).difference(items))
         if stale:
             await self._ctx.store.settle(self._scope, self._job, stale)
+
+    def _instead(self, waiting: Deferral | None) -> Instead | None:
+        """What is done without asking; None: ask."""
+        if self._ctx.llm is None or (waiting is not None and waiting.attempts >= TRIES):
+            return Instead.STAND_IN
+        if waiting is not None and waiting.retry_at > self._ctx.clock():
+            self.reason = self.reason or f"waits until {waiting.retry_at.isoformat()}: {waiting.error}"
+            return Instead.LATER
+        return Instead.LATER if self._unanswered >= SILENT else None
 
     async def _failed(self, item: str, error: str) -> Instead:
         await self._ctx.store.defer(self._scope, self._job, item, error=error, now=self._ctx.clock())

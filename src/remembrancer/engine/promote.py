@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -92,7 +93,7 @@ async def promote_recurring(
         return PromotionReport(reason=f"the preset {ctx.preset.name} has no promotion", dry_run=dry_run)
     now = ctx.clock()
     learnings = await _learnings(ctx, scope, rule, now)
-    recurring = [group for group in learnings.recurring() if group[0].scope.project is not None]
+    recurring = [group for group in await asyncio.to_thread(learnings.recurring) if group[0].scope.project is not None]
     promoted: list[Promoted] = []
     supported: list[Promoted] = []
     lost = left = 0
@@ -137,7 +138,7 @@ async def candidates(ctx: Context, scope: Scope) -> tuple[Candidate, ...]:
     learnings = await _learnings(ctx, scope, rule, now)
     reader = Reader(Scope(workspace=scope.workspace))
     found: list[Candidate] = []
-    for group in learnings.recurring():
+    for group in await asyncio.to_thread(learnings.recurring):
         if group[0].scope.project is None:
             known, _ = await _known(ctx, scope, learnings, group, Level.WORKSPACE)
             if known is None:
@@ -208,7 +209,8 @@ async def _learnings(ctx: Context, scope: Scope, rule: Promotion, now: datetime)
     vectors: Mapping[UUID, NDArray[np.float32]] = {}
     if ctx.model is not None:
         vectors = await ctx.store.vectors(reader, ctx.model, ids)
-    return Learnings(rows, vectors, rule, ctx.preset.standing_tag)
+    # Of many memories this takes seconds, in which others may want something of the loop.
+    return await asyncio.to_thread(Learnings, rows, vectors, rule, ctx.preset.standing_tag)
 
 
 async def _known(

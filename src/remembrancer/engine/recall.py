@@ -122,7 +122,7 @@ async def _recall(ctx: Context, reader: Reader, question: Question, keyed: Keyed
         close = await reread(ctx, reader, ranked, ctx.model, words, max(limit, ranking.reread))
         timer.lap("reread")
         if close is not None:
-            table = table | close
+            table = {**table, **close}
             ranked = rank(ranking.score, found, table, ranking.floor, question.min_score)
         timer.lap("rescore")
     if ctx.reranker is not None and ranking.rerank:

@@ -45,8 +45,8 @@ class Slept:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SleepReport:
     """`slept`: what slept, or would with `dry_run`. `failed`: groups whose summary failed; `left`: groups that wait,
-    were changed by another meanwhile, or were more than the limit. `reason`: why nothing was done, or what stood in the way of some of it.
-    `stand_in`: why no model was asked; empty where one was to be.
+    were changed by another meanwhile, or were more than the limit. `reason`: why nothing was done, or what stood in the
+    way of some of it. `stand_in`: why no model was asked; empty where one was to be.
     """
 
     slept: tuple[Slept, ...] = ()

@@ -183,7 +183,7 @@ async def _commit(ctx: Context, terms: Terms, changes: Sequence[Change], outcome
 async def _with_turns(ctx: Context, scope: Scope, changes: Sequence[Change]) -> list[Change]:
     """A memory that was formed from turns is found by each of them still, when a file makes it say something else."""
     revised = [change.memory.id for change in changes if change.revised is not None]
-    cues = await ctx.store.cues(Reader(scope), revised) if revised else {}
+    cues = await ctx.store.cues(Reader(scope), revised)
     kept: list[Change] = []
     for each in changes:
         change = each

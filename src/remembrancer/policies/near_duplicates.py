@@ -13,6 +13,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from remembrancer.policies.claim_words import (
+    CALENDAR,
+    DATES,
+    DATES_BY_CAPITAL,
+    LIMITS,
+    NEGATIONS,
+    NUMBERS,
+    OPPOSITE_OF,
+    REVERSING,
+    UNITS,
+)
 from remembrancer.policies.lexical import fold, stem
 from remembrancer.policies.stop_words import STOP_WORDS
 
@@ -23,203 +34,12 @@ _NUMBER: Final = re.compile(
     r"(?P<before>[<>=≤≥~≈$€£¥#+−-]*)(?P<digits>\d+(?:[.,]\d+)*)(?P<unit>[^\W\d_]+|%|‰|°[A-Za-z]?)?"
 )
 _THOUSANDS: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
-_COMPARISON: Final = re.compile(r"[<>=!]=|[=-]>|[<>=≠≤≥≈→←]")
-_QUOTED: Final = re.compile('"([^"\n]{1,200})"|“([^”\n]{1,200})”|`([^`\n]{1,200})`')
-_IDENTIFIER: Final = re.compile(r"\w[_/\\@.:=&]+\w|[a-z][A-Z]|#\w|\w(?:\+\+|#)$|(?:^|\s)[/~@-]\w|--\w")
-_SENTENCE_END: Final = re.compile(r"[.!?:;…\n]|^\s*[-*•]\s*$")
-
-_NUMBERS: Final = {
-    word: str(value)
-    for value, word in enumerate(
-        "zero . two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
-        " eighteen nineteen twenty".split()
-    )
-    if word != "."  # "one" is a pronoun as often as a number
-} | dict(
-    zip(
-        "thirty forty fifty sixty seventy eighty ninety hundred hundreds thousand thousands million millions billion"
-        " billions dozen dozens half twice double triple third quarter first".split(),
-        "30 40 50 60 70 80 90 100 100 1000 1000 1e6 1e6 1e9 1e9 12 12 ½ ×2 ×2 ×3 3. ¼ 1.".split(),
-        strict=True,
-    )
-)
-
-_UNITS: Final = {
-    spelling: unit
-    for unit, spellings in {
-        "%": "% percent pct",
-        "ns": "ns nanosecond nanoseconds",
-        "µs": "us µs μs microsecond microseconds",
-        "ms": "ms millisecond milliseconds",
-        "s": "s sec secs second seconds",
-        "min": "min mins minute minutes",
-        "h": "h hr hrs hour hours",
-        "d": "d day days",
-        "week": "w wk wks week weeks",
-        "month": "month months",
-        "year": "y yr yrs year years",
-        "bit": "bit bits",
-        "b": "b byte bytes",
-        "kb": "kb kilobyte kilobytes",
-        "mb": "mb megabyte megabytes",
-        "gb": "gb gigabyte gigabytes",
-        "tb": "tb terabyte terabytes",
-        "kib": "kib",
-        "mib": "mib",
-        "gib": "gib",
-        "tib": "tib",
-        "hz": "hz hertz",
-        "khz": "khz",
-        "mhz": "mhz",
-        "ghz": "ghz",
-        "mm": "mm millimetre millimetres millimeter millimeters",
-        "cm": "cm centimetre centimetres centimeter centimeters",
-        "m": "m metre metres meter meters",
-        "km": "km kilometre kilometres kilometer kilometers",
-        "mile": "mi mile miles",
-        "ft": "ft foot feet",
-        "in": "inch inches",
-        "mg": "mg milligram milligrams",
-        "g": "g gram grams",
-        "kg": "kg kilo kilos kilogram kilograms",
-        "lb": "lb lbs pound pounds",
-        "ml": "ml millilitre millilitres milliliter milliliters",
-        "l": "l litre litres liter liters",
-        "°c": "°c celsius",
-        "°f": "°f fahrenheit",
-        "k": "k",
-        "v": "v volt volts",
-        "w": "watt watts",
-        "usd": "usd dollar dollars",
-        "eur": "eur euro euros",
-        "cent": "cent cents",
-        "px": "px pixel pixels",
-        "am": "am",
-        "pm": "pm",
-        "rps": "rps qps",
-        "req": "request requests",
-        "token": "token tokens",
-        "x": "x times",
-    }.items()
-    for spelling in spellings.split()
-}
-
-_DATES: Final = frozenset(
-    """
-    monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat
-    january february april june july august september october november december
-    jan feb apr jun jul aug sep sept oct nov dec
-    today tonight yesterday tomorrow morning noon afternoon evening midnight weekend weekday weekdays
-    last next previous current past future earlier later before after since until till
-    daily weekly monthly yearly annually hourly nightly quarterly
-    spring summer autumn winter christmas easter
-    """.split()
-)
-_DATES_BY_CAPITAL: Final = frozenset({"may", "march", "sun"})
-"""Words of their own besides: a date only where they are written as a name, or beside a number."""
-
-_CALENDAR: Final = frozenset("mon tue wed thu fri sat sun jan feb apr jun jul aug sep oct nov dec".split())
-
-_NEGATIONS: Final = frozenset(
-    """
-    not no never none nobody nothing nowhere neither nor without cannot cant wont dont doesnt didnt isnt arent wasnt
-    werent shouldnt couldnt wouldnt hasnt havent hadnt non
-    nicht kein keine keinen keinem keiner keines nie niemals ohne weder
-    ne pas jamais sans aucun aucune rien ni
-    nunca jamás sin tampoco nada ningún ninguno ninguna
-    non mai senza nessun nessuno nessuna
-    não nunca sem nenhum nenhuma
-    niet geen nooit zonder
-    inte aldrig utan ikke aldri uten aldrig uden ei
-    nie bez żaden żadna nigdy
-    не нет ни без никогда нельзя никто ничего
-    değil yok asla
-    """.split()
-)
-"""Words that turn a claim round."""
-
 _REACH: Final = 8
 """How many words after a negation what it negates is looked for."""
 
-_LIMITS: Final = frozenset(
-    """
-    hardly barely rarely seldom scarcely almost nearly except excluding unless unlike instead rather only formerly
-    previously former deprecated obsolete maybe perhaps might probably allegedly supposedly planned
-    avoid avoids avoided refuse refuses refused forbid forbids forbidden prohibit prohibited lack lacks lacking missing
-    absent stop stops stopped fail fails failed failing
-    """.split()
-)
-"""Words that take something out of a claim, or doubt it."""
-
-_OPPOSITES: Final = tuple(
-    tuple(frozenset(side.split("/")) for side in pair.split("|"))
-    for pair in (
-        "enable/enables/enabled|disable/disables/disabled",
-        "allow/allows/allowed/permit/permits/permitted|deny/denies/denied/block/blocks/blocked/disallow/disallows",
-        "increase/increases/increased/raise/raises/raised|decrease/decreases/decreased/reduce/reduces/reduced/lowered",
-        "open/opens/opened|close/closes/closed/shut",
-        "start/starts/started/begin/begins/began|end/ends/ended/finish/finishes/finished",
-        "add/adds/added|remove/removes/removed/delete/deletes/deleted/drop/drops/dropped",
-        "create/creates/created|delete/deletes/deleted/destroy/destroys/destroyed",
-        "accept/accepts/accepted/approve/approves/approved|reject/rejects/rejected/decline/declines/declined",
-        "pass/passes/passed/succeed/succeeds/succeeded/success/works/worked|fail/fails/failed/failure/breaks/broke/broken",
-        "win/wins/won|lose/loses/lost",
-        "like/likes/liked/love/loves/loved/prefer/prefers|hate/hates/hated/dislike/dislikes/disliked",
-        "buy/buys/bought|sell/sells/sold",
-        "agree/agrees/agreed|disagree/disagrees/disagreed",
-        "on|off",
-        "up|down",
-        "in|out",
-        "to|from",
-        "into|from",
-        "before|after",
-        "above/over|below/under",
-        "with|without",
-        "always|never/sometimes",
-        "all/every/each|none/some/few",
-        "more|less/fewer",
-        "most|least",
-        "max/maximum/maximal|min/minimum/minimal",
-        "first|last",
-        "early/earlier|late/later",
-        "true|false",
-        "yes|no",
-        "left|right",
-        "high/higher/highest|low/lower/lowest",
-        "fast/faster/fastest|slow/slower/slowest",
-        "large/larger/big/bigger|small/smaller",
-        "old/older|new/newer",
-        "good/better/best|bad/worse/worst",
-        "public|private",
-        "internal|external",
-        "inside|outside",
-        "required/mandatory|optional",
-        "must|may/might",
-        "sync/synchronous|async/asynchronous",
-        "read|write/writes/wrote",
-        "upload|download",
-        "upgrade/upgrades/upgraded|downgrade/downgrades/downgraded",
-        "push|pull",
-        "input|output",
-        "north|south",
-        "east|west",
-        "morning|evening",
-        "production/prod|staging/development/dev/test",
-        "he/his/him|she/her/hers",
-    )
-)
-
-_OPPOSITE_OF: Final = {
-    word: frozenset(
-        opposite for pair in _OPPOSITES for here, there in (pair, reversed(pair)) if word in here for opposite in there
-    )
-    for pair in _OPPOSITES
-    for side in pair
-    for word in side
-}
-
-_REVERSING: Final = ("un", "in", "im", "ir", "il", "dis", "non", "mis", "de", "anti", "ab")
-"""What turns a word into its opposite, written before it."""
+_COMPARISON: Final = re.compile(r"[<>=!]=|[=-]>|[<>=≠≤≥≈→←]")
+_QUOTED: Final = re.compile('"([^"\n]{1,200})"|“([^”\n]{1,200})”|`([^`\n]{1,200})`')
+_IDENTIFIER: Final = re.compile(r"\w[_/\\@.:=&]+\w|[a-z][A-Z]|#\w|\w(?:\+\+|#)$|(?:^|\s)[/~@-]\w|--\w")
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,10 +140,10 @@ def _numbers(text: str) -> Iterator[str]:
         following = chunks[place + 1].strip(_OUTER).casefold() if place + 1 < len(chunks) else ""
         if any(character.isdigit() for character in bare):
             yield _number(bare, following)
-        elif bare.casefold() in _NUMBERS:
-            yield _with_unit(_NUMBERS[bare.casefold()], following)
+        elif bare.casefold() in NUMBERS:
+            yield _with_unit(NUMBERS[bare.casefold()], following)
         else:
-            yield from (_NUMBERS[part] for part in bare.casefold().split("-")[:-1] if part in _NUMBERS)
+            yield from (NUMBERS[part] for part in bare.casefold().split("-")[:-1] if part in NUMBERS)
             yield from _COMPARISON.findall(chunk)
 
 
@@ -340,19 +160,19 @@ def _number(bare: str, following: str) -> str:
         return before + _with_unit(digits, following)
     if unit in {"st", "nd", "rd", "th"}:
         return f"{before}{digits}"
-    return f"{before}{digits} {_UNITS.get(unit, unit)}"
+    return f"{before}{digits} {UNITS.get(unit, unit)}"
 
 
 def _with_unit(digits: str, following: str) -> str:
-    return f"{digits} {_UNITS[following]}" if following in _UNITS else digits
+    return f"{digits} {UNITS[following]}" if following in UNITS else digits
 
 
 def _dates(text: str, words: Sequence[tuple[str, int, int]]) -> Iterator[str]:
     for word, start, end in words:
         lower = _plain(word)
-        if lower in _DATES:
+        if lower in DATES:
             yield lower[:3] if _is_calendar(lower) else lower
-        elif lower in _DATES_BY_CAPITAL and (
+        elif lower in DATES_BY_CAPITAL and (
             (word[0].isupper() and not _begins_sentence(text, start)) or _beside_number(text, start, end)
         ):
             yield lower[:3]
@@ -360,7 +180,7 @@ def _dates(text: str, words: Sequence[tuple[str, int, int]]) -> Iterator[str]:
 
 def _is_calendar(word: str) -> bool:
     """Whether it names a day or a month, which may be cut to three letters."""
-    return word[:3] in _CALENDAR and word != "monthly"
+    return word[:3] in CALENDAR and word != "monthly"
 
 
 def _beside_number(text: str, start: int, end: int) -> bool:
@@ -372,11 +192,11 @@ def _beside_number(text: str, start: int, end: int) -> bool:
 def _negated(words: Sequence[str]) -> Iterator[str]:
     """Each negation with the word it stands before ("a, not b" is not "b, not a"), and what limits the claim."""
     for place, word in enumerate(words):
-        if word in _NEGATIONS:
+        if word in NEGATIONS:
             following = words[place + 1 : place + 1 + _REACH]
-            after = next((one for one in following if one not in STOP_WORDS and one not in _NEGATIONS), "")
+            after = next((one for one in following if one not in STOP_WORDS and one not in NEGATIONS), "")
             yield f"not {stem(fold(after))}"
-        elif word in _LIMITS:
+        elif word in LIMITS:
             yield stem(fold(word))
 
 
@@ -385,7 +205,7 @@ def _identifiers(text: str) -> Iterator[str]:
     for chunk in _CHUNK.findall(text):
         bare = chunk.strip("\"'`“”‘’«»()[]{}.,;:!?…*")
         lower = bare.casefold()
-        if _IDENTIFIER.search(bare) and lower not in _UNITS and not any(character.isdigit() for character in bare):
+        if _IDENTIFIER.search(bare) and lower not in UNITS and not any(character.isdigit() for character in bare):
             yield lower
 
 
@@ -401,10 +221,10 @@ def _capitals(text: str, words: Sequence[tuple[str, int, int]]) -> tuple[tuple[s
         if not word[0].isupper() or word == "I" or word.startswith("I'"):
             continue
         lower = _plain(word)
-        if lower in _DATES or lower in _UNITS:
+        if lower in DATES or lower in UNITS:
             continue
         opening = _begins_sentence(text, start)
-        if lower in STOP_WORDS or lower in _NEGATIONS or lower in _NUMBERS:
+        if lower in STOP_WORDS or lower in NEGATIONS or lower in NUMBERS:
             if len(word) > 1 or opening:
                 continue
             names.append(lower)  # "plan A"
@@ -438,7 +258,7 @@ def _opposed(mine: frozenset[str], theirs: frozenset[str]) -> bool:
     """Whether each has a word that the other has not, and the two are opposites."""
     if not mine or not theirs:
         return False
-    if any(word in _OPPOSITE_OF and not theirs.isdisjoint(_OPPOSITE_OF[word]) for word in mine):
+    if any(word in OPPOSITE_OF and not theirs.isdisjoint(OPPOSITE_OF[word]) for word in mine):
         return True
     return _reversed(mine, theirs) or _reversed(theirs, mine)
 
@@ -448,8 +268,8 @@ def _reversed(some: frozenset[str], others: frozenset[str]) -> bool:
     turned = [
         word[len(prefix) :]
         for word in some
-        if word.startswith(_REVERSING)
-        for prefix in _REVERSING
+        if word.startswith(REVERSING)
+        for prefix in REVERSING
         if word.startswith(prefix) and len(word) > len(prefix) + 2
     ]
     return bool(turned) and not {stem(fold(word)) for word in turned}.isdisjoint(stem(fold(word)) for word in others)

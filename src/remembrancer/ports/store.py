@@ -220,9 +220,9 @@ class Store(Protocol):
         """Append events, in order, each with its memory. All or nothing.
 
         An entry whose key is already recorded in its scope (session apart) is left as it was when the text is the
-        same, and is a Conflict when it differs; so is an id, or a memory's key or topic, that is taken. `seq` has no
-        gaps. Raises InvalidInput for a scope of another workspace, NotFound for an event that a cue names and is not
-        there.
+        same, and is a Conflict when it differs; so is an id, or a memory's key or topic, that is taken. An archived
+        event holds its key, its id and its place; of its text, what is left is compared. `seq` has no gaps. Raises
+        InvalidInput for a scope of another workspace, NotFound for an event that a cue names and is not there.
         """
         ...
 
@@ -296,9 +296,9 @@ class Store(Protocol):
         """Write an effect, whole. It reaches every memory of the workspace, whatever its visibility.
 
         Raises Conflict when something is no longer as the effect expects it, or a memory it inserts is there already
-        (by id, key or topic); NotFound for a memory or an event it names that is not there; InvalidInput for a scope of
-        another workspace, for a revised memory that is not expected, for a cursor that would go back or past the end
-        of its stream. Nothing is written then.
+        (by id, key or topic), or has a review of that time; NotFound for a memory or an event it names that is not
+        there; InvalidInput for a scope of another workspace, for a revised memory that is not expected, for a cursor
+        that would go back or past the end of its stream. Nothing is written then.
         """
         ...
 
@@ -330,8 +330,8 @@ class Store(Protocol):
         ...
 
     async def unreviewed(self, scope: Scope, exposure: Exposure, *, limit: int) -> tuple[Evidence, ...]:
-        """Active memories with exposures of that kind after the last that a review of theirs has answered, by the
-        time of the first of those, then id.
+        """Active memories that nothing supersedes, with exposures of that kind after the last that a review of theirs
+        has answered, by the time of the first of those, then id.
         """
         ...
 
@@ -345,7 +345,8 @@ class Store(Protocol):
 
     async def archive(self, scope: Scope, aged: Aged, *, at: datetime, limit: int) -> int:
         """Move up to `limit` events from the journal into the archive, the oldest first, cut as
-        `domain.event.archived` does. Returns how many: fewer than `limit` when none is left.
+        `domain.event.archived` does. Returns how many: fewer than `limit` when none is left. What is archived supports
+        no memory from then on, and an import that has it whole brings it back.
         """
         ...
 
@@ -358,7 +359,10 @@ class Store(Protocol):
         ...
 
     async def defer(self, scope: Scope, job: str, item: str, *, error: str, now: datetime) -> Deferral:
-        """Note that a piece of work failed: it waits 30 s, each time it fails again twice as long, at most a day."""
+        """Note that a piece of work failed: it waits 30 s, each time it fails again twice as long, at most a day.
+
+        Of the error, the first `MAX_ERROR_CHARS` are kept.
+        """
         ...
 
     async def settle(self, scope: Scope, job: str, items: Sequence[str]) -> None:

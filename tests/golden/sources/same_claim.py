@@ -59,7 +59,7 @@ PAIRS = (
 
 
 def swapped(place: int, word: str) -> str:
-    words = list(USUAL)
+    words: list[str] = list(USUAL)
     words[place] = word
     return FRAME.format(*words)
 

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -15,8 +16,8 @@ from remembrancer.adapters.reference import ReferenceStore
 from remembrancer.adapters.sqlite.store import SqliteStore
 from remembrancer.adapters.vault.folder import FolderVault
 from remembrancer.domain.effect import Effect, Moved
-from remembrancer.domain.event import Origin
-from remembrancer.domain.memory import Memory, MemoryDraft, Status
+from remembrancer.domain.event import EventDraft, Origin
+from remembrancer.domain.memory import Memory, MemoryDraft, MemoryWrite, Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader, Scope, Visibility
 from remembrancer.domain.strength import Exposure
@@ -24,7 +25,7 @@ from remembrancer.engine import forget, index, record, reinforce, relate, vault
 from remembrancer.engine.context import Context
 from remembrancer.engine.recall import Question, recall
 from remembrancer.engine.vault import SyncReport
-from remembrancer.policies.formation import analysed
+from remembrancer.policies.formation import analysed, own_cue
 from remembrancer.ports.store import Store
 from remembrancer.ports.vault import Content
 from remembrancer.presets.teaparty import TEAPARTY
@@ -60,12 +61,6 @@ class World:
 
     def read(self, path: str) -> str:
         return (self.root / path).read_bytes().decode("utf-8")
-
-    def run(self, work: Awaitable[Any]) -> Any:
-        async def done() -> Any:
-            return await work
-
-        return asyncio.run(done())
 
     @property
     def files(self) -> FolderVault:
@@ -441,10 +436,7 @@ def test_another_database_takes_the_files_and_trusts_no_index_of_the_first(world
     assert other.memory().strength.usage.retrieved == 3
 
 
-def analysed_write(memory: Memory) -> Any:
-    from remembrancer.domain.memory import MemoryWrite
-    from remembrancer.policies.formation import own_cue
-
+def analysed_write(memory: Memory) -> MemoryWrite:
     return MemoryWrite(memory, (own_cue(memory),))
 
 
@@ -614,7 +606,7 @@ async def _nothing(_files: FolderVault, _text: str) -> None: ...
 
 
 def changed_on_both_sides(world: World) -> None:
-    """A vault in agreement, and then a retrieval, a retirement, a learning formed, an edit, a new file, a deleted one."""
+    """A vault in agreement, then a retrieval, a retirement, a learning formed, an edit, a new file, a deleted one."""
     world.write("MEMORY.md", entry(fields="reinforcement_count: 4\n") + "\n" + entry(TWO))
     world.write("gone/MEMORY.md", entry(THREE, text="To be deleted."))
     world.sync()
@@ -654,10 +646,8 @@ def test_a_sync_that_breaks_off_anywhere_is_made_good_by_the_next(kind: str, tmp
         world = a_world(f"at {at}")
         faults = Faults(at, RuntimeError)
         broken = replace(world.ctx, store=faults.around(world.ctx.store))
-        try:
+        with suppress(RuntimeError):
             asyncio.run(vault.sync(broken, WORKSPACE, faults.around(world.files)))
-        except RuntimeError:
-            pass
         world.sync()
         assert outcome(world) == expected, at
         assert world.sync().written == 0
@@ -784,8 +774,6 @@ def test_texts_that_did_not_change_keep_their_vectors(world: World) -> None:
 
 
 def test_a_memory_of_turns_is_found_by_them_after_an_edit_too(world: World) -> None:
-    from remembrancer.domain.event import EventDraft
-
     ((appended),) = asyncio.run(record.observe(world.ctx, WORKSPACE, [EventDraft(text="The zebra said so.")]))
     draft = MemoryDraft(text="An episode.", kind="procedural")
     memory, _ = asyncio.run(record.remember(world.ctx, WORKSPACE, draft, [appended.event.id]))

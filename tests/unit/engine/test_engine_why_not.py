@@ -147,11 +147,11 @@ def test_a_repeat_is_told_of_which(rem: Remembrancer) -> None:
 
 def test_a_memory_beyond_the_depth_of_the_legs_is_told_so(rem: Remembrancer, clock: FixedClock) -> None:
     memory = rem.remember("A deploy of something else entirely, with lunch", occurred_at=NOW - 900 * DAY)
-    rem.observe_many({"text": f"deploy failed {n}"} for n in range(120))
+    rem.observe_many({"text": f"deploy failed {n}"} for n in range(220))
     rem.index_now()
     told = rem.why_not(memory.id, "deploy failed")
     assert (told.returned, told.stage) == (False, None)
-    assert told.reason == "no leg brought it: 100 memories match better by words; 100 memories are nearer in meaning"
+    assert told.reason == "no leg brought it: 200 memories match better by words; 200 memories are nearer in meaning"
 
 
 def test_a_memory_without_a_word_in_common_and_without_an_embedder_is_told_so(wordy: Remembrancer) -> None:

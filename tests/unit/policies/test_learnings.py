@@ -18,7 +18,7 @@ from remembrancer.testing.doubles import NOW
 SCOPE = Scope(workspace="acme", project="checkout")
 NAMES = st.none() | st.text("abcdefgh ", min_size=1, max_size=9).filter(lambda name: name == name.strip())
 DAYS = st.dates(date(1990, 1, 1), date(2090, 1, 1))
-MOMENTS = st.datetimes(datetime(1990, 1, 1), datetime(2090, 1, 1), timezones=st.just(UTC))
+MOMENTS = st.integers(0, 3_000_000_000).map(lambda seconds: datetime.fromtimestamp(seconds, UTC))
 
 LEARNINGS = st.builds(
     Learning,

@@ -111,9 +111,10 @@ class FolderVault:
             if expected is None:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 self._inside(path)  # what has just come to be there may be a link
+            self._require(path, expected)
             temporary = self._written(data, None if expected is None else target)
             try:
-                self._require(path, expected)
+                self._require(path, expected)  # once more: writing takes a while
                 if expected is None:
                     _put_anew(temporary, target, path)
                 else:

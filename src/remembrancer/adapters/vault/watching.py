@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from datetime import timedelta
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,7 +22,7 @@ DEBOUNCE: Final = timedelta(milliseconds=500)
 _MILLISECOND: Final = timedelta(milliseconds=1)
 
 
-async def changes(root: Path, *, every: timedelta, debounce: timedelta = DEBOUNCE) -> AsyncIterator[bool]:
+async def changes(root: Path, *, every: timedelta, debounce: timedelta = DEBOUNCE) -> AsyncGenerator[bool]:
     """True whenever markdown files below the root have changed; False when none has for as long as `every`.
 
     `root` without links. What changes while the caller works on one is told of after it. Raises Unsupported where
@@ -33,12 +35,23 @@ async def changes(root: Path, *, every: timedelta, debounce: timedelta = DEBOUNC
         root,
         watch_filter=lambda change, path: _counts(root, change, path),
         debounce=debounce // _MILLISECOND,
-        rust_timeout=every // _MILLISECOND,
-        yield_on_timeout=True,
         ignore_permission_denied=True,
     )
-    async for changed in watching:
-        yield bool(changed)
+    async with aclosing(watching):
+        following = asyncio.ensure_future(anext(watching))
+        try:
+            while True:
+                # Not its own timeout: that begins anew with every change, also of files that do not count.
+                await asyncio.wait([following], timeout=every.total_seconds())
+                if following.done():
+                    following.result()
+                    following = asyncio.ensure_future(anext(watching))
+                    yield True
+                else:
+                    yield False
+        finally:
+            following.cancel()
+            await asyncio.wait([following])
 
 
 def require_watchfiles() -> None:

@@ -17,10 +17,7 @@ from remembrancer.policies.segmentation.segments import Turn
 MEMORY: Final = 64
 """What is usual is counted over about so many turns: a stream that changes its manner is followed within as many."""
 
-PRIOR: Final = 4
-"""What is usual elsewhere counts like so many turns of the stream itself: with it the first few can be judged."""
-
-LEAST_SPREAD: Final = 0.05
+LEAST_SPREAD: Final = 0.02
 """Likeness varies by no less than this: else chance alone would be a shift where all turns are the same."""
 
 FARTHEST: Final = 4.0
@@ -36,7 +33,7 @@ class Measure(StrEnum):
 class Usual:
     """Mean and variance of the likeness of a turn to the one before it, as far as the stream was read.
 
-    Both run: a turn counts by 1 / (turns so far, with PRIOR), and by no less than 1 / MEMORY.
+    Both run: a turn counts by 1 / `count`, with itself, and by no less than 1 / MEMORY.
     """
 
     count: int
@@ -59,10 +56,12 @@ class Usual:
 
 
 USUAL: Final[Mapping[Measure, Usual]] = {
-    Measure.VECTORS: Usual(PRIOR, 0.4, 0.18**2),
-    Measure.WORDS: Usual(PRIOR, 0.08, 0.14**2),
+    Measure.VECTORS: Usual(1, 0.4, 0.18**2),
+    Measure.WORDS: Usual(1, 0.08, 0.14**2),
 }
-"""Of a stream of which nothing is known: the means over chat, task and meeting talk (docs/decisions/0014)."""
+"""Of a stream of which nothing is known: about as chat, tasks and meetings are with the local embedder. It counts like
+one turn: more would hold back embedders that place texts nearer each other.
+"""
 
 
 class Likeness:

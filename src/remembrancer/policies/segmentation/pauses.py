@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from remembrancer.policies.segmentation.likeness import MEMORY, PRIOR
+from remembrancer.policies.segmentation.likeness import MEMORY
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +34,10 @@ class Pace:
         return Pace(count, self.mean + (min(_log_seconds(pause), most) - self.mean) / count)
 
 
-PACE: Final = Pace(PRIOR, math.log(60))
-"""Of a stream of which nothing is known: a minute."""
+PACE: Final = Pace(4, math.log(60))
+"""Of a stream of which nothing is known: a minute, and so often that one quick answer is not yet a pace."""
 
 
 def _log_seconds(pause: timedelta) -> float:
-    """Of a second at least, as clocks of different writers differ by that much and the other way round."""
+    """Of a second at least: clocks of different writers differ, and may go back."""
     return math.log(max(pause.total_seconds(), 1.0))

@@ -73,8 +73,9 @@ class World:
 
 @dataclass(slots=True)
 class FilePlan:
-    """What happens to a file and to the memories of what stands in it. `agreed`: on what, after that, by id. `again`: it
-    is to be read again next time, whatever it looks like.
+    """What happens to a file and to the memories of what stands in it. `agreed`: on what, after that, by id.
+
+    `again`: it is to be read again next time, whatever it looks like.
     """
 
     edits: list[Edit] = field(default_factory=list[Edit])

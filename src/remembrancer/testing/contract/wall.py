@@ -288,6 +288,41 @@ ACROSS: Final = (
 )
 """Each names a memory or an event that the sibling has and this workspace has not."""
 
+READ: Final = (
+    "get",
+    "cues",
+    "revisions",
+    "relations",
+    "audit",
+    "provenance",
+    "memories",
+    "states",
+    "events",
+    "events and archive",
+    "count_events",
+    "stats",
+    "by_topic",
+    "pending",
+    "pending_of",
+    "vectors",
+    "words",
+    "vitals",
+    "snapshots",
+    "crews",
+    "export",
+    "tails",
+    "tail",
+    "stream_events",
+    "workspace_memories",
+    "unreviewed",
+    "exposed_in",
+    "reviews",
+    "runs",
+    "deferrals",
+    "spending",
+)
+"""What writes nothing, searches apart."""
+
 TRIED_ACROSS: Final = {"defer_vectors"}
 """Writes without a result to compare: `test_no_write_reaches_a_sibling` tries them."""
 WITHOUT_ROWS: Final = {"close", "in_one_thread"}
@@ -368,10 +403,7 @@ class WallContract(StoreSuite):
     async def test_nothing_of_a_sibling_can_be_read(self, store: Store) -> None:
         await populate(store, SIBLING, prefix=CANARY)
         async with self.another_store() as empty:
-            for name in ("get", "cues", "revisions", "relations", "audit", "provenance", "memories", "states", "events",
-                         "count_events", "stats", "by_topic", "pending", "pending_of", "vectors", "words", "vitals", "snapshots",
-                         "crews", "export", "tails", "tail", "stream_events", "workspace_memories", "unreviewed",
-                         "exposed_in", "reviews", "runs", "deferrals", "spending", "events and archive"):  # fmt: skip
+            for name in READ:
                 assert await OBSERVED[name](store) == await OBSERVED[name](empty), name
             for name in (name for name in OBSERVED if name.startswith("search")):
                 answer = cast("Candidates", await OBSERVED[name](store))

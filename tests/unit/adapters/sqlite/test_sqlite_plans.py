@@ -7,12 +7,14 @@ from typing import Any, cast
 
 import pytest
 
-from remembrancer.adapters.sqlite import embeddings, journal, lookup, memories, schema
+from remembrancer.adapters.sqlite import archive, embeddings, journal, lookup, memories, reviews, schema, streams
 from remembrancer.adapters.sqlite.connection import Connection, connect
 from remembrancer.adapters.sqlite.health import vitals
+from remembrancer.domain.event import Priority
 from remembrancer.domain.query import Filter
-from remembrancer.ports.store import EventFilter
-from remembrancer.testing.doubles import NOW, READER, a_memory, an_event
+from remembrancer.domain.strength import Exposure
+from remembrancer.ports.store import Aged, EventFilter
+from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, an_event
 
 CURRENT = Filter(current_at=NOW)
 
@@ -95,3 +97,57 @@ def test_events_are_read_by_their_ids(connection: Connection) -> None:
     where = EventFilter(ids=frozenset({an_event().id}))
     steps = plans(connection, lambda: journal.count_events(connection, READER, where), "e")
     assert steps == ["SEARCH e USING COVERING INDEX sqlite_autoindex_events_1 (workspace=? AND id=?)"]
+
+
+def test_streams_that_are_read_to_their_end_are_passed_over(connection: Connection) -> None:
+    steps = plans(connection, lambda: streams.tails(connection, SCOPE, 2, NOW, 9, SCOPE), "s", "l", "f", "e")
+    assert (
+        steps[0] == "SEARCH s USING INDEX streams_with_tails (workspace=? AND (project,crew,agent,session)>(?,?,?,?))"
+    )
+    stream = "workspace=? AND project=? AND crew=? AND agent=? AND session=?"
+    assert set(steps[1:]) == {
+        "SEARCH l USING INTEGER PRIMARY KEY (rowid=?)",
+        "SEARCH f USING INTEGER PRIMARY KEY (rowid=?)",
+        f"SEARCH e USING COVERING INDEX events_by_stream ({stream} AND seq>?)",
+    }
+
+
+def test_a_tail_is_looked_up_by_its_stream(connection: Connection) -> None:
+    steps = plans(connection, lambda: streams.tail(connection, SCOPE), "s", "l", "f", "e")
+    assert [step for step in steps if not step.startswith("SEARCH")] == []
+
+
+def test_the_oldest_of_a_type_are_read_from_its_index(connection: Connection) -> None:
+    journal.add_event(connection, an_event(), 1)
+    aged = Aged(types=frozenset({"mess*"}), keep=frozenset({Priority.PIN}), before=NOW)
+    steps = plans(connection, lambda: archive.archive(connection, SCOPE, aged, NOW, 9), "e", "l", "c")
+    assert steps == [
+        "SEARCH e USING INDEX events_by_type (workspace=? AND type=? AND occurred_at<?)",
+        "SEARCH l USING COVERING INDEX memory_events_by_event (event=?)",
+        "SEARCH c USING COVERING INDEX cues_by_event (event=?)",
+    ]
+
+
+def test_whether_a_cue_names_an_event_that_leaves_is_told_by_an_index(connection: Connection) -> None:
+    """What SQLite does for a foreign key stands in its program alone: it opens the index, and not the table."""
+    pages = {page: name for name, page in connection.execute("SELECT name, rootpage FROM sqlite_schema")}
+    connection.pragma("foreign_keys", True)
+    program = list(connection.execute("EXPLAIN DELETE FROM events WHERE n = 1"))
+    read = {pages[step[3]] for step in program if step[1] == "OpenRead"}
+    assert read == {"memory_events_by_event", "cues_by_event"}
+
+
+def test_only_memories_with_exposures_are_looked_at_for_a_review(connection: Connection) -> None:
+    steps = plans(connection, lambda: reviews.unreviewed(connection, SCOPE, Exposure.USED, 9), "m", "x", "r")
+    assert set(steps) == {
+        "SEARCH m USING INTEGER PRIMARY KEY (rowid=?)",
+        "SEARCH x USING PRIMARY KEY (memory=? AND kind=? AND at>?)",
+        "SEARCH r USING PRIMARY KEY (memory=?)",
+    }
+
+
+def test_a_sweep_reads_from_where_it_was(connection: Connection) -> None:
+    def sweep() -> object:
+        return lookup.workspace_memories(connection, SCOPE, CURRENT, 9, a_memory(), True)
+
+    assert plans(connection, sweep, "m") == ["SEARCH m USING INDEX memories_by_time (workspace=? AND occurred_to>?)"]

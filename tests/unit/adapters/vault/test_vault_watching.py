@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from contextlib import aclosing
 from datetime import timedelta
 from pathlib import Path
 
@@ -17,14 +18,14 @@ LONG = timedelta(seconds=30)
 
 async def told(root: Path, path: str, *, every: timedelta) -> bool:
     """What is told first, while a file is written again and again."""
-    watched = changes(root, every=every, debounce=SOON)
-    first = asyncio.ensure_future(anext(watched))
-    number = 0
-    while not first.done():
-        number += 1
-        (root / path).write_text(str(number), encoding="utf-8")
-        await asyncio.wait([first], timeout=0.05)
-    return await first
+    async with asyncio.timeout(20), aclosing(changes(root, every=every, debounce=SOON)) as watched:
+        first = asyncio.ensure_future(anext(watched))
+        number = 0
+        while not first.done():
+            number += 1
+            (root / path).write_text(str(number), encoding="utf-8")
+            await asyncio.wait([first], timeout=0.05)
+        return first.result()
 
 
 def test_a_change_of_a_markdown_file_is_told(tmp_path: Path) -> None:

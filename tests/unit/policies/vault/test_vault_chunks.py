@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,7 +33,7 @@ def test_all_that_is_not_blank_is_in_some_piece(text: str) -> None:
 @given(WORDS.map(" ".join))
 def test_pieces_come_in_order_and_overlap_no_more_than_they_may(text: str) -> None:
     found = of(text)
-    for one, following in zip(found, found[1:], strict=False):
+    for one, following in pairwise(found):
         assert one.offset < following.offset
         assert one.offset + len(one.text) - following.offset <= OVERLAP_CHARS
 

@@ -20,10 +20,15 @@ TEXTS = st.lists(
     min_size=1,
     max_size=9,
 ).map("\n".join)
+
+
+def an_entry(identifier: UUID, body: str, extra: list[str], end: str, blank: bool) -> str:
+    lines = ["---", f"id: {identifier}", *extra, "---", *([""] if blank else []), *body.split("\n"), "", ""]
+    return end.join(lines)
+
+
 ENTRIES = st.builds(
-    lambda identifier, body, extra, end, blank: end.join(
-        ["---", f"id: {identifier}", *extra, "---", *([""] if blank else []), *body.split("\n"), "", ""]
-    ),
+    an_entry,
     st.uuids(),
     st.sampled_from(["Words.", "Before.\n\n---\n\nAfter.", "- a\n- b", "Words.\n\n\\---\nid: x"]),
     st.lists(

@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+from driver import Cli
+
+from remembrancer.adapters.vault import watching
+from remembrancer.adapters.vault.folder import FolderVault
+from remembrancer.errors import StoreUnavailable
+
+ONE = "6f1d2c0e-6f0e-4d0b-9a55-0a4b5b2f6b11"
+ENTRY = f"---\nid: {ONE}\ntype: corrective\ncreated_at: 2026-02-01\n---\nRun the migrations before the deploy.\n"
+
+
+@pytest.fixture
+def notes(folder: Path) -> Path:
+    root = folder / "notes"
+    root.mkdir()
+    return root
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def test_a_vault_is_synced_and_its_learnings_are_recalled(cli: Cli, notes: Path) -> None:
+    write(notes / "checkout" / "MEMORY.md", ENTRY)
+    ran = cli.done("vault", "sync", "notes", "--preset", "teaparty")
+    assert ran.out.splitlines() == ["notes: 1 file, 1 learning", "1 memory added"]
+    hits = cli.done("recall", "migrations deploy", "--preset", "teaparty", "--json").json["hits"]
+    assert [hit["memory"]["id"] for hit in hits] == [ONE]
+
+
+def test_a_second_sync_says_that_nothing_had_to_change(cli: Cli, notes: Path) -> None:
+    write(notes / "MEMORY.md", ENTRY)
+    cli.done("vault", "sync", "notes")
+    assert cli.done("vault", "sync", "notes").out.splitlines()[1] == "nothing had to change"
+
+
+def test_with_a_project_the_folder_is_that_projects(cli: Cli, notes: Path) -> None:
+    write(notes / "MEMORY.md", ENTRY)
+    cli.done("vault", "sync", "notes", "--project", "checkout", "--name", "checkout-notes")
+    shown = cli.done("show", ONE, "--json").json["memory"]
+    assert (shown["scope"]["project"], shown["metadata"]["vault"]) == ("checkout", "checkout-notes")
+
+
+def test_a_finding_is_told_with_its_line_and_the_exit_code_is_1(cli: Cli, notes: Path) -> None:
+    write(notes / "MEMORY.md", ENTRY + "\n---\nid: seven\n---\nWords.\n")
+    for command in ("check", "sync", "rebuild"):
+        ran = cli("vault", command, "notes")
+        assert (ran.code, "MEMORY.md:9: id: 'seven' is not allowed" in ran.err) == (1, True), command
+
+
+def test_a_check_makes_no_database_and_writes_nothing(cli: Cli, notes: Path, folder: Path) -> None:
+    write(notes / "MEMORY.md", "---\ntype: corrective\n---\nNo id.\n")
+    ran = cli.done("vault", "check", "notes")
+    assert "a sync would change: 1 memory added, 1 entry written" in ran.out
+    assert sorted(path.name for path in folder.rglob("*")) == ["MEMORY.md", "notes"]
+
+
+def test_a_check_of_a_synced_vault_has_nothing_to_say(cli: Cli, notes: Path) -> None:
+    write(notes / "MEMORY.md", ENTRY)
+    cli.done("vault", "sync", "notes")
+    assert "a sync would change nothing" in cli.done("vault", "check", "notes").out
+
+
+def test_what_is_learned_here_is_written_to_the_files(cli: Cli, notes: Path) -> None:
+    cli.done("remember", "Ask before force-pushing.", "--kind", "directive", "--preset", "teaparty")
+    ran = cli.done("vault", "sync", "notes", "--json").json
+    assert (ran["written"], ran["changed"], ran["index"]["reason"] != "") == (1, 1, True)
+    assert "Ask before force-pushing." in (notes / "MEMORY.md").read_text(encoding="utf-8")
+
+
+def test_a_rebuild_gives_the_same_answers(cli: Cli, notes: Path, folder: Path) -> None:
+    write(notes / "MEMORY.md", ENTRY)
+    cli.done("vault", "sync", "notes")
+    before = cli.done("recall", "migrations", "--json").json["hits"][0]["memory"]["text"]
+    (folder / "remembrancer.db").unlink()
+    assert cli.done("vault", "rebuild", "notes").out.splitlines()[1] == "1 memory added"
+    assert cli.done("recall", "migrations", "--json").json["hits"][0]["memory"]["text"] == before
+
+
+def test_what_is_no_folder_is_an_error(cli: Cli, folder: Path) -> None:
+    ran = cli("vault", "sync", "missing")
+    assert (ran.code, "expected a folder" in ran.err) == (2, True)
+    assert list(folder.iterdir()) == []
+
+
+def test_watching_without_the_extra_says_what_to_install(
+    cli: Cli, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "watchfiles", None)
+    ran = cli("vault", "watch", "notes")
+    assert (ran.code, "pip install 'remembrancer[vault]'" in ran.err, list(notes.iterdir())) == (3, True, [])
+
+
+def test_watching_needs_a_number_of_seconds(cli: Cli, notes: Path) -> None:
+    ran = cli("vault", "watch", str(notes), "--every", "0")
+    assert (ran.code, "from 1 to 86400" in ran.err) == (2, True)
+
+
+def test_watching_syncs_at_once_and_at_each_change_and_tells_what_it_did(
+    cli: Cli, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(notes / "MEMORY.md", ENTRY)
+
+    async def told(*_: object, **__: object) -> AsyncGenerator[bool]:
+        yield False
+        write(notes / "checkout" / "MEMORY.md", ENTRY.replace("b11", "b12"))
+        yield True
+
+    monkeypatch.setattr(watching, "changes", told)
+    lines = cli.done("vault", "watch", "notes").out.splitlines()
+    assert lines == ["notes: 1 file, 1 learning", "1 memory added", "notes: 2 files, 2 learnings", "1 memory added"]
+
+
+def test_watching_goes_on_after_a_sync_that_could_not_be(
+    cli: Cli, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def told(*_: object, **__: object) -> AsyncGenerator[bool]:
+        scan = FolderVault.scan
+
+        async def fails(_files: FolderVault) -> None:
+            raise StoreUnavailable("locked for a while")
+
+        monkeypatch.setattr(FolderVault, "scan", fails)
+        yield True
+        monkeypatch.setattr(FolderVault, "scan", scan)
+        write(notes / "MEMORY.md", ENTRY)
+        yield True
+
+    monkeypatch.setattr(watching, "changes", told)
+    ran = cli.done("vault", "watch", "notes")
+    assert "error: locked for a while" in ran.err
+    assert ran.out.splitlines()[-1] == "1 memory added"
+
+
+def test_a_watched_folder_is_synced_when_a_file_is_saved(cli: Cli, notes: Path, folder: Path) -> None:
+    """The real thing: another process watches, a file is saved, and the database has it."""
+
+    async def saved() -> str:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "remembrancer.interfaces.cli.main",
+            "vault",
+            "watch",
+            "notes",
+            stdout=asyncio.subprocess.PIPE,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        )
+        assert process.stdout is not None
+        told = ""
+        try:
+            async with asyncio.timeout(60):
+                told += (await process.stdout.readline()).decode()  # the first sync
+                number = 0
+                line = asyncio.ensure_future(process.stdout.readuntil(b"memory added\n"))
+                while not line.done():  # until the watch is set up, nobody hears of a change
+                    number += 1
+                    write(notes / "MEMORY.md", ENTRY + "\n" * (number % 2))
+                    await asyncio.wait([line], timeout=1)
+                told += line.result().decode()
+        finally:
+            process.terminate()
+            await process.wait()
+        return told
+
+    assert "1 memory added" in asyncio.run(saved())
+    assert cli.done("show", ONE, "--json").json["memory"]["source"] == "MEMORY.md"
