@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from remembrancer.policies.encoding import Encoding
-from remembrancer.policies.ranking import LATE_INTERACTION, SURROUNDINGS, Ranking
+from remembrancer.policies.ranking import COMPARED, SURROUNDINGS, Ranking
 from remembrancer.policies.scoring import Expression, Rrf, Signal, Weighted, signal_names
 from remembrancer.presets.default import DEFAULT, STATE
 from remembrancer.presets.spec import Preset
@@ -51,9 +51,9 @@ def left_out_together() -> tuple[Variant, ...]:
     assert ranking.unread is not None, "the default preset has weights for embedders that give no vectors of words"
     unread = replace(ranking, score=ranking.unread, unread=None, reread=0)
     return (
-        Variant(label="without late_interaction, weights of `unread`", preset=_ranked("unread", unread)),
+        Variant(label="without words compared, weights of `unread`", preset=_ranked("unread", unread)),
         _without("without all surroundings", "without-surroundings", SURROUNDINGS),
-        _without("without surroundings and late_interaction", "without-both", SURROUNDINGS | {LATE_INTERACTION}),
+        _without("without surroundings and words compared", "without-both", SURROUNDINGS | COMPARED),
         Variant(label="without the floor", preset=_ranked("without-floor", replace(ranking, floor=None))),
         Variant(
             label="without context at encoding",
@@ -89,7 +89,7 @@ def _without(label: str, name: str, signals: AbstractSet[str]) -> Variant:
     ranking = DEFAULT.ranking
     assert ranking.unread is not None
     assert ranking.words_alone is not None
-    reread = 0 if LATE_INTERACTION in signals else ranking.reread
+    reread = 0 if COMPARED <= set(signals) else ranking.reread
     less = replace(
         ranking,
         score=_less(ranking.score, signals),

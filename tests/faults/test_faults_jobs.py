@@ -7,26 +7,37 @@ nothing is left, and then the store holds what it holds after a run that nothing
 from __future__ import annotations
 
 import asyncio
+import itertools
+import json
+import random
+import subprocess
+import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any, cast
 
+import killed_jobs
 import pytest
 from job_worlds import WORLDS, State, World, events_there, faults_of, run_out, state
 
 from remembrancer.adapters.reference import ReferenceStore
+from remembrancer.adapters.sqlite.store import SqliteStore
 from remembrancer.errors import Conflict, ModelUnavailable, StoreUnavailable
 from remembrancer.jobs.maintenance import run_job
+from remembrancer.policies.formation import analysed
 from remembrancer.ports.store import Store
 from remembrancer.testing.doubles import FixedClock
 from remembrancer.testing.faults import Faults, every_fault
 
-ASKING = [name for name, world in WORLDS.items() if world.answers is not None]
-EMBEDDING = ["index", "index with words", "segment", "segment with a model", "facts"]
-COMMITTING = [name for name, world in WORLDS.items() if world.job.value not in {"index", "retain", "health"}]
+IN_ANY_ORDER = [name for name in WORLDS if name not in {"index with edges", "facts"}]
+"""Worlds where the order in which pieces of work are done makes no difference: one that failed is done later."""
+ASKING = [name for name in IN_ANY_ORDER if WORLDS[name].answers is not None]
+EMBEDDING = ["index", "segment", "segment with a model", "facts of each episode"]
+COMMITTING = [name for name in IN_ANY_ORDER if WORLDS[name].job.value not in {"index", "retain", "health"}]
 
 
 class _AtCommits:
@@ -123,3 +134,105 @@ def test_a_job_whose_model_fails_anywhere_is_done_once_and_to_the_end(name: str)
 def test_a_job_whose_embedder_fails_anywhere_is_done_once_and_to_the_end(name: str) -> None:
     steps = strike_everywhere(name, at_the_embedder, lambda: ModelUnavailable("injected"))
     assert steps >= 1
+
+
+# ── killed ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+RANDOM_MOMENTS = 4
+"""Statements of each job's run, drawn with a fixed seed, before which it is killed."""
+
+
+@dataclass(frozen=True)
+class Mortals:
+    """Processes that run a job and are killed at a step."""
+
+    process: subprocess.Popen[str]
+
+    def run(self, name: str, path: Path, *, step: str, at: int) -> str:
+        """How often the step was reached, or that it was the last of the process."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        order = {"world": name, "path": str(path), "step": step, "at": at}
+        self.process.stdin.write(json.dumps(order) + "\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+
+@pytest.fixture(scope="module")
+def mortals() -> Iterator[Mortals]:
+    command = [sys.executable, str(Path(killed_jobs.__file__))]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        yield Mortals(process)
+        process.communicate()
+
+
+async def _filled(world: World, path: Path) -> Counter[str]:
+    store = SqliteStore(str(path), analyse=analysed)
+    await world.fill(store)
+    acknowledged = await events_there(store)
+    await store.close()
+    return acknowledged
+
+
+async def _done_on(path: Path, world: World, acknowledged: Counter[str]) -> tuple[list[str], State]:
+    """What is wrong with the file as it was left and after the job was run to its end; and what is in it then."""
+    store = SqliteStore(str(path), analyse=analysed)
+    try:
+        clock = FixedClock(world.now)
+        found = await faults_of(store, world, acknowledged)
+        await run_out(world.sweeper(store, clock, llm=world.model, embedder=world.embedder), world.job, clock)
+        found += await faults_of(store, world, acknowledged)
+        return found, await state(store)
+    finally:
+        await store.close()
+
+
+@dataclass(frozen=True)
+class Grave:
+    """A file that was filled for a job, to be copied; and what it holds after a run that nothing happened to."""
+
+    name: str
+    world: World
+    filled: bytes
+    acknowledged: Counter[str]
+    expected: State
+
+    def killed(self, mortals: Mortals, path: Path, *, step: str, at: int) -> bool:
+        """Whether a process was killed at that step, after which everything is as if it had not been."""
+        path.write_bytes(self.filled)
+        outcome = mortals.run(self.name, path, step=step, at=at)
+        assert outcome == killed_jobs.KILLED or outcome.isdecimal(), outcome
+        assert asyncio.run(_done_on(path, self.world, self.acknowledged)) == ([], self.expected), f"{step} {at}"
+        return outcome == killed_jobs.KILLED
+
+
+def dug(name: str, path: Path) -> Grave:
+    world = WORLDS[name]
+    acknowledged = asyncio.run(_filled(world, path))
+    filled = path.read_bytes()
+    found, expected = asyncio.run(_done_on(path, world, acknowledged))
+    assert found == []
+    return Grave(name, world, filled, acknowledged, expected)
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_a_job_killed_before_any_of_its_writes_is_done_once_and_to_the_end(
+    name: str, mortals: Mortals, tmp_path: Path
+) -> None:
+    grave = dug(name, tmp_path / "clean.db")
+    for at in itertools.count(1):
+        if not grave.killed(mortals, tmp_path / f"{at}.db", step="write", at=at):
+            assert at > 2
+            return
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_a_job_killed_in_the_middle_of_a_transaction_is_done_once_and_to_the_end(
+    name: str, mortals: Mortals, tmp_path: Path
+) -> None:
+    grave = dug(name, tmp_path / "clean.db")
+    counted = tmp_path / "counted.db"
+    counted.write_bytes(grave.filled)
+    statements = int(mortals.run(name, counted, step="statement", at=0))
+    moments = random.Random(name).sample(range(1, statements + 1), RANDOM_MOMENTS)
+    assert [grave.killed(mortals, tmp_path / f"{at}.db", step="statement", at=at) for at in moments] == [True] * 4

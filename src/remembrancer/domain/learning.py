@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from enum import StrEnum
@@ -27,6 +27,7 @@ FIELDS: Final = (
     "session_id",
     "session_task",
     "promoted_from",
+    "merged_from",
     "title",
     "tags",
     "origin",
@@ -59,6 +60,7 @@ class Learning:
     """A learning as its file has it, checked on construction. `importance`, `confidence` in [0, 1]; days are in UTC.
 
     `phase`: the stage of the project it was learned in. `promoted_from`: the learning it was raised from.
+    `merged_from`: the ids of those it stands for besides itself.
     `created_at`: a day, or the moment where that is known. `agent`, `session`: whose it is, where it belongs to less
     than the place of its file says. It holds in [valid_from, valid_until).
     """
@@ -76,6 +78,7 @@ class Learning:
     session_id: str | None = None
     session_task: str | None = None
     promoted_from: str | None = None
+    merged_from: tuple[UUID, ...] = ()
     title: str | None = None
     tags: tuple[str, ...] = ()
     origin: Origin = Origin.USER
@@ -125,10 +128,17 @@ def learning_of(fields: Mapping[str, object], text: str) -> Learning:
             day = _day_or_moment(name, given[name])
             given[name] = day if isinstance(day, datetime) else datetime.combine(day, time(), tzinfo=UTC)
     if "tags" in given:
-        if not isinstance(given["tags"], list):
-            raise InvalidInput("tags", given["tags"], "a list of tags")
-        given["tags"] = tuple(cast("Iterable[Any]", given["tags"]))
+        given["tags"] = tuple(_listed("tags", given["tags"], "tags"))
+    if "merged_from" in given:
+        named = _listed("merged_from", given["merged_from"], "ids")
+        given["merged_from"] = tuple(validation.identifier("merged_from", one) for one in named)
     return Learning(text=text, **given)
+
+
+def _listed(name: str, value: object, of: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise InvalidInput(name, value, f"a list of {of}")
+    return cast("list[Any]", value)
 
 
 def _day(name: str, value: object) -> date:

@@ -16,6 +16,7 @@ from remembrancer.domain.scope import Scope
 from remembrancer.domain.strength import Strength, Usage
 from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import InvalidInput
+from remembrancer.policies.compacting import MERGED_FROM
 from remembrancer.policies.formation import memory_of_draft, own_cue
 
 KINDS: Final = frozenset(kind.value for kind in LearningType)
@@ -86,6 +87,8 @@ def made_to_say(
     created = learning.created_at
     happened = memory.occurred_to if created is None else moment_of(created)
     said = {"domain", *(name for name in _IN_METADATA if _said(memory, name) is not None)}
+    if _merged_from(memory):
+        said.add(MERGED_FROM)
     kept = {name: value for name, value in memory.metadata.items() if name not in said}
     later = replace(
         memory,
@@ -146,6 +149,7 @@ def learning_of_memory(memory: Memory, *, standing: tuple[str, ...] = ()) -> Lea
         session_id=_said(memory, "session_id"),
         session_task=_said(memory, "session_task"),
         promoted_from=_said(memory, "promoted_from"),
+        merged_from=_merged_from(memory),
     )
 
 
@@ -170,6 +174,8 @@ def _day_or_moment(moment: datetime) -> date:
 
 def _metadata(learning: Learning, more: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     said: dict[str, JsonValue] = {name: getattr(learning, name) for name in _IN_METADATA}
+    if learning.merged_from:
+        said[MERGED_FROM] = ",".join(map(str, learning.merged_from))
     told = {name: value for name, value in said.items() if value is not None}
     return {"domain": learning.domain.value, **told, **more}
 
@@ -180,3 +186,12 @@ def _said(memory: Memory, name: str) -> str | None:
         return validation.optional_name(name, memory.metadata.get(name))
     except InvalidInput:
         return None
+
+
+def _merged_from(memory: Memory) -> tuple[UUID, ...]:
+    """The ids that its metadata name there; none where they are not told as compaction tells them."""
+    named = memory.metadata.get(MERGED_FROM)
+    try:
+        return tuple(UUID(one) for one in named.split(",")) if isinstance(named, str) else ()
+    except ValueError:
+        return ()

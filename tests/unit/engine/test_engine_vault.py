@@ -370,6 +370,29 @@ def test_two_vaults_of_a_workspace_leave_each_other_alone(world: World, tmp_path
     assert str(TWO) not in world.read("MEMORY.md")
 
 
+def test_what_comes_of_a_learning_of_a_file_is_written_where_it_belongs(world: World) -> None:
+    """A promotion takes over the metadata of a job's entry, and is no part of that job."""
+    world.write("checkout/.teaparty/jobs/j-7/tasks/t-2/worktree/MEMORY.md", entry())
+    world.sync()
+    promoted = world.remember(
+        "Everywhere: migrations first.",
+        scope=replace(WORKSPACE, project="checkout"),
+        metadata={**world.memory().metadata, "promoted_from": str(ONE), "merged_from": str(TWO), "extraction": "team"},
+    )
+    report = world.sync()
+    memory = world.memory(promoted.id)
+    assert (report.retired, memory.source, memory.status) == (0, "checkout/MEMORY.md", Status.ACTIVE)
+    assert memory.metadata == {
+        "domain": "team",
+        "promoted_from": str(ONE),
+        "merged_from": str(TWO),
+        "extraction": "team",
+        "vault": "notes",
+        "entry": str(promoted.id),
+    }
+    assert f"promoted_from: {ONE}\nmerged_from: [{TWO}]\n" in world.read("checkout/MEMORY.md")
+
+
 # ── both sides moved ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 

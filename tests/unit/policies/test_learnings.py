@@ -35,6 +35,7 @@ LEARNINGS = st.builds(
     session_id=NAMES,
     session_task=NAMES,
     promoted_from=NAMES,
+    merged_from=st.lists(st.uuids(), max_size=3).map(tuple),
     title=NAMES,
     tags=st.lists(st.sampled_from(["git", "house", "deploys"]), unique=True).map(tuple),
     origin=st.sampled_from(Origin),

@@ -69,17 +69,19 @@ class Likeness:
 
     def __init__(self, turns: Sequence[Turn]) -> None:
         self._turns = turns
+        self._vectors = {at: turn.vector for at, turn in enumerate(turns) if turn.vector is not None}
         self._terms: dict[int, tuple[str, ...]] = {}
         self._bags: dict[int, Mapping[str, float]] = {}
         self._pairs: dict[tuple[int, int, Measure], float] = {}
 
     def measure(self, start: int, end: int) -> Measure:
         """By what the turns `start` to `end`, exclusive, are compared: by words if only one of them has no vector."""
-        bare = any(turn.vector is None for turn in self._turns[start:end])
-        return Measure.WORDS if bare else Measure.VECTORS
+        return Measure.VECTORS if all(at in self._vectors for at in range(start, end)) else Measure.WORDS
 
     def pair(self, one: int, other: int, measure: Measure) -> float:
-        """The cosine of two turns, in [-1, 1]; by words in [0, 1], 0 where one of them has none."""
+        """The cosine of two turns, in [-1, 1]; by words in [0, 1], 0 where one of them has none. By vectors both must
+        have one (`measure`), of the same embedder.
+        """
         key = (min(one, other), max(one, other), measure)
         found = self._pairs.get(key)
         if found is None:
@@ -110,10 +112,7 @@ class Likeness:
         return end - start - empty + 2 * inner
 
     def _by_vectors(self, one: int, other: int) -> float:
-        first, second = self._turns[one].vector, self._turns[other].vector
-        if first is None or second is None:
-            return 0.0
-        return float(np.dot(first, second))
+        return float(np.dot(self._vectors[one], self._vectors[other]))
 
     def _by_words(self, one: int, other: int) -> float:
         few, many = sorted((self._bag(one), self._bag(other)), key=len)

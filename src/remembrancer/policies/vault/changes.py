@@ -29,6 +29,9 @@ ENTRY: Final = "entry"
 """The key of its own id there: a memory formed from it may take over its metadata, and is another one."""
 
 
+_OF_A_PLACE: Final = frozenset({VAULT, ENTRY, *Place(job="", task="").metadata})
+
+
 class Trust(StrEnum):
     """Whom to believe: the files where both changed, or the files alone, as if there were no database yet."""
 
@@ -99,28 +102,31 @@ class Change:
 
 def of_entry(memory: Memory | None, learning: Learning, standing: Standing, terms: Terms) -> Change:
     """A memory that is to say what a learning does. One that is superseded keeps what it said, and stays retired."""
+    metadata = standing.metadata_of(learning.id)
     fresh = memory_of_learning(
         learning,
         scope=standing.scope,
         source=standing.source,
         tags=standing.tags,
-        metadata=standing.metadata_of(learning.id),
-        otherwise_at=standing.since if memory is None else memory.occurred_to,
+        metadata=metadata,
+        otherwise_at=standing.since,
         now=terms.now,
     )
     if memory is None:
         return Change(path=standing.source, memory=fresh.memory, inserted=fresh)
-    if terms.trust is Trust.FILES:
-        return _towards(memory, _like(memory, fresh), fresh.memory.strength, learning.status, standing.source)
+    # What another place said may have come along with a memory's metadata.
+    elsewhere = {name: value for name, value in memory.metadata.items() if name not in _OF_A_PLACE}
     said = made_to_say(
-        memory,
+        replace(memory, metadata=elsewhere),
         learning,
         scope=standing.scope,
         source=standing.source,
         tags=standing.tags,
-        metadata=standing.metadata_of(learning.id),
+        metadata=metadata,
     )
-    return _towards(memory, said, strengthened(memory.strength, learning), learning.status, standing.source)
+    alone = terms.trust is Trust.FILES
+    strength = fresh.memory.strength if alone else strengthened(memory.strength, learning)
+    return _towards(memory, said, strength, learning.status, standing.source)
 
 
 def of_chunk(memory: Memory | None, identifier: UUID, chunk: Chunk, standing: Standing, terms: Terms) -> Change:

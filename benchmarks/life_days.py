@@ -1,0 +1,300 @@
+"""The calendar of a made-up life: who is in which session when, what is said there, asked, and written down.
+
+Six agents of three crews, each with three sessions a working day and one on call at weekends; in each two to four
+topics, which come back on later days. The same seed gives the same life.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from benchmarks.life_talk import (
+    AGAIN,
+    EXPIRING,
+    NOTES,
+    OPENINGS,
+    PEOPLE,
+    QUESTIONS,
+    SHIFTS,
+    STANDING,
+    TOPICS,
+    Act,
+    Talk,
+    Topic,
+)
+from remembrancer import EventDraft
+from remembrancer.domain.event import Priority, Severity
+from remembrancer.domain.scope import Visibility
+
+START: Final = datetime(2026, 3, 2, tzinfo=UTC)
+"""A Monday."""
+DAYS: Final = 14
+AGENTS: Final = (
+    ("platform", "checkout", "coder"),
+    ("platform", "checkout", "operator"),
+    ("shop", "catalogue", "writer"),
+    ("shop", "catalogue", "support"),
+    ("research", "survey", "analyst"),
+    ("research", "survey", "librarian"),
+)
+"""Crew, project and name of each."""
+ON_CALL: Final = AGENTS[1]
+HOURS: Final = (9.0, 11.25, 14.5)
+EVENTS_A_SESSION: Final = 100
+"""About so many: of fewer events in all, sessions are left out, not emptied."""
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One sitting of one agent with one person. `closed`: somebody says that it is over; others just fall silent."""
+
+    name: str
+    crew: str
+    project: str
+    agent: str
+    person: str
+    begins: datetime
+    events: int
+    closed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """Some events that are recorded at once: what was said and done within two minutes."""
+
+    drafts: tuple[EventDraft, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something written down. `about`: decision, preference, error or workflow. `holds`: None, until it is replaced."""
+
+    text: str
+    about: str
+    importance: float
+    topic_key: str | None = None
+    holds: timedelta | None = None
+    visibility: Visibility = Visibility.WORKSPACE
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Something asked of the memory. What names the topic or is of its making is a good answer."""
+
+    text: str
+    topic: str
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """Somebody says that the session is over."""
+
+
+Step = Exchange | Note | Question | End
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What happens at a moment, in a session."""
+
+    at: datetime
+    session: Session
+    step: Step
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """All that happens, in the order of time; how many patterns of sentences it is made of, and different texts."""
+
+    actions: tuple[Action, ...]
+    patterns: int
+    texts: int
+
+
+def lived(events: int, *, days: int = DAYS, seed: int = 7) -> Life:
+    """A life of exactly so many events."""
+    chance = random.Random(seed)
+    talk = Talk(chance)
+    writer = _Writer(talk)
+    actions = [action for session in _sessions(events, days, chance) for action in writer.sitting(session)]
+    actions.sort(key=lambda action: (action.at, action.session.name))
+    texts = {draft.text for one in actions if isinstance(one.step, Exchange) for draft in one.step.drafts}
+    return Life(tuple(actions), len(talk.used), len(texts))
+
+
+def _sessions(events: int, days: int, chance: random.Random) -> list[Session]:
+    slots: list[tuple[datetime, tuple[str, str, str], float]] = []
+    for day in range(days):
+        midnight = START + timedelta(days=day)
+        if midnight.weekday() >= 5:
+            slots.append((midnight + timedelta(hours=15), ON_CALL, 0.3))
+            continue
+        for hour in HOURS:
+            for agent in AGENTS:
+                begins = midnight + timedelta(hours=hour, minutes=chance.uniform(0, 40))
+                slots.append((begins, agent, chance.uniform(0.6, 1.4)))
+    wanted = min(len(slots), max(1, round(events / EVENTS_A_SESSION)))
+    chosen = [slots[place * len(slots) // wanted] for place in range(wanted)]
+    whole = sum(weight for *_, weight in chosen)
+    sizes = [max(1, int(events * weight / whole)) for *_, weight in chosen]
+    sizes[-1] += events - sum(sizes)
+    return [
+        Session(
+            name=f"{agent[2]}-{begins:%m%d-%H%M}",
+            crew=agent[0],
+            project=agent[1],
+            agent=agent[2],
+            person=PEOPLE[2 * AGENTS.index(agent) + (chance.random() < 0.3)],
+            begins=begins,
+            events=size,
+            closed=chance.random() < 0.8,
+        )
+        for (begins, agent, _), size in zip(chosen, sizes, strict=True)
+    ]
+
+
+class _Writer:
+    """Writes sessions one after another, and knows what was noted before, to repeat it."""
+
+    def __init__(self, talk: Talk) -> None:
+        self._talk = talk
+        self._chance = talk.chance
+        self._noted: dict[str, list[Note]] = {}
+
+    def sitting(self, session: Session) -> Iterator[Action]:
+        chance, at = self._chance, session.begins
+        topics = chance.sample(TOPICS[session.crew], chance.randint(2, 4))
+        left, turn = session.events, 0
+        shifts = sorted(chance.sample(range(1, 20), len(topics) - 1))
+        topic = topics[0]
+        while left:
+            share = 20 * (session.events - left) // session.events
+            now_about = topics[sum(share >= shift for shift in shifts)]
+            shifted, topic = now_about is not topic, now_about
+            drafts = self._exchange(session, topic, at, shifted=shifted, first=turn == 0)[:left]
+            left -= len(drafts)
+            at += timedelta(seconds=chance.uniform(70, 200))
+            yield Action(at, session, Exchange(drafts))
+            if turn % 9 == 4:
+                yield Action(at + timedelta(seconds=1), session, self._question(topic))
+            if turn % 9 == 7:
+                yield Action(at + timedelta(seconds=2), session, self._note(session, topic))
+            turn += 1
+        at += timedelta(minutes=2)
+        yield Action(at, session, self._standing(topic))
+        if session.closed:
+            yield Action(at + timedelta(minutes=1), session, End())
+
+    def _exchange(
+        self, session: Session, topic: Topic, at: datetime, *, shifted: bool, first: bool
+    ) -> tuple[EventDraft, ...]:
+        chance = self._chance
+        opening = chance.choice(SHIFTS) if shifted and chance.random() < 0.5 else None
+        if first and chance.random() < 0.5:
+            acts: Sequence[Act] = (Act.CHAT, Act.ASK, Act.ANSWER)
+        else:
+            acts = chance.choice(_EXCHANGES)
+        drafts = [self._draft(session, act, topic, at, opening if place == 0 else None) for place, act in enumerate(acts)]
+        if chance.random() < 0.12:
+            drafts.append(self._telemetry(topic, at))
+        return tuple(drafts)
+
+    def _draft(self, session: Session, act: Act, topic: Topic, at: datetime, opening: str | None) -> EventDraft:
+        text = self._talk.say(act, topic, opening=opening)
+        if act is Act.OUTPUT:
+            return EventDraft(text=text, role="tool", type="tool.result", actor="shell", occurred_at=at)
+        if act is Act.ERROR:
+            kind = self._chance.choice(_ERRORS)
+            severity = Severity.ERROR if kind == "tool.result" else Severity.WARN
+            return EventDraft(
+                text=text,
+                role="tool",
+                type=kind,
+                severity=severity,
+                priority=Priority.PERMANENT if self._chance.random() < 0.02 else Priority.NORMAL,
+                actor="shell",
+                occurred_at=at,
+            )
+        by_person = act in _OF_PEOPLE
+        return EventDraft(
+            text=text,
+            role="user" if by_person else "assistant",
+            actor=session.person if by_person else session.agent,
+            occurred_at=at,
+        )
+
+    def _telemetry(self, topic: Topic, at: datetime) -> EventDraft:
+        kind = self._chance.choice(("exec.output_chunk", "container.metrics", "llm.call", "network.port_opened"))
+        text = self._talk.fill("{part_slug} {slug} n={n} m={m} k={k}", topic)
+        return EventDraft(text=text, role="tool", type=kind, actor="shell", occurred_at=at)
+
+    def _note(self, session: Session, topic: Topic) -> Note:
+        """A new one, one said before, one that holds for some days, or one that its session keeps to itself."""
+        chance = self._chance
+        before = self._noted.setdefault(session.agent, [])
+        if before and chance.random() < 0.45:
+            note = chance.choice(before)
+            text = note.text if chance.random() < 0.3 else f"{note.text.rstrip('.')} {chance.choice(AGAIN)}."
+            return Note(text, note.about, note.importance, visibility=note.visibility)
+        if chance.random() < 0.15:
+            text = self._talk.fill(chance.choice(EXPIRING), topic)
+            return Note(text, "decision", 0.4, holds=timedelta(days=chance.uniform(0.5, 4)))
+        about = chance.choice(tuple(NOTES))
+        visibility = Visibility.OWN if chance.random() < 0.1 else Visibility.WORKSPACE
+        note = Note(
+            self._talk.fill(chance.choice(NOTES[about]), topic), about, round(chance.uniform(0.3, 0.9), 2), None, None,
+            visibility,
+        )  # fmt: skip
+        before.append(note)
+        return note
+
+    def _standing(self, topic: Topic) -> Note:
+        """How things stand: told anew under the same key each time."""
+        key = f"standing of {topic.name}"
+        return Note(self._talk.fill(STANDING, topic), "decision", 0.6, topic_key=key)
+
+    def _question(self, topic: Topic) -> Question:
+        return Question(self._talk.fill(self._chance.choice(QUESTIONS), topic), topic.name)
+
+
+_OF_PEOPLE: Final = frozenset({Act.ASK, Act.REPORT, Act.DECIDE, Act.PREFER, Act.RULE, Act.CHAT})
+_EXCHANGES: Final[tuple[tuple[Act, ...], ...]] = (
+    (Act.ASK, Act.ANSWER),
+    (Act.ASK, Act.ANSWER),
+    (Act.ASK, Act.DO, Act.OUTPUT, Act.ANSWER),
+    (Act.REPORT, Act.DO, Act.ERROR),
+    (Act.REPORT, Act.PLAN),
+    (Act.REPORT, Act.DO, Act.OUTPUT, Act.FIXED),
+    (Act.PLAN, Act.DECIDE),
+    (Act.DO, Act.OUTPUT),
+    (Act.DO, Act.ERROR, Act.PLAN),
+    (Act.DO, Act.ERROR, Act.OUTPUT, Act.FIXED),
+    (Act.DECIDE, Act.DO),
+    (Act.PREFER, Act.ANSWER),
+    (Act.RULE, Act.DO),
+    (Act.CHAT, Act.CHAT),
+    (Act.ANSWER, Act.HAND_OVER),
+    (Act.FIXED, Act.DECIDE),
+)
+_ERRORS: Final = (
+    *("tool.result",) * 7,
+    "peer.escalation",
+    "approval.denied",
+    "eval.regression_detected",
+    "keeper.decision",
+)
+"""Types of what goes wrong; journals of agents have a name for some of them."""
+
+ABOUT_TO_KIND: Final[Mapping[str, tuple[str, ...]]] = {
+    "decision": ("decision", "directive"),
+    "preference": ("preference", "declarative"),
+    "error": ("error", "corrective"),
+    "workflow": ("workflow", "procedural"),
+}
+"""What a note is, in the words of presets that know but some kinds."""
+
+assert set(OPENINGS) == set(Act), "every act has its openings"
