@@ -60,6 +60,7 @@ from remembrancer.jobs import maintenance, overview, worker
 from remembrancer.jobs.indexer import Indexer, IndexReport, OnIndexed
 from remembrancer.jobs.overview import JobState
 from remembrancer.jobs.reports import Report
+from remembrancer.jobs.stop import Stop
 from remembrancer.jobs.sweeps import Sweeper
 from remembrancer.jobs.worker import OnRun
 from remembrancer.ports.embedder import Embedder
@@ -661,10 +662,8 @@ class AsyncRemembrancer:
         jobs = None if only is None else [validation.choice("only", one, Job) for one in _several("only", only)]
         return await maintenance.maintain(self._sweeper(on_indexed), jobs, force=force)
 
-    async def work(
-        self, stop: asyncio.Event, *, only: Iterable[Job | str] | None = None, on_run: OnRun | None = None
-    ) -> None:
-        """Run the preset's jobs on their schedule until `stop` is set, what was missed first."""
+    async def work(self, stop: Stop, *, only: Iterable[Job | str] | None = None, on_run: OnRun | None = None) -> None:
+        """Run the preset's jobs on their schedule, what was missed first, until `stop` is set, from whatever thread."""
         jobs = None if only is None else [validation.choice("only", one, Job) for one in _several("only", only)]
         await worker.work(self._sweeper(None), stop, only=jobs, on_run=on_run)
 

@@ -43,6 +43,7 @@ from remembrancer.facade import AsyncRemembrancer, Identifier
 from remembrancer.jobs.indexer import IndexReport, OnIndexed
 from remembrancer.jobs.overview import JobState
 from remembrancer.jobs.reports import Report
+from remembrancer.jobs.stop import Stop
 from remembrancer.jobs.worker import OnRun
 from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.language_model import LanguageModel
@@ -575,10 +576,8 @@ class Remembrancer:
         """
         return self._run(self._inner.maintain(only, force=force, on_indexed=on_indexed))
 
-    def work(
-        self, stop: asyncio.Event, *, only: Iterable[Job | str] | None = None, on_run: OnRun | None = None
-    ) -> None:
-        """Run the preset's jobs on their schedule until `stop` is set, what was missed first."""
+    def work(self, stop: Stop, *, only: Iterable[Job | str] | None = None, on_run: OnRun | None = None) -> None:
+        """Run the preset's jobs on their schedule, what was missed first, until `stop` is set, from whatever thread."""
         self._run(self._inner.work(stop, only=only, on_run=on_run))
 
     def jobs(self) -> tuple[JobState, ...]:

@@ -72,9 +72,10 @@ async def check(ctx: Context, scope: Scope, files: VaultFiles) -> SyncReport:
 
 
 async def rebuild(ctx: Context, scope: Scope, files: VaultFiles) -> SyncReport:
-    """Make the memories of the vault anew from its files, as if none of them had been there. No file is written.
+    """Make the memories of the vault say what its files do, as if all else had been forgotten. No file is written.
 
-    What the database alone knew of them is gone: strength that is in no header, and what had not been synced yet.
+    Strength that is in no header is gone, and so is what changed here and was not synced yet; metadata that no header
+    has, provenance and revisions stay.
     """
     return await _run(ctx, files, _terms(ctx, scope, files, Trust.FILES), dry_run=False)
 

@@ -14,6 +14,7 @@ from typing import Final
 from remembrancer.domain.job import Job
 from remembrancer.jobs.maintenance import run_job
 from remembrancer.jobs.reports import BrokenOff, Report
+from remembrancer.jobs.stop import Stop
 from remembrancer.jobs.sweeps import Sweeper, jobs_of
 
 OnRun = Callable[[Job, Report], None]
@@ -26,7 +27,7 @@ AFTER_TROUBLE: Final = timedelta(seconds=30)
 
 
 async def work(
-    sweeper: Sweeper, stop: asyncio.Event, *, only: Collection[Job] | None = None, on_run: OnRun | None = None
+    sweeper: Sweeper, stop: Stop | asyncio.Event, *, only: Collection[Job] | None = None, on_run: OnRun | None = None
 ) -> None:
     """Run each job whenever it is due, until `stop` is set: at once what was missed, then each at its time.
 
@@ -44,7 +45,9 @@ async def work(
         await _pause(stop, wait)
 
 
-async def _round(sweeper: Sweeper, jobs: Collection[Job], stop: asyncio.Event, on_run: OnRun | None) -> timedelta:
+async def _round(
+    sweeper: Sweeper, jobs: Collection[Job], stop: Stop | asyncio.Event, on_run: OnRun | None
+) -> timedelta:
     """Run what is due, and say how long until something is again."""
     ctx, schedule = sweeper.ctx, sweeper.ctx.preset.schedule
     for job in jobs:
@@ -59,7 +62,7 @@ async def _round(sweeper: Sweeper, jobs: Collection[Job], stop: asyncio.Event, o
     return max(timedelta(0), min([*waits, LONGEST_WAIT]))
 
 
-async def _pause(stop: asyncio.Event, wait: timedelta) -> None:
+async def _pause(stop: Stop | asyncio.Event, wait: timedelta) -> None:
     # Not wait_for: before Python 3.12 it loses a cancellation that comes as the event is set.
     try:
         async with asyncio.timeout(wait.total_seconds()):

@@ -205,7 +205,7 @@ def test_a_file_that_is_not_there_is_refused_by_its_argument(missing: str, tmp_p
 
 def test_the_example_of_the_documentation_is_read(tmp_path: Path) -> None:
     page = (Path(__file__).parents[3] / "docs" / "evaluation.md").read_text(encoding="utf-8")
-    corpus, questions = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
+    corpus, questions, *_ = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
     read = load(written(tmp_path / "corpus.jsonl", corpus), written(tmp_path / "questions.jsonl", questions))
     assert [question.evidence for question in read.conversations[0].questions] == [("w2",), ()]
 

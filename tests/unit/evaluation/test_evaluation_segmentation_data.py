@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,15 @@ def test_a_gzipped_file_is_the_same_set(tmp_path: Path) -> None:
 def test_what_is_no_set_of_dialogues_is_refused(document: Any, error: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=error):
         load(written(tmp_path, document))
+
+
+def test_the_example_of_the_documentation_is_read(tmp_path: Path) -> None:
+    page = (
+        (Path(__file__).parents[3] / "docs" / "evaluation.md").read_text(encoding="utf-8").split("## Segmentation")[1]
+    )
+    example = re.search(r"```json\n(.*?)```", page, re.DOTALL)
+    assert example is not None
+    assert load(written(tmp_path, json.loads(example[1])))[0].dialogues[0].lengths == (2, 2)
 
 
 def test_what_is_no_json_is_refused(tmp_path: Path) -> None:

@@ -132,8 +132,9 @@ def worker(call: Invocation, *, only: Only = None) -> None:
 async def _work(call: Invocation, only: list[Job] | None) -> None:
     from remembrancer import AsyncRemembrancer
     from remembrancer.interfaces.wire_life import JobReportOut
+    from remembrancer.jobs.stop import Stop
 
-    stop = asyncio.Event()
+    stop = Stop()
     loop = asyncio.get_running_loop()
     task = asyncio.current_task()
 
