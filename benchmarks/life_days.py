@@ -115,7 +115,7 @@ class Life:
     texts: int
 
 
-def lived(events: int, *, days: int = DAYS, seed: int = 7) -> Life:
+def a_life(events: int, *, days: int = DAYS, seed: int = 7) -> Life:
     """A life of exactly so many events."""
     chance = random.Random(seed)
     talk = Talk(chance)
@@ -198,7 +198,8 @@ class _Writer:
             acts: Sequence[Act] = (Act.CHAT, Act.ASK, Act.ANSWER)
         else:
             acts = chance.choice(_EXCHANGES)
-        drafts = [self._draft(session, act, topic, at, opening if place == 0 else None) for place, act in enumerate(acts)]
+        openings = [opening, *[None] * (len(acts) - 1)]
+        drafts = [self._draft(session, act, topic, at, begin) for act, begin in zip(acts, openings, strict=True)]
         if chance.random() < 0.12:
             drafts.append(self._telemetry(topic, at))
         return tuple(drafts)
@@ -245,10 +246,8 @@ class _Writer:
             return Note(text, "decision", 0.4, holds=timedelta(days=chance.uniform(0.5, 4)))
         about = chance.choice(tuple(NOTES))
         visibility = Visibility.OWN if chance.random() < 0.1 else Visibility.WORKSPACE
-        note = Note(
-            self._talk.fill(chance.choice(NOTES[about]), topic), about, round(chance.uniform(0.3, 0.9), 2), None, None,
-            visibility,
-        )  # fmt: skip
+        text = self._talk.fill(chance.choice(NOTES[about]), topic)
+        note = Note(text, about, round(chance.uniform(0.3, 0.9), 2), visibility=visibility)
         before.append(note)
         return note
 

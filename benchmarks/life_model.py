@@ -189,7 +189,9 @@ def _facts(task: Task, blocks: Mapping[str, str]) -> JsonObject:
         episode = _EPISODE.match(line)
         label = episode["label"] if episode is not None else label
         turn = _TURN.fullmatch(line)
-        for text, kind in [] if turn is None else _lasting(turn["who"], turn["said"]):
+        if turn is None:
+            continue
+        for text, kind in _lasting(turn["who"], turn["said"]):
             said[text].append(label)
             category[text] = kind
     facts: list[JsonValue] = []
@@ -197,9 +199,7 @@ def _facts(task: Task, blocks: Mapping[str, str]) -> JsonObject:
         fact = known.get(text) or next((one for told, one in known.items() if _replaces(text, told)), "")
         action = "reinforce" if text in known else "update" if fact else "new"
         sources: list[JsonValue] = list(dict.fromkeys(episodes))
-        facts.append(
-            {"action": action, "fact": fact, "category": category[text], "text": text, "episodes": sources}
-        )
+        facts.append({"action": action, "fact": fact, "category": category[text], "text": text, "episodes": sources})
     return {"facts": facts}
 
 

@@ -62,8 +62,10 @@ async def fading(ctx: Context, scope: Scope) -> bytes:
 
 
 async def draw(rem: AsyncRemembrancer, ctx: Context, folder: Path) -> list[Path]:
-    """`PRESET-fading.png`: all memories; `PRESET-curve.png`: the one that will fade next, as `show ID --curve` does."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """`PRESET-fading.png`: all memories; `PRESET-curve.png`: the one that will fade next, as `show ID --curve` does.
+
+    `folder` must be there.
+    """
     name = ctx.preset.name
     whole = folder / f"{name}-fading.png"
     whole.write_bytes(await fading(ctx, rem.scope))

@@ -23,6 +23,7 @@ from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.language_model import LanguageModel
 from remembrancer.ports.reranker import Reranker
 from remembrancer.ports.store import Store
+from remembrancer.ports.vault import VaultFiles
 from remembrancer.presets.catalogue import PRESETS, preset_named
 from remembrancer.presets.spec import Preset
 from remembrancer.presets.text import own_preset
@@ -294,6 +295,13 @@ def _store(settings: Settings, *, create: bool) -> Store:
         raise InvalidInput("db", settings.db, f"a file's path or :memory: (there is no backend for {scheme}:// yet)")
     options = SqliteOptions(create=create, full_sync=settings.full_sync, index_bytes=settings.index_mb << 20)
     return SqliteStore(settings.db, analyse=analysed, options=options)
+
+
+def vault(folder: Path, name: str | None) -> VaultFiles:
+    """The markdown files of a folder. Raises InvalidInput where there is none."""
+    from remembrancer.adapters.vault.folder import FolderVault
+
+    return FolderVault(folder, name=name)
 
 
 def _now() -> datetime:

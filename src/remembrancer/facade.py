@@ -43,6 +43,7 @@ from remembrancer.engine import (
     reinforce,
     relate,
     stages,
+    vault,
 )
 from remembrancer.engine.compare import Comparison
 from remembrancer.engine.consolidate import Consolidation, consolidate
@@ -55,6 +56,7 @@ from remembrancer.engine.promote import Candidate
 from remembrancer.engine.recall import Question, recall
 from remembrancer.engine.sleep import SleepReport, sleep
 from remembrancer.engine.stages import StageReport
+from remembrancer.engine.vault import SyncReport
 from remembrancer.errors import InvalidInput
 from remembrancer.jobs import maintenance, overview, worker
 from remembrancer.jobs.indexer import Indexer, IndexReport, OnIndexed
@@ -67,6 +69,7 @@ from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.language_model import LanguageModel
 from remembrancer.ports.reranker import Reranker
 from remembrancer.ports.store import EventFilter, Finding, Stats
+from remembrancer.ports.vault import VaultFiles
 from remembrancer.presets.spec import MAX_LIMIT, Preset
 
 Identifier = UUID | str
@@ -715,6 +718,31 @@ class AsyncRemembrancer:
         """Give every waiting cue its vector before returning."""
         return await self._opened.indexer.run(on_indexed)
 
+    async def sync_vault(self, folder: str | Path, *, name: str | None = None) -> SyncReport:
+        """Bring a folder of markdown files and the memory to say the same: what was edited in the files is remembered
+        so, and what was learned here is written to them. `name`: what its memories are known by, None: the folder's.
+
+        With a project in the scope the folder is that project's. A file that changed meanwhile is not overwritten: it
+        is among `conflicts`, and the next sync merges it. Raises InvalidInput where there is no folder.
+        """
+        report = await vault.sync(self._ctx, self.scope, await _vault(folder, name))
+        self._opened.indexer.wake()
+        return report
+
+    async def check_vault(self, folder: str | Path, *, name: str | None = None) -> SyncReport:
+        """What is wrong in a vault's files, and what a sync would do. Writes nothing. Raises as `sync_vault` does."""
+        report = await vault.check(self._ctx, self.scope, await _vault(folder, name))
+        self._opened.indexer.wake()
+        return report
+
+    async def rebuild_vault(self, folder: str | Path, *, name: str | None = None) -> SyncReport:
+        """Make a vault's memories anew from its files, as if the database had been dropped; no file is written.
+        Raises as `sync_vault` does.
+        """
+        report = await vault.rebuild(self._ctx, self.scope, await _vault(folder, name))
+        self._opened.indexer.wake()
+        return report
+
     async def search_mode(self) -> SearchMode:
         """How recall searches now: `vector`, `vector-degraded` (the embedder does not answer) or `sparse-only`.
 
@@ -795,6 +823,12 @@ def _settings(settings: object, given: Mapping[str, Any]) -> Settings:
     if not isinstance(settings, Mapping):
         raise InvalidInput("settings", settings, "Settings, or a mapping of some of them")
     return load({**cast("Mapping[str, Any]", settings), **arguments})
+
+
+async def _vault(folder: str | Path, name: str | None) -> VaultFiles:
+    from remembrancer import compose
+
+    return await asyncio.to_thread(compose.vault, Path(folder), name)
 
 
 def _drafts(events: object) -> list[EventDraft]:

@@ -38,6 +38,7 @@ from remembrancer.engine.inspect import Dossier, SearchMode, WhyNot
 from remembrancer.engine.promote import Candidate
 from remembrancer.engine.sleep import SleepReport
 from remembrancer.engine.stages import StageReport
+from remembrancer.engine.vault import SyncReport
 from remembrancer.errors import StoreUnavailable
 from remembrancer.facade import AsyncRemembrancer, Identifier
 from remembrancer.jobs.indexer import IndexReport, OnIndexed
@@ -622,6 +623,25 @@ class Remembrancer:
     def index_now(self, *, on_indexed: OnIndexed | None = None) -> IndexReport:
         """Give every waiting cue its vector before returning."""
         return self._run(self._inner.index_now(on_indexed=on_indexed))
+
+    def sync_vault(self, folder: str | Path, *, name: str | None = None) -> SyncReport:
+        """Bring a folder of markdown files and the memory to say the same: what was edited in the files is remembered
+        so, and what was learned here is written to them. `name`: what its memories are known by, None: the folder's.
+
+        With a project in the scope the folder is that project's. A file that changed meanwhile is not overwritten: it
+        is among `conflicts`, and the next sync merges it. Raises InvalidInput where there is no folder.
+        """
+        return self._run(self._inner.sync_vault(folder, name=name))
+
+    def check_vault(self, folder: str | Path, *, name: str | None = None) -> SyncReport:
+        """What is wrong in a vault's files, and what a sync would do. Writes nothing. Raises as `sync_vault` does."""
+        return self._run(self._inner.check_vault(folder, name=name))
+
+    def rebuild_vault(self, folder: str | Path, *, name: str | None = None) -> SyncReport:
+        """Make a vault's memories anew from its files, as if the database had been dropped; no file is written.
+        Raises as `sync_vault` does.
+        """
+        return self._run(self._inner.rebuild_vault(folder, name=name))
 
     def search_mode(self) -> SearchMode:
         """How recall searches now: `vector`, `vector-degraded` (the embedder does not answer) or `sparse-only`.

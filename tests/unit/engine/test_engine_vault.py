@@ -704,6 +704,7 @@ def a_lived_in_vault(world: World) -> None:
     for _ in range(3):
         world.retrieved(TWO)
     world.sync()
+    world.clock.advance(timedelta(days=40, hours=7))
 
 
 def test_a_rebuild_changes_no_answer(world: World) -> None:

@@ -124,9 +124,12 @@ def of_entry(memory: Memory | None, learning: Learning, standing: Standing, term
         tags=standing.tags,
         metadata=metadata,
     )
-    alone = terms.trust is Trust.FILES
-    strength = fresh.memory.strength if alone else strengthened(memory.strength, learning)
-    return _towards(memory, said, strength, learning.status, standing.source)
+    strength = memory.strength
+    if terms.trust is Trust.FILES:
+        # Of a day that the header names too, the moment is no other answer, only a better one.
+        usage = replace(fresh.memory.strength.usage, last_retrieved_at=strength.usage.last_retrieved_at)
+        strength = replace(fresh.memory.strength, usage=usage)
+    return _towards(memory, said, strengthened(strength, learning), learning.status, standing.source)
 
 
 def of_chunk(memory: Memory | None, identifier: UUID, chunk: Chunk, standing: Standing, terms: Terms) -> Change:

@@ -1,0 +1,205 @@
+"""Two weeks of a made-up life under each preset: what was formed, reviewed, condensed and forgotten, day by day.
+
+Six agents of three crews at work, 20,000 events, notes, questions and what was made of the answers, by an injected
+clock (benchmarks/life_days.py). The jobs run as their schedule has it, looked to every ten minutes by day and every hour
+by night; for a day none does, which is made up for. After that a month passes in which nothing happens. In the end the
+rows are held against what must be true of them (benchmarks/life_audit.py); the exit code is 1 where something is not.
+
+Where a preset has jobs that need a language model, a stand-in answers by simple rules (benchmarks/life_model.py): what
+it writes is no measure of what a model would. It is out of reach for four hours of one day. `default` is run without.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.life_days import DAYS, START, Life, a_life
+from benchmarks.life_run import DOWN, MEASURES, ORDER, Lived, live
+from remembrancer.compose import choose_embedder
+from remembrancer.config import Settings
+from remembrancer.errors import InvalidInput, ModelUnavailable
+from remembrancer.evaluation.machine import machine_line
+from remembrancer.ports.embedder import Embedder
+from remembrancer.presets.catalogue import PRESETS, preset_named
+
+EVENTS: Final = 20_000
+QUIET_DAYS: Final = 31
+WIDTH: Final = 160
+
+
+def needs_model(name: str) -> bool:
+    """Whether some job of the preset asks a model for what nothing stands in for, or its text is a model's."""
+    preset = PRESETS[name]
+    asking = (preset.review, preset.facts, preset.extraction, preset.rules, preset.sleep, preset.clusters)
+    return any(part is not None for part in asking)
+
+
+async def run(
+    names: Sequence[str], life: Life, embedder: Embedder | None, *, with_model: bool, quiet_days: int, out: Path | None
+) -> list[Lived]:
+    told: list[Lived] = []
+    for name in names:
+        print(f"living under {name} …", file=sys.stderr, flush=True)
+        with tempfile.TemporaryDirectory() as folder:
+            told.append(
+                await live(
+                    life,
+                    preset_named(name),
+                    embedder,
+                    Path(folder) / "life.db",
+                    with_model=with_model and needs_model(name),
+                    quiet_days=quiet_days,
+                    out=out,
+                )
+            )
+    return told
+
+
+def day_by_day(lived: Lived) -> Table:
+    """A row for each day, one for the quiet time, one for all; columns of what was done at all."""
+    total = lived.total
+    measures = [measure for measure in MEASURES if total[measure]]
+    drawn = Table(title=f"{lived.preset} (model: {lived.model}, embedder: {lived.embedder})", title_justify="left")
+    drawn.add_column("day")
+    for measure in measures:
+        drawn.add_column(measure, justify="right")
+    for number, day in enumerate(lived.days):
+        quiet = number == DAYS
+        name = "quiet" if quiet else f"{START.replace(day=START.day + number):%a %d}"
+        drawn.add_row(name, *(f"{day.get(measure, 0):,}" for measure in measures), end_section=number >= DAYS - 1)
+    drawn.add_row("all", *(f"{total[measure]:,}" for measure in measures))
+    return drawn
+
+
+def side_by_side(several: Sequence[Lived]) -> Table:
+    """A column for each preset: what was done in all, and how its memory stands in the end."""
+    drawn = Table(title="In all", title_justify="left")
+    drawn.add_column("")
+    for one in several:
+        drawn.add_column(one.preset, justify="right")
+    rows = {measure: [one.total[measure] for one in several] for measure in MEASURES}
+    statuses = sorted({status for one in several for status in one.audit.statuses})
+    rows |= {f"memories {status}": [one.audit.statuses.get(status, 0) for one in several] for status in statuses}
+    rows |= {
+        "of them expired": [one.audit.expired for one in several],
+        "of them superseded": [one.audit.superseded for one in several],
+        "current after two weeks": [one.current[0] for one in several],
+        "faded by then": [one.faded[0] for one in several],
+        "faded a month later": [one.faded[1] for one in several],
+        "file, MB": [one.bytes // 1_000_000 for one in several],
+    }
+    for name, values in rows.items():
+        if any(values):
+            drawn.add_row(name, *(f"{value:,}" for value in values))
+    return drawn
+
+
+def timed(several: Sequence[Lived]) -> Table:
+    """Seconds by the clock on the wall, by kind of work."""
+    drawn = Table(title="Seconds", title_justify="left")
+    drawn.add_column("")
+    for one in several:
+        drawn.add_column(one.preset, justify="right")
+    for work in ORDER:
+        values = [one.seconds.get(work, 0.0) for one in several]
+        if any(values):
+            drawn.add_row(work, *(f"{value:.1f}" if value else "" for value in values))
+    drawn.add_section()
+    drawn.add_row("all", *(f"{sum(one.seconds.values()):.1f}" for one in several))
+    return drawn
+
+
+def told_of(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count:,}" for name, count in counts.items()) or "nothing"
+
+
+def page(console: Console, several: Sequence[Lived]) -> None:
+    for one in several:
+        console.print(day_by_day(one))
+        if one.catch_up is not None:
+            caught = one.catch_up
+            console.print(
+                f"No job ran from {DOWN[0]:%a %d %H:%M} to {DOWN[1]:%a %d %H:%M}."
+                f" Then waited: {told_of(caught.waiting)};"
+                f" after one round of {caught.seconds:.1f} s: {told_of(caught.left)}."
+            )
+        console.print(f"In the end waits: {told_of(one.waiting)}.")
+        for rule, count in one.audit.checked.items():
+            console.print(f"  {rule}: {count:,} rows", highlight=False)
+        for fault in one.audit.faults:
+            console.print(f"  BROKEN {fault}", style="bold red")
+        for path in one.pictures:
+            console.print(f"  drew {path}")
+        console.print()
+    console.print(side_by_side(several))
+    console.print(timed(several))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.life", description=__doc__)
+    parser.add_argument("--events", type=int, default=EVENTS)
+    parser.add_argument("--presets", nargs="+", default=sorted(PRESETS), metavar="NAME")
+    parser.add_argument("--embedder", choices=("local", "none"), default="local")
+    parser.add_argument("--no-model", action="store_true", help="no stand-in for a language model")
+    parser.add_argument("--quiet-days", type=int, default=QUIET_DAYS, help="days after it in which only jobs run")
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="where the pictures of fading go")
+    parser.add_argument("--json", action="store_true", help="the figures as JSON")
+    return parser
+
+
+async def _lived(options: argparse.Namespace, life: Life) -> list[Lived]:
+    embedder = choose_embedder(Settings(embedder=options.embedder)).embedder
+    try:
+        return await run(
+            options.presets,
+            life,
+            embedder,
+            with_model=not options.no_model,
+            quiet_days=options.quiet_days,
+            out=options.out,
+        )
+    finally:
+        if embedder is not None:
+            await embedder.close()
+
+
+def main() -> int:
+    parser = _parser()
+    options = parser.parse_args()
+    for name, given, least in (("events", options.events, 1), ("quiet-days", options.quiet_days, 0)):
+        if given < least:
+            parser.error(f"--{name}: {given} is not allowed; expected {least} or more")
+    if options.out is not None:
+        options.out.mkdir(parents=True, exist_ok=True)
+    life = a_life(options.events)
+    load = os.getloadavg()[0]
+    try:
+        for name in options.presets:
+            preset_named(name)
+        several = asyncio.run(_lived(options, life))
+    except (InvalidInput, ModelUnavailable) as error:
+        parser.error(str(error))
+    if options.json:
+        print(json.dumps([asdict(one) for one in several]))
+    else:
+        console = Console(width=WIDTH)
+        console.print(f"{machine_line()}; load {load:.1f} as it began, {os.getloadavg()[0]:.1f} in the end")
+        console.print(f"{options.events:,} events, {life.texts:,} different texts of {life.patterns:,} patterns\n")
+        page(console, several)
+    return 1 if any(one.audit.faults for one in several) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
