@@ -1,9 +1,10 @@
 """Two weeks of a made-up life under each preset: what was formed, reviewed, condensed and forgotten, day by day.
 
 Six agents of three crews at work, 20,000 events, notes, questions and what was made of the answers, by an injected
-clock (benchmarks/life_days.py). The jobs run as their schedule has it, looked to every ten minutes by day and every hour
-by night; for a day none does, which is made up for. After that a month passes in which nothing happens. In the end the
-rows are held against what must be true of them (benchmarks/life_audit.py); the exit code is 1 where something is not.
+clock (benchmarks/life_days.py). The jobs run as their schedule has it, looked to every ten minutes by day and every
+hour by night; for a day none does, which is made up for. After that a month passes in which nothing happens. In the
+end the rows are held against what must be true of them (benchmarks/life_audit.py); the exit code is 1 where something
+is not.
 
 Where a preset has jobs that need a language model, a stand-in answers by simple rules (benchmarks/life_model.py): what
 it writes is no measure of what a model would. It is out of reach for four hours of one day. `default` is run without.

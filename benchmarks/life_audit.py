@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
@@ -98,15 +98,17 @@ async def read(store: Store, scope: Scope) -> Rows:
     return Rows(events, archived, memories, provenance, sources, frozenset(superseded))
 
 
-def audit(rows: Rows, preset: Preset, *, recorded: int, now: datetime) -> Audit:
-    """`recorded`: events that were told to be recorded; those of the memory itself, which name nobody, come on top."""
+def audit(rows: Rows, preset: Preset, *, recorded: int, noted: Collection[UUID], now: datetime) -> Audit:
+    """`recorded`: events that were told to be recorded; those of the memory itself, which name nobody, come on top.
+    `noted`: the memories that somebody wrote down.
+    """
     found = _Findings()
     told = sum(event.actor is not None for event in rows.events.values())
     found.check("every event is in the journal or the archive, once", told == recorded, f"{told} of {recorded}")
     _streams(rows, found)
     if preset.segmentation is not None:
         _episodes(rows, preset, found)
-    _formed(rows, found)
+    _formed(rows, noted, found)
     statuses = Counter(memory.status.value for memory in rows.memories.values())
     active = [memory for memory in rows.memories.values() if memory.status is Status.ACTIVE]
     return Audit(
@@ -141,17 +143,20 @@ def _episodes(rows: Rows, preset: Preset, found: _Findings) -> None:
         found.check("an admitted event is in exactly one episode", count == 1 or (over and not count), event.id)
 
 
-def _formed(rows: Rows, found: _Findings) -> None:
+def _formed(rows: Rows, noted: Collection[UUID], found: _Findings) -> None:
     """Of memories that were made of others, and of those that made room for them."""
+    of_events = {derived_id(event, "memory") for event in rows.events}
     led_to = {edge.target for edges in rows.sources.values() for edge in edges}
     for memory in rows.memories.values():
         if memory.status is Status.COMPACTED:
             rule = "what left recall for another memory is led to by it"
             found.check(rule, memory.id in led_to or _said_nothing(memory), memory.id)
         edges = rows.sources.get(memory.id, ())
-        formed = bool(edges) or memory.kind == EPISODE
-        if not formed or memory.kind == REINFORCED:
+        told = memory.id in noted or memory.id in of_events or memory.kind == REINFORCED
+        if told and not edges:
             continue
+        said = rows.provenance[memory.id]
+        found.check("what nobody said or wrote names what it was made of", told or bool(edges or said), memory.id)
         sources = [rows.memories.get(edge.target) for edge in edges]
         there = [source for source in sources if source is not None]
         found.check(
@@ -159,6 +164,9 @@ def _formed(rows: Rows, found: _Findings) -> None:
             len(there) == len(sources) and _grounded(rows, memory.id, set()),
             memory.id,
         )
+        origins = [rows.events[event].origin for event in said if event in rows.events]
+        trusted = least_trusted([memory.origin, *origins, *(source.origin for source in there)])
+        found.check("a formed memory is trusted no more than its sources", trusted is memory.origin, memory.id)
         if not there:
             continue
         for edge, source in zip(edges, there, strict=True):
@@ -170,8 +178,6 @@ def _formed(rows: Rows, found: _Findings) -> None:
             narrowest([seen, memory.visibility]) is memory.visibility,
             memory.id,
         )
-        trusted = least_trusted([memory.origin, *(source.origin for source in there)])
-        found.check("a formed memory is trusted no more than its sources", trusted is memory.origin, memory.id)
 
 
 def _grounded(rows: Rows, memory_id: UUID, seen: set[UUID]) -> bool:

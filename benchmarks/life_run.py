@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
 from typing import Final, assert_never
+from uuid import UUID
 
 from benchmarks.life_audit import Audit, audit, read
 from benchmarks.life_days import ABOUT_TO_KIND, DAYS, START, Action, End, Exchange, Life, Note, Question, Session
@@ -174,7 +175,9 @@ async def _told(
     recorded = sum(len(one.step.drafts) for one in life.actions if isinstance(one.step, Exchange))
     rem = running.rem
     last = await faded_now(ctx, rem.scope)
-    found = audit(await read(ctx.store, rem.scope), ctx.preset, recorded=recorded, now=running.clock.now)
+    found = audit(
+        await read(ctx.store, rem.scope), ctx.preset, recorded=recorded, noted=running.noted, now=running.clock.now
+    )
     stats = await rem.stats()
     return Lived(
         preset=ctx.preset.name,
@@ -198,6 +201,7 @@ class _Running:
         self.clock = clock
         self.tally = _Tally(clock)
         self.catch_up: CatchUp | None = None
+        self.noted: set[UUID] = set()
         self._preset = preset
         self._jobs = jobs_of(preset)
         self._views: dict[str, AsyncRemembrancer] = {}
@@ -298,7 +302,7 @@ class _Running:
         named = ABOUT_TO_KIND[note.about]
         kind = next((kind for kind in named if kind in kinds), None) if kinds else named[0]
         with self.tally.timed("record"):
-            await view.remember(
+            memory = await view.remember(
                 note.text,
                 kind=kind,
                 importance=note.importance,
@@ -307,6 +311,7 @@ class _Running:
                 visibility=note.visibility,
                 origin="assistant",
             )
+        self.noted.add(memory.id)
         self.tally.add("notes")
 
     async def _ask(self, view: AsyncRemembrancer, question: Question) -> None:

@@ -714,9 +714,16 @@ class AsyncRemembrancer:
         """Undo `forget`. Raises NotFound."""
         return await forget.restore(self._ctx, self._reader(), validation.identifier("memory_id", memory_id))
 
-    async def index_now(self, *, on_indexed: OnIndexed | None = None) -> IndexReport:
-        """Give every waiting cue its vector before returning."""
-        return await self._opened.indexer.run(on_indexed)
+    async def index_now(
+        self, memory_id: Identifier | None = None, *, on_indexed: OnIndexed | None = None
+    ) -> IndexReport:
+        """Give every waiting cue its vector before returning, or those of one memory, which then wait for no other.
+
+        Raises NotFound.
+        """
+        if memory_id is None:
+            return await self._opened.indexer.run(on_indexed)
+        return await self._opened.indexer.run_for(self._reader(), validation.identifier("memory_id", memory_id))
 
     async def sync_vault(self, folder: str | Path, *, name: str | None = None) -> SyncReport:
         """Bring a folder of markdown files and the memory to say the same: what was edited in the files is remembered

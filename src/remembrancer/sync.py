@@ -620,9 +620,12 @@ class Remembrancer:
         """Undo `forget`. Raises NotFound."""
         return self._run(self._inner.restore(memory_id))
 
-    def index_now(self, *, on_indexed: OnIndexed | None = None) -> IndexReport:
-        """Give every waiting cue its vector before returning."""
-        return self._run(self._inner.index_now(on_indexed=on_indexed))
+    def index_now(self, memory_id: Identifier | None = None, *, on_indexed: OnIndexed | None = None) -> IndexReport:
+        """Give every waiting cue its vector before returning, or those of one memory, which then wait for no other.
+
+        Raises NotFound.
+        """
+        return self._run(self._inner.index_now(memory_id, on_indexed=on_indexed))
 
     def sync_vault(self, folder: str | Path, *, name: str | None = None) -> SyncReport:
         """Bring a folder of markdown files and the memory to say the same: what was edited in the files is remembered

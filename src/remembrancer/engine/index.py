@@ -85,14 +85,14 @@ async def index_memory(ctx: Context, reader: Reader, memory_id: UUID) -> Swept:
 
 
 async def _embed(ctx: Context, embedder: Embedder, scope: Scope, waiting: tuple[PendingCue, ...]) -> int:
-    vectors = await encoded(ctx.preset.encoding, embedder, waiting)
+    vectors = await _encoded(ctx.preset.encoding, embedder, waiting)
     now = ctx.clock()
     edges = await links(ctx, embedder.model_id, scope, waiting, [item.vector for item in vectors], now)
     await ctx.store.put_vectors(scope, embedder.model_id, vectors, at=now, relations=edges)
     return len(vectors)
 
 
-async def encoded(encoding: Encoding, embedder: Embedder, waiting: Sequence[PendingCue]) -> list[CueVector]:
+async def _encoded(encoding: Encoding, embedder: Embedder, waiting: Sequence[PendingCue]) -> list[CueVector]:
     """Their vectors, in their order. Raises ModelUnavailable."""
     texts = [encoding.text(cue.heading, cue.text) for cue in waiting]
     words = word_embedder(embedder) if encoding.reads_in_context else None

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from remembrancer.domain.effect import Effect, Moved
-from remembrancer.domain.event import SPEAKERS, Event
+from remembrancer.domain.event import Event
 from remembrancer.domain.identity import derived_id
 from remembrancer.domain.memory import Memory, Status, holds
 from remembrancer.domain.recalled import without_recalled
@@ -24,7 +24,7 @@ from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.stream import Cursor, Tail
 from remembrancer.engine.ask import ask
 from remembrancer.engine.context import Context
-from remembrancer.engine.index import BATCH, encoded
+from remembrancer.engine.index import BATCH
 from remembrancer.errors import Conflict, InvalidInput, RemembrancerError, StoreUnavailable
 from remembrancer.policies import extractive
 from remembrancer.policies.formation import turn_cue
@@ -40,8 +40,8 @@ from remembrancer.policies.segmentation.segments import (
     Segment,
     Turn,
 )
+from remembrancer.ports.embedder import word_embedder
 from remembrancer.ports.language_model import Task
-from remembrancer.ports.store import CONTEXT_GAP, MAX_SAID_CHARS, PendingCue, Said
 
 if TYPE_CHECKING:
     import numpy as np
@@ -56,6 +56,10 @@ STEP_WITH_MODEL: Final = 64
 """Likewise where a model is asked: what it said of more would be lost with a commit that fails."""
 MOST: Final = 3_200
 """Events that are read for one segment at most: a longer one is ended there."""
+READ: Final = "read"
+"""Under this a stream's note says up to which place it has been read without a decision: until more is said, or the
+stream falls silent, there is nothing new to decide.
+"""
 PATIENCE: Final = 8
 """So often a model may fail on a stream, over two hours, before the stream is told without one."""
 
@@ -238,6 +242,8 @@ class _Work:
         usual = STEP_WITH_MODEL if self._asks else STEP
         step = usual
         while (tail := await self._ctx.store.tail(self._stream)) is not None:
+            if not self._ended and tail.note.get(READ) == tail.last_seq:
+                return
             read = await self._read(tail, step)
             moved = await self._segment(tail, read, forced=step >= MOST)
             if moved:
@@ -249,17 +255,18 @@ class _Work:
 
     async def _segment(self, tail: Tail, read: _Read, *, forced: bool) -> bool:
         """Decide and write, as long as there is something to decide. Whether the cursor has moved."""
-        cursor, note = tail.cursor, tail.note
+        cursor, note, noted = tail.cursor, _own(tail.note), tail.note
         ended = forced or (self._ended and read.whole)
         while True:
             decision, asked = await self._decide(read, note, ended=ended)
             count = decision.segments[-1].end if decision.segments else 0
             to = max(cursor, read.before(count))
+            left: Note = {**decision.note, READ: read.last} if read.whole else decision.note
             changed = to > cursor or decision.note != note
-            if changed:
-                moves = Cursor(stream=self._stream, expected=cursor, to=to, note=decision.note)
+            if changed or left != noted:
+                moves = Cursor(stream=self._stream, expected=cursor, to=to, note=left)
                 await self._commit(read, decision.segments, moves)
-            cursor, note, read = to, decision.note, read.behind(count)
+            cursor, note, noted, read = to, decision.note, left, read.behind(count)
             if not changed or not (decision.segments or asked):
                 return cursor > tail.cursor
 
@@ -348,7 +355,7 @@ class _Work:
         found = await store.get(self._reader, list(memory_of.values()))
         sources = {event: found[memory] for event, memory in memory_of.items() if memory in found}
         kept = [event for event in admitted if event.id not in sources or not _is_over(sources[event.id], now)]
-        vectors = await self._vectors(tail, kept, memory_of, events)
+        vectors = await self._vectors(kept, memory_of)
         return _Read(
             events=kept,
             turns=[
@@ -366,37 +373,35 @@ class _Work:
         )
 
     async def _vectors(
-        self, tail: Tail, turns: Sequence[Event], memory_of: Mapping[UUID, UUID], read: Sequence[Event]
+        self, turns: Sequence[Event], memory_of: Mapping[UUID, UUID]
     ) -> Mapping[UUID, NDArray[np.float32]]:
-        """By event: the turn's own memory's, as far as it is indexed; the others are embedded as the index will do it.
+        """By event: its memory's own vector, as far as it is indexed; the others are embedded as the index will do it.
 
-        What a segment is must not hang on how far the index has come.
+        What a segment is must not hang on how far the index has come. Where the index reads a turn after what was said
+        before it, turns are embedded by themselves here: a vector that is coloured by the turns before hides where the
+        talk turns to something else (docs/decisions/0014-segmentation.md).
         """
-        if self._ctx.model is None:
+        embedder, encoding = self._ctx.embedder, self._ctx.preset.encoding
+        if embedder is None:
             return {}
-        known = await self._ctx.store.vectors(self._reader, self._ctx.model, [memory_of[turn.id] for turn in turns])
-        vectors = {turn.id: known[memory_of[turn.id]] for turn in turns if memory_of[turn.id] in known}
-        missing = [turn for turn in turns if turn.id not in vectors]
-        if not missing or not self._embeds or self._ctx.embedder is None:
-            return vectors
-        encoding = self._ctx.preset.encoding
-        before = await self._before(tail, encoding.turns) if encoding.turns else ()
-        context = [*before, *read]
-        cues = [_cue(memory_of[turn.id], turn, context, encoding.turns) for turn in missing]
-        for start in range(0, len(cues), BATCH):
-            batch = await encoded(encoding, self._ctx.embedder, cues[start : start + BATCH])
-            vectors |= {turn.id: one.vector for turn, one in zip(missing[start:], batch, strict=False)}
+        coloured = encoding.turns > 0 and word_embedder(embedder) is not None
+        vectors: dict[UUID, NDArray[np.float32]] = {}
+        if not coloured:
+            ids = [memory_of[turn.id] for turn in turns]
+            known = await self._ctx.store.vectors(self._reader, embedder.model_id, ids)
+            vectors = {turn.id: known[memory_of[turn.id]] for turn in turns if memory_of[turn.id] in known}
+        missing = [turn for turn in turns if turn.id not in vectors] if self._embeds else []
+        for start in range(0, len(missing), BATCH):
+            batch = missing[start : start + BATCH]
+            cues = [turn_cue(memory_of[turn.id], 0, turn).cue for turn in batch]
+            embedded = await embedder.embed_documents([encoding.text(cue.heading, cue.text) for cue in cues])
+            vectors |= {turn.id: vector for turn, vector in zip(batch, embedded.vectors, strict=True)}
         return vectors
 
-    async def _before(self, tail: Tail, turns: int) -> Sequence[Event]:
-        """Events before the cursor, in order: those that the first turns of the tail are read after."""
-        rows = turns * _ROWS_A_TURN
-        earlier = await self._ctx.store.stream_events(self._stream, after=max(tail.cursor - rows, 0), limit=rows)
-        return [event for event in earlier if event.seq <= tail.cursor]
 
-
-_ROWS_A_TURN: Final = 4
-"""Among so many events of a stream there is one of talk, or what was said before is too far off to matter."""
+def _own(note: Note) -> Note:
+    """What the segmenter itself has noted."""
+    return {name: value for name, value in note.items() if name != READ}
 
 
 def _joined(cursor: Cursor, written: Sequence[Effect]) -> Effect:
@@ -414,18 +419,3 @@ def _is_over(memory: Memory, now: datetime) -> bool:
     """Forgotten, replaced or expired: what it said must not come back in an episode."""
     expired = memory.valid_until is not None and memory.valid_until <= now
     return memory.status is Status.RETIRED or memory.superseded_by is not None or expired
-
-
-def _cue(memory_id: UUID, event: Event, context: Sequence[Event], turns: int) -> PendingCue:
-    """A turn as the index is given it, with what was said before it."""
-    cue = turn_cue(memory_id, 0, event).cue
-    speaker = event.actor or "" if event.role in SPEAKERS else ""
-    said: list[Said] = []
-    at = event.occurred_at
-    earlier = [other for other in context if other.seq < event.seq and other.role in SPEAKERS]
-    for other in reversed(earlier[-turns:] if turns else []):
-        if abs(at - other.occurred_at) > CONTEXT_GAP:
-            break
-        said.append(Said(other.actor or "", other.text[-MAX_SAID_CHARS:]))
-        at = other.occurred_at
-    return PendingCue(0, memory_id, cue.text, cue.heading, speaker, tuple(reversed(said)))

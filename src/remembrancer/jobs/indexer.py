@@ -7,10 +7,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
+from uuid import UUID
 
-from remembrancer.domain.scope import Scope
+from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.context import Context
-from remembrancer.engine.index import index_batch
+from remembrancer.engine.index import index_batch, index_memory
 from remembrancer.errors import ModelUnavailable
 
 SWEEP_SECONDS: Final = 30.0
@@ -78,6 +79,15 @@ class Indexer:
                 if on_indexed is not None:
                     on_indexed(indexed)
         return IndexReport(indexed=indexed, deferred=deferred, reason=reason or ("" if indexed else "nothing waits"))
+
+    async def run_for(self, reader: Reader, memory_id: UUID) -> IndexReport:
+        """Index one memory before all that waits, also while a sweep runs. Raises NotFound."""
+        try:
+            swept = await index_memory(self._ctx, reader, memory_id)
+        except ModelUnavailable as error:
+            return IndexReport(indexed=0, deferred=0, reason=str(error), down=True)
+        reason = swept.error or ("" if swept.indexed else "nothing of it waits")
+        return IndexReport(indexed=swept.indexed, deferred=swept.deferred, reason=reason)
 
     async def _background(self) -> None:
         while True:

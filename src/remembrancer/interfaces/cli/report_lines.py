@@ -1,0 +1,197 @@
+"""What came of a run of a job, in a sentence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Final, assert_never
+
+from rich.text import Text
+
+from remembrancer.domain.health import HealthSnapshot
+from remembrancer.domain.review import Review
+from remembrancer.engine.clusters import ClustersReport
+from remembrancer.engine.compact import CompactionReport
+from remembrancer.engine.extract import ExtractReport
+from remembrancer.engine.facts import FactsReport
+from remembrancer.engine.promote import PromotionReport
+from remembrancer.engine.retain import RetentionReport
+from remembrancer.engine.review import ReviewReport
+from remembrancer.engine.rules import RulesReport
+from remembrancer.engine.segment import EXTRACTIVE, SegmentReport
+from remembrancer.engine.sleep import SleepReport
+from remembrancer.interfaces.cli.drawing import counted, minute, one_line
+from remembrancer.jobs.indexer import IndexReport
+from remembrancer.jobs.reports import BrokenOff, ExtractionReport, HealthReport, NotDue, Report
+from remembrancer.jobs.reports import counted as numbers_of
+
+IDLE: Final = "nothing to do"
+
+
+def line(name: str, report: Report) -> Text:
+    """`name: what was done, how much was put off and left (what stood in the way)`, or why nothing was done."""
+    numbers = numbers_of(report)
+    return _line(name, done(report), failed=numbers.failed, left=numbers.left, why=_why(report))
+
+
+def outcome(done: str, *, failed: int = 0, left: int = 0, why: str = "") -> Text:
+    """The same without the name. `done` empty: nothing was."""
+    parts = [Text(done)] if done else []
+    if failed:
+        parts.append(Text(f"{failed:,} put off", style="yellow"))
+    if left:
+        parts.append(Text(f"{left:,} left for later"))
+    if not parts:
+        return Text(one_line(why) or IDLE, style="dim")
+    told = Text(", ").join(parts)
+    return told.append(f" ({one_line(why)})", style="dim") if why else told
+
+
+def done(report: Report) -> str:  # noqa: C901, PLR0911, PLR0912  a case for each
+    """What was done; empty where nothing was."""
+    match report:
+        case IndexReport():
+            return f"indexed {counted(report.indexed, 'cue')}" if report.indexed else ""
+        case HealthReport():
+            return _health(report.taken)
+        case SegmentReport():
+            return episodes(report.episodes, report.turns, report.told_by)
+        case ExtractionReport():
+            return learned(report.sessions)
+        case ReviewReport():
+            return reviewed(report.reviews)
+        case FactsReport():
+            return _facts(report)
+        case SleepReport():
+            return slept(report)
+        case RulesReport():
+            return _rules(report)
+        case ClustersReport():
+            return _condensed(report)
+        case CompactionReport():
+            return _merged(report)
+        case PromotionReport():
+            return _promoted(report)
+        case RetentionReport():
+            return f"moved {counted(report.archived, 'event')} into the archive" if report.archived else ""
+        case NotDue() | BrokenOff():
+            return ""
+        case _:
+            assert_never(report)
+
+
+def episodes(count: int, turns: int, told_by: Mapping[str, int]) -> str:
+    """Who told them is said where a model did."""
+    if not count:
+        return ""
+    tellers = [f"{number:,} told by {one_line(by)}" for by, number in told_by.items() if by != EXTRACTIVE]
+    if tellers and EXTRACTIVE in told_by:
+        tellers.append(f"{told_by[EXTRACTIVE]:,} in their own words")
+    formed = f"formed {counted(count, 'episode')} of {counted(turns, 'turn')}"
+    return ", ".join([formed, *tellers])
+
+
+def learned(sessions: Iterable[ExtractReport]) -> str:
+    read = [session for session in sessions if session.scopes]
+    if not read:
+        return ""
+    found = sum(len(session.learned) for session in read)
+    of = counted(len(read), "session")
+    return f"learned {counted(found, 'thing')} from {of}" if found else f"found nothing to learn in {of}"
+
+
+def reviewed(reviews: Iterable[Review]) -> str:
+    ratings = Counter(review.rating for review in reviews)
+    if not ratings:
+        return ""
+    each = ", ".join(f"{number:,} {rating.name.lower()}" for rating, number in sorted(ratings.items()))
+    return f"reviewed {_memories(ratings.total())}: {each}"
+
+
+def slept(report: SleepReport) -> str:
+    if not report.slept:
+        return ""
+    kept = sum(one.memory_id is not None for one in report.slept) if not report.dry_run else len(report.slept)
+    would = "would promote" if report.dry_run else "promoted"
+    return f"{would} {counted(report.rows, 'row')} of working memory to {_memories(kept)}"
+
+
+def _health(taken: tuple[HealthSnapshot, ...]) -> str:
+    if not taken:
+        return ""
+    whole = taken[0]  # the workspace's is the first
+    verdict = "no data" if whole.score is None else f"{whole.score:.1f}, {_band(whole)}"
+    return f"took {counted(len(taken), 'snapshot')}: {verdict}"
+
+
+def _band(snapshot: HealthSnapshot) -> str:
+    from remembrancer.interfaces.wire import HealthOut  # noqa: PLC0415  the names of bands are the shape's
+
+    return HealthOut.of(snapshot).band or "no data"
+
+
+def _facts(report: FactsReport) -> str:
+    if not report.episodes:
+        return ""
+    kinds = (
+        (len(report.new), "new"),
+        (len(report.reinforced), "reinforced"),
+        (len(report.updated), "updated"),
+        (len(report.invalidated), "no longer so"),
+    )
+    each = [f"{number:,} {kind}" for number, kind in kinds if number]
+    return f"read {counted(report.episodes, 'episode')} for facts: {', '.join(each) or 'none'}"
+
+
+def _rules(report: RulesReport) -> str:
+    if not (report.learned or report.known):
+        return ""
+    known = f", {report.known:,} known before" if report.known else ""
+    return f"learned {counted(len(report.learned), 'rule')} from {_entries(report.entries)}{known}"
+
+
+def _condensed(report: ClustersReport) -> str:
+    if not report.consolidated:
+        return ""
+    would = "would put" if report.dry_run else "put"
+    sources = sum(len(one.sources) for one in report.consolidated)
+    return f"{would} {_memories(len(report.consolidated))} in the place of {sources:,} alike"
+
+
+def _merged(report: CompactionReport) -> str:
+    if not report.merged:
+        return ""
+    would = "would merge" if report.dry_run else "merged"
+    gone = sum(len(one.gone) for one in report.merged)
+    return f"{would} {counted(gone, 'near-duplicate')} into {_memories(len(report.merged))}"
+
+
+def _promoted(report: PromotionReport) -> str:
+    if not (report.promoted or report.supported):
+        return ""
+    more = f", {counted(len(report.supported), 'earlier one')} supported anew" if report.supported else ""
+    return f"told {counted(len(report.promoted), 'learning')} to their project{more}"
+
+
+def _why(report: Report) -> str:
+    match report:
+        case NotDue():
+            return f"not due before {minute(report.next_run)} UTC"
+        case BrokenOff():
+            return f"broke off: {report.reason}"
+        case SleepReport() | ClustersReport() if report.reason == "" and done(report):
+            return f"without a language model: {report.stand_in}" if report.stand_in else ""
+        case _:
+            return report.reason
+
+
+def _line(name: str, done: str, *, failed: int, left: int, why: str) -> Text:
+    return Text(f"{name}: ", style="bold").append_text(outcome(done, failed=failed, left=left, why=why))
+
+
+def _memories(count: int) -> str:
+    return counted(count, "memory")
+
+
+def _entries(count: int) -> str:
+    return counted(count, "entry")
