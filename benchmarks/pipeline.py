@@ -1,9 +1,9 @@
 """Events a second through everything a memory does without a language model, under the default preset.
 
-Recorded an exchange at a time, indexed, cut into episodes, compacted, measured for health: each stage run until nothing
-is left for it, in this process, on as many processors as there are. With the local embedder, which is loaded before, and
-without one. The events are those of the made-up life (benchmarks/life_days.py), its notes too. Every run writes a new
-file; told are medians of the runs.
+Recorded an exchange at a time, indexed, cut into episodes, compacted, measured for health: each stage run until
+nothing is left for it, in this process, on as many processors as there are. With the local embedder, which is loaded
+before, and without one. The events are those of the made-up life (benchmarks/life_days.py), its notes too. Every run
+writes a new file; told are medians of the runs.
 """
 
 from __future__ import annotations
@@ -91,7 +91,8 @@ async def through(life: Life, embedder: Embedder | None, path: Path) -> Run:
     assert isinstance(indexed, IndexReport), indexed
     assert isinstance(segmented, SegmentReport), segmented
     assert isinstance(compacted, CompactionReport), compacted
-    assert not (indexed.deferred or segmented.failed or segmented.left or compacted.left), reports
+    undone = indexed.deferred + segmented.failed + segmented.left + compacted.left
+    assert not undone, reports
     return Run(seconds, spent, indexed.indexed, segmented.episodes, sum(len(one.gone) for one in compacted.merged))
 
 

@@ -546,7 +546,10 @@ class AsyncRemembrancer:
         kinds: Iterable[str] | None = None,
         session: str | None = None,
     ) -> tuple[Memory, ...]:
-        """Current memories of [since, until), oldest first. `limit` 1 to 10,000."""
+        """Current memories of [since, until), oldest first, of any of `kinds` where named. `limit` 1 to 10,000.
+
+        `kinds=["episode"]` tells the episodes, which otherwise stand aside where their turns are remembered.
+        """
         where = self._filter(kinds, None, (), None, session, since, until, None)
         validation.whole("limit", limit, 1, MAX_LISTED)
         return await inspect.timeline(self._ctx, self._reader(), where, limit=limit)

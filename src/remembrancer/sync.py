@@ -480,7 +480,10 @@ class Remembrancer:
         kinds: Iterable[str] | None = None,
         session: str | None = None,
     ) -> tuple[Memory, ...]:
-        """Current memories of [since, until), oldest first. `limit` 1 to 10,000."""
+        """Current memories of [since, until), oldest first, of any of `kinds` where named. `limit` 1 to 10,000.
+
+        `kinds=["episode"]` tells the episodes, which otherwise stand aside where their turns are remembered.
+        """
         return self._run(self._inner.timeline(since, until, limit=limit, kinds=kinds, session=session))
 
     def decay(self, limit: int = 20) -> tuple[Outlook, ...]:

@@ -18,18 +18,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
 
 import killed_jobs
 import pytest
-from job_worlds import WORLDS, State, World, events_there, faults_of, run_out, state
+from job_worlds import WORLDS, State, World, done_on, events_there, faults_of, filled, parted, run_out, state
 
 from remembrancer.adapters.reference import ReferenceStore
-from remembrancer.adapters.sqlite.store import SqliteStore
 from remembrancer.errors import Conflict, ModelUnavailable, StoreUnavailable
 from remembrancer.jobs.maintenance import run_job
 from remembrancer.jobs.sweeps import Sweeper
-from remembrancer.policies.formation import analysed
 from remembrancer.ports.store import Store
 from remembrancer.testing.doubles import FixedClock
 from remembrancer.testing.faults import Faults, every_fault
@@ -41,17 +38,6 @@ APART = [name for name in WORLDS if name != "facts of each episode"]
 ASKING = [name for name in IN_ANY_ORDER if WORLDS[name].answers is not None]
 EMBEDDING = ["index", "segment", "segment with a model", "facts of each episode"]
 COMMITTING = [name for name in IN_ANY_ORDER if WORLDS[name].job.value not in {"index", "retain", "health"}]
-
-
-class _AtCommits:
-    """A store whose commits alone may fail."""
-
-    def __init__(self, store: Store, failing: Store) -> None:
-        self._store = store
-        self._failing = failing
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._failing if name == "commit" else self._store, name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +56,7 @@ def at_the_store(world: World, store: Store, clock: FixedClock, faults: Faults) 
 
 
 def at_a_commit(world: World, store: Store, clock: FixedClock, faults: Faults) -> Sweeper:
-    failing = cast("Store", _AtCommits(store, faults.around(store)))
+    failing = parted(store, faults.around(store), {"commit"})
     return world.sweeper(failing, clock, llm=world.model, embedder=world.embedder)
 
 
@@ -171,43 +157,22 @@ def mortals() -> Iterator[Mortals]:
         process.communicate()
 
 
-async def _filled(world: World, path: Path) -> Counter[str]:
-    store = SqliteStore(str(path), analyse=analysed)
-    await world.fill(store)
-    acknowledged = await events_there(store)
-    await store.close()
-    return acknowledged
-
-
-async def _done_on(path: Path, world: World, acknowledged: Counter[str]) -> tuple[list[str], State]:
-    """What is wrong with the file as it was left and after the job was run to its end; and what is in it then."""
-    store = SqliteStore(str(path), analyse=analysed)
-    try:
-        clock = FixedClock(world.now)
-        found = await faults_of(store, world, acknowledged)
-        await run_out(world.sweeper(store, clock, llm=world.model, embedder=world.embedder), world.job, clock)
-        found += await faults_of(store, world, acknowledged)
-        return found, await state(store)
-    finally:
-        await store.close()
-
-
 @dataclass(frozen=True)
 class Grave:
     """A file that was filled for a job, to be copied; and what it holds after a run that nothing happened to."""
 
     name: str
     world: World
-    filled: bytes
+    content: bytes
     acknowledged: Counter[str]
     expected: State
 
     def killed(self, mortals: Mortals, path: Path, *, step: str, at: int) -> bool:
         """Whether a process was killed at that step, after which everything is as if it had not been."""
-        path.write_bytes(self.filled)
+        path.write_bytes(self.content)
         outcome = mortals.run(self.name, path, step=step, at=at)
         assert outcome == killed_jobs.KILLED or outcome.isdecimal(), outcome
-        assert asyncio.run(_done_on(path, self.world, self.acknowledged)) == ([], self.expected), f"{step} {at}"
+        assert asyncio.run(done_on(path, self.world, self.acknowledged)) == ([], self.expected), f"{step} {at}"
         return outcome == killed_jobs.KILLED
 
 
@@ -218,11 +183,11 @@ def graves(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Grave]:
     @cache
     def dug(name: str) -> Grave:
         path, world = folder / f"{name}.db", WORLDS[name]
-        acknowledged = asyncio.run(_filled(world, path))
-        filled = path.read_bytes()
-        found, expected = asyncio.run(_done_on(path, world, acknowledged))
+        acknowledged = asyncio.run(filled(world, path))
+        content = path.read_bytes()
+        found, expected = asyncio.run(done_on(path, world, acknowledged))
         assert found == []
-        return Grave(name, world, filled, acknowledged, expected)
+        return Grave(name, world, content, acknowledged, expected)
 
     return dug
 
@@ -244,7 +209,7 @@ def test_a_job_killed_in_the_middle_of_a_transaction_is_done_once_and_to_the_end
 ) -> None:
     grave = graves(name)
     counted = tmp_path / "counted.db"
-    counted.write_bytes(grave.filled)
+    counted.write_bytes(grave.content)
     statements = int(mortals.run(name, counted, step="statement", at=0))
     moments = random.Random(name).sample(range(1, statements + 1), RANDOM_MOMENTS)
     kills = [grave.killed(mortals, tmp_path / f"{at}.db", step="statement", at=at) for at in moments]

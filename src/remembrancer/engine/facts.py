@@ -138,7 +138,10 @@ async def draw_facts(ctx: Context, scope: Scope, *, force: bool = False, limit: 
             await _defer(ctx, scope, batch, str(error))
             left = report.left + _count(batches[place + 1 :])
             return replace(report, failed=report.failed + len(batch.episodes), left=left, reason=str(error))
-    return report
+    if batches:
+        return report
+    waiting = "the episodes that wait are too few yet, or are tried again later"
+    return replace(report, reason=waiting if report.left else "no episode waits")
 
 
 async def _unconsolidated(ctx: Context, scope: Scope, now: datetime) -> AsyncIterator[Memory]:

@@ -13,9 +13,10 @@ from remembrancer.domain.memory import Cue, Memory, Revision
 from remembrancer.domain.query import Filter
 from remembrancer.domain.recall import Fate, Hit, Recall, Stage
 from remembrancer.domain.relation import Relation
+from remembrancer.domain.review import Review
 from remembrancer.domain.scope import Reach, Reader, Scope
 from remembrancer.engine.context import Context
-from remembrancer.engine.recall import Question, recall, searched, standing
+from remembrancer.engine.recall import Question, recall, searched, shown, standing
 from remembrancer.engine.rerank import judged
 from remembrancer.errors import ModelUnavailable, NotFound
 from remembrancer.policies.selection import excluded_by
@@ -38,7 +39,9 @@ class SearchMode(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dossier:
-    """One memory with all that belongs to it. `events`: the turns it was formed from, in order."""
+    """One memory with all that belongs to it. `events`: the turns it was formed from, in order; `reviews`: how its use
+    was rated, oldest first.
+    """
 
     memory: Memory
     cues: tuple[Cue, ...]
@@ -46,6 +49,7 @@ class Dossier:
     revisions: tuple[Revision, ...]
     relations: tuple[Relation, ...]
     audit: tuple[Audited, ...]
+    reviews: tuple[Review, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,19 +82,20 @@ async def show(ctx: Context, reader: Reader, memory_id: UUID) -> Dossier:
         revisions=await ctx.store.revisions(reader, memory_id),
         relations=await ctx.store.relations(reader, [memory_id]),
         audit=await ctx.store.audit(reader, memory_id),
+        reviews=await ctx.store.reviews(reader, memory_id),
     )
 
 
 async def recent(ctx: Context, reader: Reader, *, limit: int, within: timedelta | None) -> tuple[Memory, ...]:
-    """Current memories, newest first."""
+    """Current memories, newest first, without episodes beside their turns."""
     now = ctx.clock()
     since = None if within is None else now - within
-    return await ctx.store.memories(reader, Filter(current_at=now, since=since), limit=limit)
+    return await ctx.store.memories(reader, shown(ctx, Filter(current_at=now, since=since)), limit=limit)
 
 
 async def timeline(ctx: Context, reader: Reader, where: Filter, *, limit: int) -> tuple[Memory, ...]:
-    """Current memories that the filter keeps, oldest first."""
-    return await ctx.store.memories(reader, where, limit=limit, oldest_first=True)
+    """Current memories that the filter keeps, oldest first; episodes beside their turns only where it names them."""
+    return await ctx.store.memories(reader, shown(ctx, where), limit=limit, oldest_first=True)
 
 
 async def events(

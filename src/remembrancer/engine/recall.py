@@ -170,12 +170,14 @@ def searched(ctx: Context, where: Filter) -> Filter:
     Standing memories are in every answer and compete with nobody: they are left out. So is what this preset hides
     unless a question asks for its kind.
     """
-    tag, hidden = ctx.preset.standing_tag, ctx.preset.hidden_kinds
-    if tag is not None:
-        where = replace(where, without_tags=where.without_tags | {tag})
-    if hidden and where.kinds is None:
-        where = replace(where, without_kinds=where.without_kinds | hidden)
-    return where
+    tag = ctx.preset.standing_tag
+    return shown(ctx, where if tag is None else replace(where, without_tags=where.without_tags | {tag}))
+
+
+def shown(ctx: Context, where: Filter) -> Filter:
+    """A filter without what this preset hides, where no kind is asked for."""
+    hidden = ctx.preset.hidden_kinds
+    return replace(where, without_kinds=where.without_kinds | hidden) if hidden and where.kinds is None else where
 
 
 async def standing(ctx: Context, reader: Reader, at: datetime) -> tuple[Memory, ...]:

@@ -190,8 +190,13 @@ class _Sweep:
             told_by=dict(self._told_by),
             failed=self._failed,
             left=self.left,
-            reason=self._reason,
+            reason=self._reason or self._idle(),
         )
+
+    def _idle(self) -> str:
+        if self._episodes or self.left:
+            return ""
+        return "no episode has ended yet" if self.streams else "no stream is long enough, or has fallen silent"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from remembrancer.domain.memory import Cue, Memory, Revision
     from remembrancer.domain.recall import Explanation, Hit, Part, Recall
     from remembrancer.domain.relation import Relation
+    from remembrancer.domain.review import Review
     from remembrancer.domain.scope import Scope
     from remembrancer.domain.strength import Strength, Usage
     from remembrancer.engine.compare import Comparison, Place
@@ -290,6 +291,30 @@ class AuditedOut(Wire):
         return cls(action=audited.action, reason=audited.reason, at=audited.at)
 
 
+class ReviewOut(Wire):
+    """`rating`: again, hard, good or easy. Stability in days, difficulty 1 to 10. `by`: who rated."""
+
+    rating: str
+    at: AwareDatetime
+    stability_before: float
+    stability: float
+    difficulty_before: float
+    difficulty: float
+    by: str
+
+    @classmethod
+    def of(cls, review: Review) -> Self:
+        return cls(
+            rating=review.rating.name.lower(),
+            at=review.at,
+            stability_before=review.stability_before,
+            stability=review.stability,
+            difficulty_before=review.difficulty_before,
+            difficulty=review.difficulty,
+            by=review.by,
+        )
+
+
 class DossierOut(Wire):
     memory: MemoryOut
     cues: list[CueOut]
@@ -297,6 +322,7 @@ class DossierOut(Wire):
     revisions: list[RevisionOut]
     relations: list[RelationOut]
     audit: list[AuditedOut]
+    reviews: list[ReviewOut]
 
     @classmethod
     def of(cls, dossier: Dossier) -> Self:
@@ -307,6 +333,7 @@ class DossierOut(Wire):
             revisions=[RevisionOut.of(revision) for revision in dossier.revisions],
             relations=[RelationOut.of(relation) for relation in dossier.relations],
             audit=[AuditedOut.of(audited) for audited in dossier.audit],
+            reviews=[ReviewOut.of(review) for review in dossier.reviews],
         )
 
 

@@ -16,7 +16,6 @@ from remembrancer.jobs.reports import HealthReport, counted
 
 if TYPE_CHECKING:
     from remembrancer.domain.job import Deferral, Run
-    from remembrancer.domain.review import Review
     from remembrancer.domain.spending import Spent
     from remembrancer.engine.promote import Candidate
     from remembrancer.jobs.overview import JobState
@@ -189,30 +188,6 @@ class PromotableOut(Wire):
                 CandidateOut(memory=MemoryOut.of(one.memory), jobs=one.jobs, similar=list(one.similar))
                 for one in candidates
             ]
-        )
-
-
-class ReviewOut(Wire):
-    """`rating`: again, hard, good or easy. Stability in days, difficulty 1 to 10. `by`: who rated."""
-
-    rating: str
-    at: AwareDatetime
-    stability_before: float
-    stability: float
-    difficulty_before: float
-    difficulty: float
-    by: str
-
-    @classmethod
-    def of(cls, review: Review) -> Self:
-        return cls(
-            rating=review.rating.name.lower(),
-            at=review.at,
-            stability_before=review.stability_before,
-            stability=review.stability,
-            difficulty_before=review.difficulty_before,
-            difficulty=review.difficulty,
-            by=review.by,
         )
 
 

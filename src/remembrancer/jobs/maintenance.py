@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection
 
 from remembrancer.domain.job import Job, Run
@@ -9,6 +10,8 @@ from remembrancer.errors import RemembrancerError, StoreUnavailable
 from remembrancer.jobs.reports import BrokenOff, NotDue, Report, counted
 from remembrancer.jobs.sweeps import Sweeper, jobs_of
 from remembrancer.policies.schedule import UNHURRIED
+
+_log = logging.getLogger("remembrancer")
 
 
 async def maintain(sweeper: Sweeper, only: Collection[Job] | None = None, *, force: bool = False) -> dict[str, Report]:
@@ -41,6 +44,10 @@ async def run_job(sweeper: Sweeper, job: Job, *, force: bool = False) -> Report:
         raise
     except RemembrancerError as failure:
         error = str(failure)
+        report = BrokenOff(reason=error)
+    except Exception as failure:  # noqa: BLE001  a fault of ours in one job must not keep the others from running
+        _log.exception("the job %s broke off", job.value)
+        error = f"{type(failure).__name__}: {failure}"
         report = BrokenOff(reason=error)
     numbers = counted(report)
     run = Run(

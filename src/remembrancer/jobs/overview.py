@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from remembrancer.domain.job import Deferral, Job, Run
@@ -14,9 +14,12 @@ from remembrancer.domain.scope import Scope
 from remembrancer.engine.context import Context
 from remembrancer.jobs.sweeps import jobs_of
 from remembrancer.policies.segmentation.segmentation import EPISODE
+from remembrancer.ports.embedder import word_embedder
 
 MOST_COUNTED: Final = 1_000
 """So many pieces of work are counted; of more it is only said that there are more."""
+LONGER_THAN_ANY_WAIT: Final = timedelta(days=2)
+"""By then all that failed may be tried again: it waits, and is counted, until then too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,9 +58,11 @@ async def job_states(ctx: Context, scope: Scope) -> tuple[JobState, ...]:
 
 
 async def _unindexed(ctx: Context, scope: Scope) -> int:
-    if ctx.model is None:
+    if ctx.embedder is None:
         return 0
-    return len(await ctx.store.pending(scope, ctx.model, limit=MOST_COUNTED, now=ctx.clock()))
+    words = ctx.preset.encoding.words and word_embedder(ctx.embedder) is not None
+    later = ctx.clock() + LONGER_THAN_ANY_WAIT
+    return len(await ctx.store.pending(scope, ctx.embedder.model_id, limit=MOST_COUNTED, now=later, words=words))
 
 
 async def _in_no_episode(ctx: Context, scope: Scope) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, Protocol, cast
@@ -121,6 +122,27 @@ def lexical_query(question: str) -> LexicalQuery:
     return LexicalQuery(phrase=analysis.tokens[:MAX_QUERY_TERMS] if len(analysis.tokens) >= MIN_PHRASE_WORDS else ())
 
 
+def every_word(question: str) -> tuple[frozenset[str], ...]:
+    """What a text must hold to have every word of a question, wherever in it: of each of these sets one token.
+
+    Of a compound each part, of a script without spaces each of its longest runs. Words that carry no meaning are asked
+    for only where there is nothing else. At most 64; empty for a text without any word ("???").
+
+    >>> every_word("the payment-worker crashed")
+    (frozenset({'payment'}), frozenset({'worker'}), frozenset({'crash'}))
+    """
+    asked: list[frozenset[str]] = []
+    plain: list[frozenset[str]] = []
+    normal = question if question.isascii() else unicodedata.normalize("NFKC", question)
+    position = 0
+    for run in _RUN.finditer(normal):
+        _ask_spaced(normal[position : run.start()], asked, plain)
+        _ask_unspaced(run.group(), asked, plain)
+        position = run.end()
+    _ask_spaced(normal[position:], asked, plain)
+    return tuple(dict.fromkeys(asked or plain))[:MAX_QUERY_TERMS]
+
+
 @lru_cache(maxsize=65_536)
 def stem(folded: str) -> str:
     """The stem of a folded word, by the stemmer of its script; a word of mixed scripts or digits is left as it is."""
@@ -171,6 +193,18 @@ def _add_unspaced(run: str, tokens: list[str], terms: list[str]) -> None:
     terms += grams
 
 
+def _ask_unspaced(run: str, asked: list[frozenset[str]], plain: list[frozenset[str]]) -> None:
+    position = 0
+    for function in (*FUNCTION_RUN.finditer(run), None):
+        part = run[position : len(run) if function is None else function.start()]
+        grams = _grams(part)
+        longest = max(map(len, grams), default=0)
+        asked += (frozenset({gram}) for gram in grams if len(gram) == longest)
+        if function is not None:
+            plain.append(frozenset({function.group()}))
+            position = function.end()
+
+
 def _grams(run: str) -> list[str]:
     """Overlapping pairs, and single characters too, so that a one-character question finds its text.
 
@@ -193,6 +227,24 @@ def _add_spaced(text: str, tokens: list[str], terms: list[str]) -> None:
         analysed = _analysed(joined) if len(joined) <= 2 * MAX_TERM_CHARS else _analysed.__wrapped__(joined)
         tokens += analysed.tokens
         terms += analysed.terms
+
+
+def _ask_spaced(text: str, asked: list[frozenset[str]], plain: list[frozenset[str]]) -> None:
+    for joined in _JOINED.findall(text):
+        if "'" in joined or "’" in joined:  # its parts say little, and a text may hold it without the mark
+            analysis = analyse(joined)
+            (asked if analysis.terms else plain).append(frozenset(analysis.terms or analysis.tokens))
+            continue
+        for word in _WORD.findall(joined) or [joined]:
+            folded = fold(word[:MAX_TERM_CHARS])
+            if folded:
+                (plain if folded in _DROPPED else asked).extend(_any_form(folded))
+
+
+def _any_form(folded: str) -> Iterable[frozenset[str]]:
+    """Of a word that is kept with its runs of three letters, each of these: another form of it has them too."""
+    forms = _forms(folded)
+    return map(frozenset, zip(forms[1:])) if _UNSTEMMED.fullmatch(folded) else (frozenset(forms),)
 
 
 @lru_cache(maxsize=65_536)

@@ -139,8 +139,9 @@ class Invocation:
             self.out.print(block)
 
     def write(self, text: str) -> None:
-        """`text` as it is, on stdout."""
+        """`text` as it is, on stdout, at once: who reads the lines of a worker waits for each."""
         sys.stdout.write(f"{text}\n")
+        sys.stdout.flush()
 
     def note(self, text: str, *, style: str = "dim") -> None:
         """One line on stderr."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from remembrancer.domain.job import Job
     from remembrancer.jobs.indexer import OnIndexed
     from remembrancer.jobs.reports import Report
+    from remembrancer.jobs.worker import OnRun
 
 Since = Annotated[str | None, typer.Option("--since", metavar=TIME, help=f"From then on: {TIMES}.")]
 Only = Annotated[
@@ -44,11 +45,12 @@ def end_session(
 
     Example: remembrancer end-session standup-monday
     """
+    from remembrancer.interfaces.cli import report_pages
     from remembrancer.interfaces.wire_life import DoneOut
 
     with call.opened(create=False) as memory:
         report = memory.end_session(name)
-    call.answer(DoneOut.of(report), mind_pages.done)
+    call.answer(DoneOut.of(report), lambda _: report_pages.ended(report))
 
 
 def sleep(
@@ -63,11 +65,12 @@ def sleep(
 
     Example: remembrancer sleep --preset mnemosyne --dry-run
     """
+    from remembrancer.interfaces.cli import report_pages
     from remembrancer.interfaces.wire_life import DoneOut
 
     with call.opened(create=False) as memory:
         report = memory.sleep(dry_run=dry_run)
-    call.answer(DoneOut.of(report), mind_pages.done)
+    call.answer(DoneOut.of(report), lambda _: report_pages.slept(report))
 
 
 def consolidate(
@@ -83,12 +86,13 @@ def consolidate(
 
     Example: remembrancer consolidate --since 24h --limit 50
     """
+    from remembrancer.interfaces.cli import report_pages
     from remembrancer.interfaces.wire_life import DoneOut
 
     start = optional_time("since", since, now=call.now)
     with call.opened(create=False) as memory:
         report = memory.consolidate(start, limit)
-    call.answer(DoneOut.of(report), mind_pages.done)
+    call.answer(DoneOut.of(report), lambda _: report_pages.consolidated(report))
 
 
 def maintain(
@@ -104,12 +108,13 @@ def maintain(
 
     Example: remembrancer maintain --only index --only health
     """
+    from remembrancer.interfaces.cli import report_pages
     from remembrancer.interfaces.wire_life import MaintenanceOut
     from remembrancer.jobs.reports import BrokenOff
 
     with call.opened(create=False) as memory, _watching(call, memory, only) as on_indexed:
         reports = memory.maintain(only or None, force=force, on_indexed=on_indexed)
-    call.answer(MaintenanceOut.of(reports), mind_pages.maintained)
+    call.answer(MaintenanceOut.of(reports), lambda _: report_pages.maintained(reports))
     if any(isinstance(report, BrokenOff) for report in reports.values()):
         raise typer.Exit(3)
 
@@ -118,7 +123,8 @@ def worker(call: Invocation, *, only: Only = None) -> None:
     """Run the jobs on their schedule, until stopped.
 
     What was missed runs first. Ctrl+C or SIGTERM lets the run under way end, a second one breaks it off; nothing is
-    lost either way. Any number of workers may share a file. A line for each run that did something goes to stdout.
+    lost either way. Any number of workers may share a file. Each run that does something, or comes to say something
+    new, is a line on stdout; with --json every run is, as an object.
 
     Example: remembrancer worker --db agent.db
     """
@@ -131,7 +137,6 @@ def worker(call: Invocation, *, only: Only = None) -> None:
 
 async def _work(call: Invocation, only: list[Job] | None) -> None:
     from remembrancer import AsyncRemembrancer
-    from remembrancer.interfaces.wire_life import JobReportOut
     from remembrancer.jobs.stop import Stop
 
     stop = Stop()
@@ -145,20 +150,32 @@ async def _work(call: Invocation, only: list[Job] | None) -> None:
 
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, asked_to_stop)
+    try:
+        async with await AsyncRemembrancer.open(settings=call.settings, create=False) as memory:
+            call.note(f"working on {call.settings.db}; Ctrl+C ends it")
+            await memory.work(stop, only=only, on_run=_telling(call))
+    except asyncio.CancelledError:
+        call.note("broken off; the next run goes on from here")
+
+
+def _telling(call: Invocation) -> OnRun:
+    """Tells of each run; on a terminal and in a log only of those that did something, or have something new to say."""
+    from remembrancer.interfaces.cli import report_lines
+    from remembrancer.interfaces.wire_life import JobReportOut
+    from remembrancer.jobs.reports import BrokenOff, counted
+
+    last: dict[Job, str] = {}
 
     def on_run(job: Job, report: Report) -> None:
-        shape = JobReportOut.of(report)
         if call.as_json:
-            call.write(mind_pages.json_line(job.value, shape))
-        elif shape.done or shape.failed or (shape.reason and not shape.left):
-            call.out.print(mind_pages.run_line(job.value, shape))
+            call.write(mind_pages.json_line(job.value, JobReportOut.of(report)))
+            return
+        line, numbers = report_lines.line(job.value, report), counted(report)
+        if numbers.done or numbers.failed or isinstance(report, BrokenOff) or line.plain != last.get(job):
+            call.out.print(line, soft_wrap=True)  # one line of a log, however wide
+        last[job] = line.plain
 
-    async with await AsyncRemembrancer.open(settings=call.settings, create=False) as memory:
-        call.note(f"working on {call.settings.db}; Ctrl+C ends it")
-        try:
-            await memory.work(stop, only=only, on_run=on_run)
-        except asyncio.CancelledError:
-            call.note("broken off; the next run goes on from here")
+    return on_run
 
 
 def jobs(call: Invocation) -> None:
@@ -229,6 +246,7 @@ def stage(
 
     Example: remembrancer stage INTENT.md --preset teaparty --project checkout
     """
+    from remembrancer.interfaces.cli import report_pages
     from remembrancer.interfaces.wire_life import DoneOut
 
     try:
@@ -237,7 +255,7 @@ def stage(
         raise InvalidInput("file", str(file), f"a readable UTF-8 text file ({error})") from error
     with call.opened(create=False) as memory:
         report = memory.enter_stage(intent)
-    call.answer(DoneOut.of(report), mind_pages.done)
+    call.answer(DoneOut.of(report), lambda _: report_pages.staged(report))
 
 
 def _watching(

@@ -90,20 +90,24 @@ def timeline(
     *,
     since: Annotated[str | None, typer.Option("--since", metavar=TIME, help=f"From then on: {TIMES}.")] = None,
     until: Annotated[str | None, typer.Option("--until", metavar=TIME, help="Before then; as --since.")] = None,
+    kind: Annotated[
+        list[str] | None, typer.Option("--kind", help="Only memories of this kind, such as episode; may be repeated.")
+    ] = None,
     limit: Limit = 100,
 ) -> None:
     """Tell what happened, in its order.
 
-    Current memories of a stretch of time, oldest first, by day and session.
+    Current memories of a stretch of time, oldest first, by day and session. With --kind episode what the talk was
+    about, stretch by stretch.
 
-    Example: remembrancer timeline --since 2026-03-01 --until 2026-04-01
+    Example: remembrancer timeline --since 2026-03-01 --until 2026-04-01 --kind episode
     """
     from remembrancer.interfaces.wire import MemoriesOut
 
     begin = optional_time("since", since, now=call.now)
     end = optional_time("until", until, now=call.now)
     with call.opened(create=False) as memory:
-        found = memory.timeline(begin, end, limit=limit)
+        found = memory.timeline(begin, end, limit=limit, kinds=kind or None)
     call.answer(MemoriesOut.of(found), pages.told)
 
 

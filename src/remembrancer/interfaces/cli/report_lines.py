@@ -18,33 +18,40 @@ from remembrancer.engine.promote import PromotionReport
 from remembrancer.engine.retain import RetentionReport
 from remembrancer.engine.review import ReviewReport
 from remembrancer.engine.rules import RulesReport
-from remembrancer.engine.segment import EXTRACTIVE, SegmentReport
+from remembrancer.engine.segment import SegmentReport
 from remembrancer.engine.sleep import SleepReport
 from remembrancer.interfaces.cli.drawing import counted, minute, one_line
 from remembrancer.jobs.indexer import IndexReport
 from remembrancer.jobs.reports import BrokenOff, ExtractionReport, HealthReport, NotDue, Report
 from remembrancer.jobs.reports import counted as numbers_of
+from remembrancer.policies.health import band
+from remembrancer.policies.segmentation.episodes import EXTRACTIVE
 
 IDLE: Final = "nothing to do"
 
 
 def line(name: str, report: Report) -> Text:
     """`name: what was done, how much was put off and left (what stood in the way)`, or why nothing was done."""
+    return Text.assemble((f"{name}: ", "bold"), told(report))
+
+
+def told(report: Report) -> Text:
+    """The same without the name."""
     numbers = numbers_of(report)
-    return _line(name, done(report), failed=numbers.failed, left=numbers.left, why=_why(report))
+    return outcome(done(report), failed=numbers.failed, left=numbers.left, why=_why(report))
 
 
-def outcome(done: str, *, failed: int = 0, left: int = 0, why: str = "") -> Text:
-    """The same without the name. `done` empty: nothing was."""
-    parts = [Text(done)] if done else []
+def outcome(what: str, *, failed: int = 0, left: int = 0, why: str = "") -> Text:
+    """`what` was done; empty where nothing was."""
+    parts = [Text(what)] if what else []
     if failed:
         parts.append(Text(f"{failed:,} put off", style="yellow"))
     if left:
         parts.append(Text(f"{left:,} left for later"))
     if not parts:
         return Text(one_line(why) or IDLE, style="dim")
-    told = Text(", ").join(parts)
-    return told.append(f" ({one_line(why)})", style="dim") if why else told
+    line = Text(", ").join(parts)
+    return line.append(f" ({one_line(why)})", style="dim") if why else line
 
 
 def done(report: Report) -> str:  # noqa: C901, PLR0911, PLR0912  a case for each
@@ -111,7 +118,7 @@ def reviewed(reviews: Iterable[Review]) -> str:
 def slept(report: SleepReport) -> str:
     if not report.slept:
         return ""
-    kept = sum(one.memory_id is not None for one in report.slept) if not report.dry_run else len(report.slept)
+    kept = sum(one.memory_id is not None for one in report.slept)
     would = "would promote" if report.dry_run else "promoted"
     return f"{would} {counted(report.rows, 'row')} of working memory to {_memories(kept)}"
 
@@ -119,15 +126,9 @@ def slept(report: SleepReport) -> str:
 def _health(taken: tuple[HealthSnapshot, ...]) -> str:
     if not taken:
         return ""
-    whole = taken[0]  # the workspace's is the first
-    verdict = "no data" if whole.score is None else f"{whole.score:.1f}, {_band(whole)}"
+    score = taken[0].score  # the workspace's is the first
+    verdict = "no data" if score is None else f"{score:.1f}, {band(score)}"
     return f"took {counted(len(taken), 'snapshot')}: {verdict}"
-
-
-def _band(snapshot: HealthSnapshot) -> str:
-    from remembrancer.interfaces.wire import HealthOut  # noqa: PLC0415  the names of bands are the shape's
-
-    return HealthOut.of(snapshot).band or "no data"
 
 
 def _facts(report: FactsReport) -> str:
@@ -144,10 +145,13 @@ def _facts(report: FactsReport) -> str:
 
 
 def _rules(report: RulesReport) -> str:
-    if not (report.learned or report.known):
+    if not report.owners:
         return ""
+    entries = counted(report.entries, "entry")
+    if not (report.learned or report.known):
+        return f"found no rule in {entries}"
     known = f", {report.known:,} known before" if report.known else ""
-    return f"learned {counted(len(report.learned), 'rule')} from {_entries(report.entries)}{known}"
+    return f"learned {counted(len(report.learned), 'rule')} from {entries}{known}"
 
 
 def _condensed(report: ClustersReport) -> str:
@@ -179,19 +183,11 @@ def _why(report: Report) -> str:
             return f"not due before {minute(report.next_run)} UTC"
         case BrokenOff():
             return f"broke off: {report.reason}"
-        case SleepReport() | ClustersReport() if report.reason == "" and done(report):
-            return f"without a language model: {report.stand_in}" if report.stand_in else ""
+        case SleepReport() | ClustersReport() if report.stand_in and done(report) and not report.reason:
+            return report.stand_in
         case _:
             return report.reason
 
 
-def _line(name: str, done: str, *, failed: int, left: int, why: str) -> Text:
-    return Text(f"{name}: ", style="bold").append_text(outcome(done, failed=failed, left=left, why=why))
-
-
 def _memories(count: int) -> str:
     return counted(count, "memory")
-
-
-def _entries(count: int) -> str:
-    return counted(count, "entry")

@@ -1,0 +1,120 @@
+"""The journal as it is read: pages by time, what was recorded since, and what became of an event's priority."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final, Self
+from uuid import UUID
+
+from remembrancer.domain.event import Event, Priority
+from remembrancer.domain.validation import JsonValue
+from remembrancer.errors import InvalidInput
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_CURSOR_BYTES: Final = 8 + 8 + 16
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """Where an event stands in a listing by time: what happened at one moment is told apart by `seq`, then id.
+
+    It is a place whether or not an event stands there, so that a listing goes on from it whatever was recorded since.
+    """
+
+    occurred_at: datetime
+    seq: int
+    id: UUID
+
+    @classmethod
+    def of(cls, event: Event) -> Self:
+        return cls(event.occurred_at, event.seq, event.id)
+
+    @property
+    def cursor(self) -> str:
+        """The place as a text without meaning of its own, of letters that need no quoting in an address.
+
+        >>> Place(datetime(2026, 3, 4, 9, tzinfo=UTC), 7, UUID(int=1)).cursor
+        'AAZMLwt6RAAAAAAAAAAABwAAAAAAAAAAAAAAAAAAAAE'
+        """
+        micros = (self.occurred_at - _EPOCH) // timedelta(microseconds=1)
+        packed = micros.to_bytes(8, "big", signed=True) + self.seq.to_bytes(8, "big") + self.id.bytes
+        return base64.urlsafe_b64encode(packed).decode("ascii").rstrip("=")
+
+    @classmethod
+    def parse(cls, argument: str, value: object) -> Self:
+        """The place that a cursor tells. Raises InvalidInput for what is none."""
+        try:
+            packed = base64.b64decode(f"{value}=".encode("ascii"), altchars=b"-_", validate=True)
+            micros, seq = (int.from_bytes(packed[start : start + 8], "big", signed=True) for start in (0, 8))
+            if not isinstance(value, str) or len(packed) != _CURSOR_BYTES or seq < 0:
+                raise InvalidInput(argument, value, _ALLOWED)
+            return cls(_EPOCH + timedelta(microseconds=micros), seq, UUID(bytes=packed[16:]))
+        except (UnicodeEncodeError, binascii.Error, OverflowError):
+            raise InvalidInput(argument, value, _ALLOWED) from None
+
+
+_ALLOWED: Final = "the cursor that a page gave for the next one"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JournalPage:
+    """Events by time, and the cursor of the page after them; None where there is none."""
+
+    events: tuple[Event, ...]
+    next: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """An event and its position: how many were recorded in its workspace up to it, itself included."""
+
+    position: int
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Entries in the order they were recorded, and the position to go on from: nothing at or before it is yet to come.
+
+    It may lie behind the last entry: what stands between them was looked at and left out.
+    """
+
+    entries: tuple[Recorded, ...]
+    position: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PriorityChange:
+    """Who gave an event another priority, when and why. `by`: a role and, where it has one, the agent's name."""
+
+    event_id: UUID
+    previous: Priority
+    priority: Priority
+    by: str
+    reason: str
+    at: datetime
+
+    @property
+    def is_change(self) -> bool:
+        return self.previous is not self.priority
+
+
+def searchable_text(event: Event) -> str:
+    """What a search of the journal looks through: the event's text, and the names, words and numbers of its payload."""
+    return "\n".join((event.text, *_told(dict(event.payload))))
+
+
+def _told(value: JsonValue) -> Iterator[str]:
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield name
+            yield from _told(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _told(inner)
+    elif value is not None and not isinstance(value, bool):
+        yield str(value)
