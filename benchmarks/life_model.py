@@ -238,7 +238,7 @@ def _rules(task: Task, blocks: Mapping[str, str]) -> JsonObject:
             "evidence": list[JsonValue](entries),
         }
         for pattern, entries in sorted(alike.items(), key=lambda one: (-len(one[1]), one[0]))
-        if len(entries) >= 3
+        if len(entries) >= 2
     ]
     return {"rules": rules[: cast("int", schema["maxItems"])]}
 

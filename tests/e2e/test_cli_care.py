@@ -38,8 +38,9 @@ def test_doctor_ends_with_1_on_a_finding(cli: Cli, monkeypatch: pytest.MonkeyPat
 
 def test_maintain_says_why_it_did_nothing(cli: Cli) -> None:
     cli.done("remember", "anything")
-    assert "index: indexed 0 cues (no embedder" in cli.done("maintain").out
-    assert cli.done("maintain", "--json").json["jobs"]["index"]["indexed"] == 0
+    assert "index: no embedder" in cli.done("maintain").out
+    told = cli.done("maintain", "--json").json["jobs"]["index"]
+    assert (told["done"], told["reason"].startswith("no embedder")) == (0, True)
 
 
 def test_an_export_comes_back_whole_and_only_once(cli: Cli, folder: Path) -> None:
@@ -76,6 +77,13 @@ READING = (
     ("health",),
     ("doctor",),
     ("maintain",),
+    ("end-session", "monday"),
+    ("sleep",),
+    ("consolidate",),
+    ("promote",),
+    ("worker",),
+    ("jobs",),
+    ("spending",),
     ("export", "out.jsonl"),
 )
 

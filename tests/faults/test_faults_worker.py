@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -101,7 +101,7 @@ def test_two_who_do_the_same_job_at_the_same_moment_do_it_once(name: str, tmp_pa
 
 SECONDS_TO_STOP: Final = 20.0
 SESSIONS: Final = 4
-ROUNDS: Final = 6
+ROUNDS: Final = 8
 TURNS: Final = 5
 OFTEN: Final = 0.3 / 3600
 """A third of a second, in hours."""
@@ -172,7 +172,7 @@ def idle(rem: Remembrancer, since: datetime) -> bool:
 
 
 @pytest.fixture(scope="module")
-def aftermath(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Aftermath]:
+def aftermath(tmp_path_factory: pytest.TempPathFactory) -> Aftermath:
     folder = tmp_path_factory.mktemp("workers")
     path, preset = folder / "shared.db", folder / "busy.toml"
     preset.write_text(text_of(BUSY), encoding="utf-8")
@@ -185,6 +185,8 @@ def aftermath(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Aftermath]:
             observed: Counter[str] = Counter()
             for number in range(ROUNDS):
                 observed += write_a_round(rem, number)
+                for worker, lines in zip(workers, told, strict=True):  # they work meanwhile
+                    lines.append(next_run_of(worker))
             written = datetime.now(UTC)
             while not idle(rem, written):
                 for worker, lines in zip(workers, told, strict=True):
@@ -197,7 +199,7 @@ def aftermath(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Aftermath]:
                 worker.kill()
     for (out, _), lines in zip(ends, told, strict=True):
         lines += [json.loads(line) for line in out.splitlines()]
-    yield Aftermath(path, observed, told, [worker.returncode for worker in workers], [err for _, err in ends])
+    return Aftermath(path, observed, told, [worker.returncode for worker in workers], [err for _, err in ends])
 
 
 def on_its_file(aftermath: Aftermath, look: Callable[[Store], Any]) -> Any:

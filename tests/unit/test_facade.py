@@ -17,14 +17,16 @@ from remembrancer import (
     AsyncRemembrancer,
     EventDraft,
     InvalidInput,
+    NotFound,
     Remembrancer,
     Scope,
     Settings,
     StoreUnavailable,
     compose,
 )
+from remembrancer.jobs.indexer import IndexReport
 from remembrancer.presets.engram import ENGRAM
-from remembrancer.testing.doubles import NOW, FixedClock, HashEmbedder
+from remembrancer.testing.doubles import NOW, FailingEmbedder, FixedClock, HashEmbedder
 from remembrancer.testing.scripted_model import ScriptedModel
 
 if TYPE_CHECKING:
@@ -234,6 +236,42 @@ def test_workspaces_of_one_file_do_not_see_each_other(tmp_path: Path) -> None:
     assert opened(look, url=url, workspace="ours") == (0, 0, {})
 
 
+# ── one memory, indexed at once ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_one_memory_is_indexed_at_once_and_no_other() -> None:
+    async def steps(rem: AsyncRemembrancer) -> tuple[IndexReport, IndexReport, dict[str, int]]:
+        await rem.remember("The deploy failed")
+        urgent = await rem.remember("Roll it back")
+        return (
+            await rem.index_now(urgent.id),
+            await rem.index_now(str(urgent.id)),
+            dict((await rem.stats()).vectors),
+        )
+
+    first, again, vectors = opened(steps, embedder=HashEmbedder())
+    assert first == IndexReport(indexed=1, deferred=0)
+    assert again == IndexReport(indexed=0, deferred=0, reason="nothing of it waits")
+    assert list(vectors.values()) == [1]
+
+
+def test_an_embedder_that_is_down_leaves_one_memory_to_the_sweep() -> None:
+    async def steps(rem: AsyncRemembrancer) -> IndexReport:
+        return await rem.index_now((await rem.remember("Roll it back")).id)
+
+    report = opened(steps, embedder=FailingEmbedder())
+    assert report == IndexReport(indexed=0, deferred=0, reason="the model does not answer", down=True)
+
+
+def test_a_memory_of_another_agent_is_not_there_to_be_indexed() -> None:
+    async def steps(rem: AsyncRemembrancer) -> None:
+        theirs = await rem.scoped(agent="bob").remember("Roll it back")
+        await rem.scoped(agent="ana").index_now(theirs.id)
+
+    with pytest.raises(NotFound):
+        opened(steps, embedder=HashEmbedder())
+
+
 # ── closing ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -350,6 +388,12 @@ def used(path: Path) -> dict[str, Callable[[AsyncRemembrancer], Awaitable[object
         "forget": lambda rem: rem.forget(one),
         "restore": lambda rem: rem.restore(one),
         "index_now": lambda rem: rem.index_now(),
+        "index_now of one": lambda rem: rem.index_now(one),
+        "end_session": lambda rem: rem.end_session("monday"),
+        "consolidate": lambda rem: rem.consolidate(),
+        "jobs": lambda rem: rem.jobs(),
+        "spending": lambda rem: rem.spending(),
+        "reviews": lambda rem: rem.reviews(one),
         "maintain": lambda rem: rem.maintain(),
         "doctor": lambda rem: rem.doctor(),
         "export": lambda rem: rem.export(path / "a.jsonl"),

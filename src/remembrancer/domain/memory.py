@@ -126,6 +126,15 @@ def holds(memory: Memory, at: datetime) -> bool:
     return memory.status is Status.ACTIVE and not ended
 
 
+def is_over(memory: Memory, at: datetime) -> bool:
+    """Whether it was forgotten or replaced, or has expired, by a time: what it said must not be told anew.
+
+    What is out of recall because another memory says it (compacted, archived) is not over.
+    """
+    expired = memory.valid_until is not None and memory.valid_until <= at
+    return memory.status is Status.RETIRED or memory.superseded_by is not None or expired
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revision:
     """What a memory said before it was revised: `number` is the revision that said so."""

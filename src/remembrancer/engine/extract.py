@@ -25,6 +25,7 @@ from remembrancer.domain.validation import JsonValue
 from remembrancer.engine.ask import ask
 from remembrancer.engine.context import Context
 from remembrancer.engine.stages import current_stage
+from remembrancer.engine.still_said import still_said
 from remembrancer.errors import Conflict, ModelUnavailable, NotFound
 from remembrancer.policies.diversity import same_words
 from remembrancer.policies.extraction import EXTRACTED, Extraction, ExtractionScope, Moment, Passage, owner
@@ -42,7 +43,7 @@ PAGE: Final = 2_000
 MAX_RUNS: Final = 10_000
 """Extractions of one session that are looked through for what has been read."""
 UNAVAILABLE_TWICE: Final = 2
-"""Scopes in a row for which the model did not answer: it is held to be down then, and the others wait."""
+"""Scopes, or sessions, in a row for which the model did not answer: it is held to be down then, and the others wait."""
 TASK_CHARS: Final = 200
 
 _SESSIONS: Final = UUID("2f6f3d0a-7a94-4c0e-8f0e-5a1b52f0d6c3")
@@ -54,7 +55,7 @@ class ExtractReport:
     was nothing to learn. `asked`: questions to the model.
 
     `failed`: why a scope was not read, to be tried again; `left`: scopes that were not begun, or with which another
-    worker was faster. `reason`: why nothing was done, or not all.
+    worker was faster. `down`: the model did not answer at all. `reason`: why nothing was done, or not all.
     """
 
     session: str
@@ -63,6 +64,7 @@ class ExtractReport:
     asked: int = 0
     failed: Mapping[ExtractionScope, str] = field(default_factory=dict[ExtractionScope, str])
     left: int = 0
+    down: bool = False
     reason: str = ""
 
 
@@ -86,12 +88,13 @@ class _Tally:
     asked: int = 0
     failed: dict[ExtractionScope, str] = field(default_factory=dict[ExtractionScope, str])
     left: int = 0
+    down: bool = False
     reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class _Stretch:
-    """Events of a session and how they read. `until`: the place of the last."""
+    """Events of a session and how they read. `until`: the place of the last, whether or not it is read."""
 
     events: Mapping[int, Event]
     passages: tuple[Passage, ...]
@@ -103,33 +106,30 @@ async def extract(
 ) -> ExtractReport:
     """Learn from what of a session of this scope has not been learned from; a second call finds nothing new.
 
-    What cannot be learned, for want of an answer, is deferred under the job `extract` and the session; `attempts`, how
-    often that has been before, begins with another scope each time, so that none keeps the others from their turn.
+    What cannot be learned, for want of an answer, is deferred under the job `extract` and the session, and learned when
+    it has waited, with all that is asked about at the end; `attempts`, how often that has been before, begins with
+    another scope each time, so that none keeps the others from their turn.
     """
     settings, stream = ctx.preset.extraction, scope.narrowed(session=validation.name("session", session))
     if settings is None:
         return ExtractReport(session=session, reason=f"preset {ctx.preset.name} extracts nothing")
     if ctx.llm is None:
         return ExtractReport(session=session, reason=ctx.without_llm)
-    read = await _read(ctx, stream, settings.at(moment))
-    if not await ctx.store.stream_events(stream, after=min(read.values(), default=0), limit=1):
+    asked_about, item = settings.at(moment), _item(stream)
+    if not asked_about:
+        return ExtractReport(session=session, reason=f"preset {ctx.preset.name} asks nothing {moment.value}")
+    read = await _read(ctx, stream, asked_about)
+    if not await ctx.store.stream_events(stream, after=min(read.values()), limit=1):
+        if moment is Moment.RETROSPECTIVE:
+            await ctx.store.settle(scope, JOB, [item])
         return ExtractReport(session=session, reason="nothing has happened in it that was not read")
     common = await _common(ctx, stream, session, settings, ctx.llm.model_id)
     tally = _Tally()
-    while not (tally.failed or tally.left):
-        stretch = await _stretch(ctx, stream, settings, min(read.values(), default=0))
-        if stretch is None:
-            break
-        if all(passage.number <= min(read.values()) for passage in stretch.passages):
-            read = dict.fromkeys(read, stretch.until)  # nothing to read: our own account of the last time, perhaps
-            continue
-        done = await _scopes(ctx, common, stretch, _rotated(read, stretch, attempts), tally)
-        read |= done
-        await _mark(ctx, stream, stretch.until, {one: tally.scopes.get(one, 0) for one in done})
-    item = _item(stream)
-    if tally.failed:
-        await ctx.store.defer(scope, JOB, item, error="; ".join(tally.failed.values()), now=ctx.clock())
-    elif not tally.left:
+    await _work_through(ctx, common, read, attempts, tally)
+    if tally.failed or tally.left:
+        error = "; ".join(tally.failed.values()) or "another was faster, or a turn is there no longer"
+        await ctx.store.defer(scope, JOB, item, error=error, now=ctx.clock())
+    elif moment is Moment.RETROSPECTIVE:  # only that has asked about all there is
         await ctx.store.settle(scope, JOB, [item])
     return ExtractReport(
         session=session,
@@ -138,19 +138,46 @@ async def extract(
         asked=tally.asked,
         failed=tally.failed,
         left=tally.left,
+        down=tally.down,
         reason=tally.reason or ("" if tally.scopes or tally.failed or tally.left else "there is nothing in it to read"),
     )
 
 
 async def extract_deferred(ctx: Context, scope: Scope, *, limit: int = 20) -> tuple[ExtractReport, ...]:
-    """Try the workspace's sessions again that could not be learned from, as far as their time has come."""
+    """Try the workspace's sessions again that could not be learned from, as far as their time has come.
+
+    Where the model does not answer for two sessions in a row, the others wait for the next time.
+    """
     now = ctx.clock()
     due = [one for one in await ctx.store.deferrals(scope, JOB) if one.retry_at <= now][:limit]
     reports: list[ExtractReport] = []
+    silent = 0
     for deferral in due:
         stream = _stream(scope, deferral.item)
-        reports.append(await extract(ctx, stream, session=stream.session or "", attempts=deferral.attempts))
+        report = await extract(ctx, stream, session=stream.session or "", attempts=deferral.attempts)
+        reports.append(report)
+        silent = silent + 1 if report.down else 0
+        if silent == UNAVAILABLE_TWICE:
+            break
     return tuple(reports)
+
+
+async def _work_through(
+    ctx: Context, common: _Session, read: Mapping[ExtractionScope, int], attempts: int, tally: _Tally
+) -> None:
+    """To the end of the session, stretch by stretch, or to the first that fails. `read`: how far each scope was."""
+    stream, settings, read = common.stream, common.settings, dict(read)
+    while not (tally.failed or tally.left):
+        stretch = await _stretch(ctx, stream, settings, min(read.values()))
+        if stretch is None:
+            return
+        if all(passage.number <= min(read.values()) for passage in stretch.passages):
+            # Nothing to read: our own account of the last time, perhaps.
+            read = {about: max(after, stretch.until) for about, after in read.items()}
+            continue
+        done = await _scopes(ctx, common, stretch, _rotated(read, stretch, attempts), tally)
+        read |= done
+        await _mark(ctx, stream, stretch.until, {one: tally.scopes.get(one, 0) for one in done})
 
 
 async def _scopes(
@@ -170,7 +197,8 @@ async def _scopes(
         except ModelUnavailable as error:
             tally.failed[about] = tally.reason = str(error)
             silent += 1
-            if silent == UNAVAILABLE_TWICE:
+            tally.down = silent == min(UNAVAILABLE_TWICE, len(due))
+            if tally.down:
                 tally.left += len(due) - place - 1
                 break
             continue
@@ -290,7 +318,8 @@ async def _common(ctx: Context, stream: Scope, session: str, settings: Extractio
     for exposure in (Exposure.RETRIEVED, Exposure.SHOWN):
         ids = await ctx.store.exposed_in(stream, session, exposure)
         recalled |= {_words(memory) for memory in (await ctx.store.get(Reader(stream), ids)).values()}
-    beginning = settings.passages(await ctx.store.stream_events(stream, after=0, limit=20))
+    first = await ctx.store.stream_events(stream, after=0, limit=20)
+    beginning = settings.passages(await still_said(ctx, Reader(stream), first))
     task = next((" ".join(passage.text.split("\n", 1)[0].split()) for passage in beginning), "")
     return _Session(
         stream=stream,
@@ -312,12 +341,16 @@ def _name(task: str) -> str | None:
 
 
 async def _stretch(ctx: Context, stream: Scope, settings: Extraction, after: int) -> _Stretch | None:
-    """The next events behind a place, with a few before them for what they follow from; None where there are none."""
+    """The next events behind a place, with a few before them for what they follow from; None where there are none.
+
+    What was forgotten since is not read.
+    """
     since = max(0, after - settings.overlap)
     events = await ctx.store.stream_events(stream, after=since, limit=PAGE)
     if not events or events[-1].seq <= after:
         return None
-    return _Stretch({event.seq: event for event in events}, settings.passages(events), events[-1].seq)
+    told = await still_said(ctx, Reader(stream), events)
+    return _Stretch({event.seq: event for event in told}, settings.passages(told), events[-1].seq)
 
 
 def _rotated(read: Mapping[ExtractionScope, int], stretch: _Stretch, by: int) -> dict[ExtractionScope, int]:

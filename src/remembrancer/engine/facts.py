@@ -22,7 +22,9 @@ from remembrancer.domain.recalled import without_recalled
 from remembrancer.domain.scope import Reach, Reader, Scope
 from remembrancer.engine.ask import ask
 from remembrancer.engine.context import Context
+from remembrancer.engine.still_said import still_said
 from remembrancer.errors import Conflict, ModelUnavailable, NotFound
+from remembrancer.policies import extractive
 from remembrancer.policies.condensing import Home
 from remembrancer.policies.facts import (
     DRAWN,
@@ -125,10 +127,10 @@ async def draw_facts(ctx: Context, scope: Scope, *, force: bool = False, limit: 
     await ctx.store.settle(scope, JOB, sorted(gone))
     batches: list[_Batch] = []
     for home, episodes in homes.items():
-        if force or policy.is_due(episodes):
-            batches += _batches(home, episodes, policy, tried)
-        else:
-            report = replace(report, left=report.left + len(episodes))
+        # What failed among enough is tried again though the others are done by now, and it alone would be too few.
+        due = episodes if force or policy.is_due(episodes) else [each for each in episodes if str(each.id) in tried]
+        batches += _batches(home, due, policy, tried)
+        report = replace(report, left=report.left + len(episodes) - len(due))
     for place, batch in enumerate(batches):
         if place == limit:
             return replace(report, left=report.left + _count(batches[place:]))
@@ -185,13 +187,18 @@ async def _draw(
 ) -> FactsReport:
     """One question, one commit. Raises ModelUnavailable."""
     reader = Reader(batch.home.scope)
-    events = {episode.id: await ctx.store.provenance(reader, episode.id) for episode in batch.episodes}
-    known = await _known(ctx, batch.home, policy, [_told(episode) for episode in batch.episodes], policy.known)
-    episodes = {f"e{number}": episode for number, episode in enumerate(batch.episodes, start=1)}
+    events: dict[UUID, Sequence[Event]] = {}
+    told: list[Memory] = []
+    for episode in batch.episodes:
+        every = await ctx.store.provenance(reader, episode.id)
+        events[episode.id] = left = await still_said(ctx, reader, every)
+        if left or not every:
+            told.append(episode if len(left) == len(every) else _told_by(episode, left))
+    known = await _known(ctx, batch.home, policy, [_searched(episode) for episode in told], policy.known)
+    episodes = {f"e{number}": episode for number, episode in enumerate(told, start=1)}
     facts = {f"f{number}": fact for number, fact in enumerate(known.values(), start=1)}
     turns = {identifier: _turns(several) for identifier, several in events.items()}
-    answer = await ask(ctx, scope, _task(episodes, turns, facts, policy))
-    said = answer.problem if answer.value is None else prompt.read(answer.value, episodes)
+    said = await _said(ctx, scope, _task(episodes, turns, facts, policy), episodes) if episodes else ()
     if isinstance(said, str):
         await _defer(ctx, scope, batch, said)
         return replace(report, failed=report.failed + len(batch.episodes))
@@ -217,6 +224,14 @@ async def _draw(
         return replace(report, left=report.left + len(batch.episodes))
     await ctx.store.settle(scope, JOB, [item for item in batch.items if item in tried])
     return report.with_drawn(result)
+
+
+async def _said(
+    ctx: Context, scope: Scope, task: Task, episodes: Mapping[str, Memory]
+) -> tuple[prompt.Said, ...] | str:
+    """What the model says, or what is wrong with it. Raises ModelUnavailable."""
+    answer = await ask(ctx, scope, task)
+    return answer.problem if answer.value is None else prompt.read(answer.value, episodes)
 
 
 async def _known(ctx: Context, home: Home, policy: Facts, texts: Sequence[str], limit: int) -> Mapping[UUID, Memory]:
@@ -259,8 +274,15 @@ def _nearest_first(found: Candidates) -> list[UUID]:
     return [identifier for _, identifier in sorted(zip(ranks.tolist(), found.ids, strict=True))]
 
 
-def _told(episode: Memory) -> str:
-    return episode.text if episode.title is None else f"{episode.title}\n{episode.text}"
+def _searched(episode: Memory) -> str:
+    told = episode.text[: prompt.MAX_EPISODE_CHARS]
+    return told if episode.title is None else f"{episode.title}\n{told}"
+
+
+def _told_by(episode: Memory, left: Sequence[Event]) -> Memory:
+    """An episode of which turns were forgotten since, as the turns that are left tell it: its own words knew more."""
+    said = [extractive.Told(turn.speaker, turn.text) for turn in _turns(left)]
+    return replace(episode, title=None, text=extractive.summary(said))
 
 
 def _turns(events: Sequence[Event]) -> list[Turn]:

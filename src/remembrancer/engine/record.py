@@ -8,6 +8,7 @@ from typing import Final
 from uuid import UUID
 
 from remembrancer.domain.event import Event, EventDraft, Role
+from remembrancer.domain.journal import searchable_text
 from remembrancer.domain.memory import Memory, MemoryDraft, MemoryWrite
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.context import Context
@@ -20,6 +21,7 @@ from remembrancer.policies.formation import (
     revised,
     says_the_same,
 )
+from remembrancer.policies.lexical import analyse
 from remembrancer.ports.store import Appended, Entry, EventFilter
 
 MAX_BATCH: Final = 10_000
@@ -123,4 +125,5 @@ def _event(ctx: Context, scope: Scope, draft: EventDraft, now: datetime) -> Even
 
 
 def _entry(ctx: Context, event: Event, draft: EventDraft) -> Entry:
-    return Entry(event, memory_of_event(event, ctx.preset.formation) if ctx.preset.admission.admits(draft) else None)
+    memory = memory_of_event(event, ctx.preset.formation) if ctx.preset.admission.admits(draft) else None
+    return Entry(event, memory, analyse(searchable_text(event)).tokens)

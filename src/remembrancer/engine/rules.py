@@ -8,7 +8,7 @@ two reads the same entries again, and learns nothing twice.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -44,6 +44,8 @@ SOURCE: Final = "rules"
 """The source of both."""
 LIMIT: Final = 500
 PAGE: Final = 500
+MAX_ACCOUNTS: Final = 1_000
+"""Accounts of runs, the newest, among which those are looked for that say what could not be read."""
 EVIDENCE_WEIGHT: Final = 1.0
 ERROR_CHARS: Final = 500
 
@@ -101,8 +103,9 @@ class _Tally:
 async def learn_rules(
     ctx: Context, scope: Scope, *, since: datetime | None = None, limit: int = LIMIT, force: bool = False
 ) -> RulesReport:
-    """Look for rules in the entries of the workspace that happened `since` (None: as far back as the preset looks), the
-    newest `limit` of them.
+    """Look for rules in the entries of the workspace that happened `since`, the newest `limit` of them. None: as far
+    back as the preset looks; further, where the job did not run for longer than that, or nobody could read what was
+    there.
 
     `force`: also in fewer entries than the preset asks for, and in such as were read before, or wait after a failure.
     Without it the same entries are read once.
@@ -112,16 +115,18 @@ async def learn_rules(
     start = validation.optional_moment("since", since)
     if policy is None:
         return RulesReport(reason=f"preset {ctx.preset.name} learns no rules")
-    since = start or now - timedelta(hours=policy.lookback_hours)
+    deferred = {one.item: one for one in await ctx.store.deferrals(scope, JOB)}
+    since = start or await _unread_since(ctx, scope, policy, now, deferred)
     entries, older = await _entries(ctx, scope, since, now, limit)
     tally = _Tally([], left=older)
     owners = by_owner(entries)
     ready = {owner: own for owner, own in owners.items() if _suffice(ctx, policy, own, force=force)}
+    if start is None and not older:  # there is too little to be read of these by now, and nothing to try again
+        await ctx.store.settle(scope, JOB, sorted(set(deferred).difference(map(_item, ready))))
     if not ready:
         most = max((len(own) for own in owners.values()), default=0)
         tally.reason = f"too few entries: {most} of one owner, {policy.entries} are needed, or a permanent one"
         return tally.report()
-    deferred = {one.item: one for one in await ctx.store.deferrals(scope, JOB)}
     # What failed before comes last: it may be the one that the model refuses, and ends the sweep.
     order = sorted(ready, key=lambda owner: deferred[_item(owner)].attempts if _item(owner) in deferred else 0)
     for place, owner in enumerate(order):
@@ -248,6 +253,30 @@ async def _before(ctx: Context, scope: Scope, owner: Owner, key: str, now: datet
     return [one for one in found if one.scope == owner.scope and one.visibility is owner.visibility]
 
 
+async def _unread_since(
+    ctx: Context, scope: Scope, policy: Rules, now: datetime, deferred: Collection[str]
+) -> datetime:
+    """From when on entries are read if nobody says: so far back that neither a pause nor a failure leaves some out."""
+    lookback = timedelta(hours=policy.lookback_hours)
+    since = now - lookback
+    last = (await ctx.store.runs(scope)).get(JOB)
+    if last is not None:
+        since = min(since, last.started_at)
+    if not deferred:
+        return since
+    where = EventFilter(types=frozenset({GENERATED}), archived=True)
+    read: set[str] = set()
+    for event in await ctx.store.events(Reader(Scope(workspace=scope.workspace)), where, limit=MAX_ACCOUNTS):
+        item, outcome = event.payload.get("owner"), event.payload.get("outcome")
+        if not isinstance(item, str) or item not in deferred or item in read:
+            continue
+        if outcome == _Outcome.DONE:
+            read.add(item)
+        elif outcome == _Outcome.UNANSWERED:
+            since = min(since, event.occurred_at - lookback)
+    return since
+
+
 async def _entries(
     ctx: Context, scope: Scope, since: datetime, now: datetime, limit: int
 ) -> tuple[Sequence[Memory], int]:
@@ -320,6 +349,7 @@ async def _tell(
         "outcome": outcome.value,
         "entries_considered": len(own),
         "rules": [str(rule) for rule in learned],
+        "owner": _item(owner),
     }
     severity = Severity.INFO if outcome is _Outcome.DONE else Severity.WARN
     draft = EventDraft(text=text, role=Role.SYSTEM, type=GENERATED, severity=severity, payload=told)

@@ -16,8 +16,7 @@ from uuid import UUID
 
 from remembrancer.domain.effect import Effect, Moved
 from remembrancer.domain.event import Event
-from remembrancer.domain.identity import derived_id
-from remembrancer.domain.memory import Memory, Status, holds
+from remembrancer.domain.memory import Memory, Status, holds, is_over
 from remembrancer.domain.recalled import without_recalled
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reader, Scope
@@ -25,9 +24,9 @@ from remembrancer.domain.stream import Cursor, Tail
 from remembrancer.engine.ask import ask
 from remembrancer.engine.context import Context
 from remembrancer.engine.index import BATCH
-from remembrancer.errors import Conflict, InvalidInput, RemembrancerError, StoreUnavailable
+from remembrancer.errors import Conflict, InvalidInput, ModelUnavailable, RemembrancerError, StoreUnavailable
 from remembrancer.policies import extractive
-from remembrancer.policies.formation import turn_cue
+from remembrancer.policies.formation import memory_id_of, turn_cue
 from remembrancer.policies.prompts import boundaries as asking
 from remembrancer.policies.prompts import episode as telling
 from remembrancer.policies.segmentation.episodes import EXTRACTIVE, Told, episode_id, formed
@@ -60,6 +59,8 @@ READ: Final = "read"
 """Under this a stream's note says up to which place it has been read without a decision: until more is said, or the
 stream falls silent, there is nothing new to decide.
 """
+SILENT: Final = 2
+"""Streams in a row on which a model did not answer at all: it is held to be down then, and the others wait."""
 PATIENCE: Final = 8
 """So often a model may fail on a stream, over two hours, before the stream is told without one."""
 
@@ -69,7 +70,8 @@ class Segmented:
     """What became of one stream. `episodes`: the memories that were formed, in order; `turns`: of how many turns.
 
     `told_by`: how many of them each model told, or nobody ("extractive"). `problem`: why it was put off; empty: it was
-    not. `overtaken`: another worker was faster, or the memories changed meanwhile: the next sweep goes on.
+    not. `overtaken`: another worker was faster, or the memories changed meanwhile: the next sweep goes on. `down`: a
+    model did not answer at all.
     """
 
     stream: Scope
@@ -78,6 +80,7 @@ class Segmented:
     told_by: Mapping[str, int] = field(default_factory=dict[str, int])
     problem: str = ""
     overtaken: bool = False
+    down: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +88,8 @@ class SegmentReport:
     """What one sweep did: over how many `streams`, how many `episodes` of how many `turns`, told by whom.
 
     `failed`: streams put off. `left`: those that wait after a failure, that another worker was faster on, or that the
-    limit left out (of these a hundred at most are counted). `reason`: why nothing was done, or the first failure.
+    limit or a model that is down left out (of these a hundred at most are counted). `reason`: why nothing was done, or
+    the first failure.
     """
 
     streams: int = 0
@@ -101,7 +105,8 @@ async def segment(ctx: Context, scope: Scope, *, ended: Collection[Scope] = (), 
     """Form the episodes of all streams of the workspace that are long enough, or have fallen silent, up to `limit`.
 
     `ended`: streams of which somebody said that they are over: all of them goes into episodes. A stream on which a
-    model fails waits, and holds up none of the others. Raises InvalidInput for a stream of another workspace.
+    model fails waits, and holds up none of the others; one that does not answer on two in a row is left alone until the
+    next sweep. Raises InvalidInput for a stream of another workspace.
     """
     for stream in ended:
         if stream.workspace != scope.workspace:
@@ -109,8 +114,9 @@ async def segment(ctx: Context, scope: Scope, *, ended: Collection[Scope] = (), 
     settings = ctx.preset.segmentation
     if settings is None:
         return SegmentReport(reason=f"preset {ctx.preset.name} forms no episodes")
-    waiting = {one.item for one in await ctx.store.deferrals(scope, JOB) if one.retry_at > ctx.clock()}
-    sweep = _Sweep()
+    deferred = {one.item: one.retry_at for one in await ctx.store.deferrals(scope, JOB)}
+    waiting = {item for item, retry_at in deferred.items() if retry_at > ctx.clock()}
+    sweep = _Sweep(limit)
     for stream in dict.fromkeys(ended):
         sweep.add(await segment_stream(ctx, stream, ended=True))
     silent_since = ctx.clock() - settings.idle
@@ -121,13 +127,16 @@ async def segment(ctx: Context, scope: Scope, *, ended: Collection[Scope] = (), 
         for tail in page:
             if tail.stream in ended:
                 continue
-            if item_of(tail.stream) in waiting or sweep.streams >= limit:
+            if item_of(tail.stream) in waiting or sweep.is_over:
                 sweep.left += 1
                 continue
             sweep.add(await segment_stream(ctx, tail.stream, ended=tail.recorded_at <= silent_since))
-        if sweep.streams >= limit:
+        if sweep.is_over:
             break
         after = page[-1].stream
+    # There is nothing to be done on these any more: done before a worker could say that it had failed.
+    gone = [item for item in sorted(deferred) if await ctx.store.tail(_stream_of(scope, item)) is None]
+    await ctx.store.settle(scope, JOB, gone)
     return sweep.report()
 
 
@@ -147,7 +156,7 @@ async def segment_stream(ctx: Context, stream: Scope, *, ended: bool) -> Segment
         raise
     except RemembrancerError as error:
         await ctx.store.defer(stream, JOB, item_of(stream), error=str(error), now=ctx.clock())
-        return replace(work.done(), problem=str(error))
+        return replace(work.done(), problem=str(error), down=isinstance(error, ModelUnavailable))
     if attempts:
         await ctx.store.settle(stream, JOB, [item_of(stream)])
     return work.done()
@@ -163,8 +172,14 @@ def item_of(stream: Scope) -> str:
     return json.dumps({name: part for name, part in parts.items() if part is not None}, ensure_ascii=False)
 
 
+def _stream_of(scope: Scope, item: str) -> Scope:
+    return Scope(workspace=scope.workspace, **json.loads(item))
+
+
 class _Sweep:
-    def __init__(self) -> None:
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._silent = 0
         self.streams = 0
         self.left = 0
         self._episodes = 0
@@ -181,6 +196,11 @@ class _Sweep:
         self.left += one.overtaken
         self._failed += bool(one.problem)
         self._reason = self._reason or one.problem
+        self._silent = self._silent + 1 if one.down else 0
+
+    @property
+    def is_over(self) -> bool:
+        return self.streams >= self._limit or self._silent >= SILENT
 
     def report(self) -> SegmentReport:
         return SegmentReport(
@@ -356,10 +376,10 @@ class _Work:
         store, now = self._ctx.store, self._ctx.clock()
         events = await store.stream_events(self._stream, after=tail.cursor, limit=step)
         admitted = [event for event in events if self._ctx.preset.admission.admits(event)]
-        memory_of = {event.id: derived_id(event.id, "memory") for event in admitted}
+        memory_of = {event.id: memory_id_of(event.id) for event in admitted}
         found = await store.get(self._reader, list(memory_of.values()))
         sources = {event: found[memory] for event, memory in memory_of.items() if memory in found}
-        kept = [event for event in admitted if event.id not in sources or not _is_over(sources[event.id], now)]
+        kept = [event for event in admitted if event.id not in sources or not is_over(sources[event.id], now)]
         vectors = await self._vectors(kept, memory_of)
         return _Read(
             events=kept,
@@ -418,9 +438,3 @@ def _joined(cursor: Cursor, written: Sequence[Effect]) -> Effect:
         moved=tuple(moved for one in written for moved in one.moved),
         related=tuple(edge for one in written for edge in one.related),
     )
-
-
-def _is_over(memory: Memory, now: datetime) -> bool:
-    """Forgotten, replaced or expired: what it said must not come back in an episode."""
-    expired = memory.valid_until is not None and memory.valid_until <= now
-    return memory.status is Status.RETIRED or memory.superseded_by is not None or expired

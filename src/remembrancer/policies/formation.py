@@ -65,6 +65,11 @@ def stability_at_birth(surprise: float) -> float:
     return INITIAL_STABILITY * (1 + SURPRISE_BOOST * surprise)
 
 
+def memory_id_of(event_id: UUID) -> UUID:
+    """The id of the memory that is an event's own, where it was admitted."""
+    return derived_id(event_id, "memory")
+
+
 def memory_of_event(event: Event, formation: Formation) -> MemoryWrite:
     """One memory of one event, its text verbatim.
 
@@ -72,7 +77,7 @@ def memory_of_event(event: Event, formation: Formation) -> MemoryWrite:
     and found once.
     """
     memory = Memory(
-        id=derived_id(event.id, "memory"),
+        id=memory_id_of(event.id),
         scope=event.scope,
         visibility=Visibility.WORKSPACE,
         tier=formation.event_tier,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final
 
 from remembrancer.domain import validation
-from remembrancer.domain.event import Priority, Severity
+from remembrancer.domain.event import Event, Priority, Severity
+from remembrancer.domain.strength import Strength
 
 MARKED: Final = MappingProxyType({Priority.PIN: 0.80, Priority.HIGH: 0.85, Priority.PERMANENT: 0.95})
 """What an operator's mark guarantees, by rising worth."""
@@ -41,3 +42,19 @@ class Importance:
         """In [0, 1], rounded to 12 places: the parts are decimal fractions, and 0.5 + 0.3 + 0.15 should be 0.95."""
         formed = round(self.base + self.by_type.get(kind, 0.0) + self.by_severity.get(severity, 0.0), 12)
         return min(1.0, max(formed, self.floor(priority), 0.0))
+
+    def marked_anew(self, strength: Strength, before: Sequence[Event], after: Sequence[Event]) -> Strength:
+        """What a memory's strength becomes when the priority of an event it was formed from is another.
+
+        `before`, `after`: all events it was formed from, at least one, as they were and as they are. Its importance
+        never fades below the highest floor of theirs. That of a memory of one event becomes what it would have begun
+        with; where it has changed since it began, and of a memory of several, it is lifted to the floor, and not
+        lowered.
+        """
+        floor = max(self.floor(event.priority) for event in after)
+        untouched = len(before) == 1 and strength.importance == self._born(before[0])
+        importance = self._born(after[0]) if untouched else max(strength.importance, floor)
+        return replace(strength, importance=importance, importance_floor=floor)
+
+    def _born(self, event: Event) -> float:
+        return self.of(event.type, event.severity, event.priority)

@@ -235,7 +235,8 @@ def _ask_spaced(text: str, asked: list[frozenset[str]], plain: list[frozenset[st
             analysis = analyse(joined)
             (asked if analysis.terms else plain).append(frozenset(analysis.terms or analysis.tokens))
             continue
-        for word in _WORD.findall(joined) or [joined]:
+        words = _WORD.findall(joined)
+        for word in words if len(words) > 1 else [joined]:  # C++ and C# are words of their own
             folded = fold(word[:MAX_TERM_CHARS])
             if folded:
                 (plain if folded in _DROPPED else asked).extend(_any_form(folded))

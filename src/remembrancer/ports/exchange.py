@@ -24,6 +24,7 @@ from uuid import UUID
 from remembrancer.domain import validation
 from remembrancer.domain.event import Event, Origin, Priority, Role, Severity
 from remembrancer.domain.health import HealthSnapshot, Metrics
+from remembrancer.domain.journal import PriorityChange
 from remembrancer.domain.memory import Cue, IndexedCue, Memory, Revision, Status, Tier
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.review import Rating, Review
@@ -39,6 +40,7 @@ Analyse = Callable[[Cue], IndexedCue]
 RECORDS: Final = (
     "event",
     "archived",
+    "priority",
     "stream",
     "memory",
     "cue",
@@ -146,7 +148,7 @@ Memorial = Revision | Relation | Exposed | Review | Audited | HealthSnapshot
 and time is there already, as is a review of the same memory and time, and a line that is the same in every field.
 """
 
-Record = Event | ArchivedRecord | StreamRecord | MemoryRecord | CueRecord | VectorRecord | Memorial
+Record = Event | ArchivedRecord | PriorityChange | StreamRecord | MemoryRecord | CueRecord | VectorRecord | Memorial
 """An event that comes where it is archived takes the place of what was left of it. A stream's cursor only moves on."""
 
 
@@ -198,6 +200,32 @@ def row_to_archived(row: Mapping[str, JsonValue], workspace: str) -> ArchivedRec
     record = ArchivedRecord(_row_to_event(fields, workspace, _any_text), fields.take("archived_at", _moment))
     fields.done()
     return record
+
+
+def priority_to_row(change: PriorityChange) -> ExportRow:
+    return {
+        "record": "priority",
+        "event_id": str(change.event_id),
+        "previous": change.previous.value,
+        "priority": change.priority.value,
+        "by": change.by,
+        "reason": change.reason,
+        "at": _iso(change.at),
+    }
+
+
+def row_to_priority(row: Mapping[str, JsonValue]) -> PriorityChange:
+    fields = _Fields("priority", row)
+    change = PriorityChange(
+        event_id=fields.take("event_id", validation.identifier),
+        previous=fields.choice("previous", Priority),
+        priority=fields.choice("priority", Priority),
+        by=fields.take("by", validation.name),
+        reason=fields.take("reason", _text_or_empty),
+        at=fields.take("at", _moment),
+    )
+    fields.done()
+    return change
 
 
 def stream_to_row(record: StreamRecord) -> ExportRow:
@@ -542,6 +570,7 @@ _SCOPED_READERS: Final[dict[str, Callable[[Mapping[str, JsonValue], str], Record
 """Of the records that have a scope of their own."""
 
 _READERS: Final[dict[str, Callable[[Mapping[str, JsonValue]], Record]]] = {
+    "priority": row_to_priority,
     "cue": row_to_cue,
     "vector": row_to_vector,
     "revision": row_to_revision,
@@ -551,7 +580,7 @@ _READERS: Final[dict[str, Callable[[Mapping[str, JsonValue]], Record]]] = {
     "audit": row_to_audit,
     "health": row_to_health,
 }
-"""Of the records that belong to a memory, or to the workspace alone."""
+"""Of the records that belong to an event or a memory, or to the workspace alone."""
 
 
 class _Fields:

@@ -14,9 +14,10 @@ from uuid import UUID
 
 from remembrancer.domain.candidates import Candidates, States
 from remembrancer.domain.effect import Effect
-from remembrancer.domain.event import Event, Priority, Role
+from remembrancer.domain.event import Event, Priority, Role, Severity
 from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.job import Deferral, Run
+from remembrancer.domain.journal import Place, PriorityChange, Stretch
 from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Revision, Status
 from remembrancer.domain.query import Filter, LexicalQuery
 from remembrancer.domain.relation import Relation
@@ -34,10 +35,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An event to append, and the memory formed from it where it was admitted. The store gives `event.seq`."""
+    """An event to append, and the memory formed from it where it was admitted. The store gives `event.seq`.
+
+    `tokens`: those of the event's `searchable_text`; None: the store has it analysed, with all that a cue would need.
+    """
 
     event: Event
     memory: MemoryWrite | None = None
+    tokens: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,15 +156,23 @@ class Finding:
 class EventFilter:
     """Which events count: None means any. `since` and `until` select occurred_at in [since, until).
 
-    `recorded_after`: those recorded later than that. `without_types`: none of these. `archived`: also what has been
-    moved into the archive, cut as it is there.
+    `recorded_after`: those recorded later than that. `without_types`: none of these. `words`: of each of these sets one
+    stands among the tokens of the event's `searchable_text`, as `policies.lexical.every_word` asks for them.
+    `archived`: also what has been moved into the archive, cut as it is there.
     """
 
     ids: frozenset[UUID] | None = None
+    project: str | None = None
+    crew: str | None = None
     agent: str | None = None
     session: str | None = None
     types: frozenset[str] | None = None
     without_types: frozenset[str] = frozenset()
+    severities: frozenset[Severity] | None = None
+    priorities: frozenset[Priority] | None = None
+    roles: frozenset[Role] | None = None
+    actor: str | None = None
+    words: tuple[frozenset[str], ...] = ()
     recorded_after: datetime | None = None
     since: datetime | None = None
     until: datetime | None = None
@@ -412,9 +425,53 @@ class Store(Protocol):
         ...
 
     async def events(
-        self, reader: Reader, where: EventFilter, *, limit: int, oldest_first: bool = False
+        self,
+        reader: Reader,
+        where: EventFilter,
+        *,
+        limit: int,
+        oldest_first: bool = False,
+        after: Place | None = None,
     ) -> tuple[Event, ...]:
-        """Events by when they happened, ties by stream position, then id; newest first is the exact reverse."""
+        """Events by when they happened, ties by stream position, then id; newest first is the exact reverse.
+
+        `after`: those that come behind a place in that order. Pages asked for so neither repeat nor skip what was there
+        when the first was read, whatever is recorded meanwhile.
+        """
+        ...
+
+    async def recorded(self, reader: Reader, where: EventFilter, *, after: int | None = None, limit: int) -> Stretch:
+        """Events of the journal in the order they were recorded, behind a position; the last `limit` where it is None.
+
+        Positions count up in each workspace, in the order in which writes are done: once one has been read, nothing
+        comes to stand before it, whichever process wrote it. None is given again. Fewer than `limit` entries are all
+        there are; the stretch then ends at the last position of the workspace. What has been archived is not among
+        them. InvalidInput for a position that was never given here: it is of another store, or of a lost state of this
+        one.
+        """
+        ...
+
+    async def set_priority(
+        self,
+        reader: Reader,
+        event_id: UUID,
+        priority: Priority,
+        *,
+        by: str,
+        reason: str,
+        at: datetime,
+        change: Callable[[Memory, Sequence[Event], Sequence[Event]], Strength],
+    ) -> PriorityChange:
+        """Give an event another priority, log it, and give every memory formed from it the strength that follows.
+
+        `change` is pure: a memory, all the events it was formed from as they were, and as they are now. Whatever the
+        memory's visibility and status. The priority that it has already is no change, and is not logged. NotFound for
+        an event the reader cannot see, Conflict for one in the archive: its time to stay is over.
+        """
+        ...
+
+    async def priority_changes(self, reader: Reader, event_id: UUID) -> tuple[PriorityChange, ...]:
+        """Each change of an event's priority, oldest first, archived or not; none of one the reader cannot see."""
         ...
 
     async def count_events(self, reader: Reader, where: EventFilter) -> int:

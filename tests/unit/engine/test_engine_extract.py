@@ -12,7 +12,7 @@ from contexts import STORES, a_context, over, say
 
 from remembrancer.domain.event import Event, EventDraft, Origin, Role
 from remembrancer.domain.learning import LearningType
-from remembrancer.domain.memory import Memory, Tier
+from remembrancer.domain.memory import Memory, Status, Tier
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Level, Reader, Scope
 from remembrancer.domain.strength import Exposure
@@ -24,6 +24,7 @@ from remembrancer.engine.reinforce import mark
 from remembrancer.engine.stages import enter_stage
 from remembrancer.errors import InvalidInput, ModelUnavailable, StoreUnavailable
 from remembrancer.policies.extraction import EXTRACTED, Extraction, ExtractionScope, Moment
+from remembrancer.policies.formation import memory_id_of
 from remembrancer.ports.language_model import Answer, Task
 from remembrancer.ports.store import EventFilter, Store
 from remembrancer.presets.default import DEFAULT
@@ -458,6 +459,85 @@ def test_what_was_deferred_is_learned_when_its_time_has_come(make: Callable[[], 
 
     answers = [ModelUnavailable("down"), lesson()]
     assert session(make, answers, steps, preset=ONLY_TEAM) == (0, 1, 0, 1)
+
+
+def test_a_session_of_which_nothing_is_left_to_read_waits_no_longer(make: Callable[[], Store]) -> None:
+    async def steps(life: Session) -> tuple[str, int]:
+        await life.extract()
+        [waiting] = await life.ctx.store.deferrals(STREAM, JOB)
+        gone = waiting.item.replace("monday", "tuesday")
+        await life.ctx.store.settle(STREAM, JOB, [waiting.item])
+        await life.ctx.store.defer(STREAM, JOB, gone, error="down", now=NOW - timedelta(hours=1))
+        [again] = await extract_deferred(life.ctx, STREAM)
+        return again.reason, len(await life.ctx.store.deferrals(STREAM, JOB))
+
+    answers = [ModelUnavailable("down")]
+    expected = ("nothing has happened in it that was not read", 0)
+    assert session(make, answers, steps, preset=ONLY_TEAM) == expected
+
+
+def test_what_is_learned_along_the_way_does_not_end_the_wait_for_the_rest(make: Callable[[], Store]) -> None:
+    scopes = {ExtractionScope.TEAM: Level.CREW, ExtractionScope.IN_FLIGHT: Level.CREW}
+
+    async def steps(life: Session) -> int:
+        await life.extract()
+        await life.say("A milestone.")
+        await life.extract(moment=Moment.IN_FLIGHT)
+        return len(await life.ctx.store.deferrals(STREAM, JOB))
+
+    answers = [ModelUnavailable("down"), ModelUnavailable("down"), NOTHING]
+    assert session(make, answers, steps, preset=asking(scopes)) == 1
+
+
+def test_where_nothing_is_asked_about_at_a_moment_it_says_so(make: Callable[[], Store]) -> None:
+    async def steps(life: Session) -> tuple[str, int]:
+        return (await life.extract(moment=Moment.IN_FLIGHT)).reason, life.model.asked
+
+    said = "preset teaparty asks nothing in-flight"
+    assert session(make, [], steps, preset=ONLY_TEAM) == (said, 0)
+
+
+def test_a_model_that_is_down_is_left_alone_after_two_sessions(make: Callable[[], Store]) -> None:
+    async def steps(life: Session) -> int:
+        for number in range(5):
+            stream = STREAM.narrowed(session=f"session {number}")
+            await say(life.ctx.store, f"Said in session {number}", scope=stream)
+            await extract(life.ctx, stream, session=stream.session or "")
+        life.clock.advance(timedelta(minutes=1))
+        return len(await extract_deferred(life.ctx, STREAM))
+
+    assert session(make, lambda _: ModelUnavailable("down"), steps) == 2
+
+
+def test_what_was_forgotten_is_not_learned_from(make: Callable[[], Store]) -> None:
+    async def steps(life: Session) -> tuple[bool, bool]:
+        said = await observe(life.ctx, STREAM, [EventDraft(text="The PIN is 4711"), EventDraft(text="Use tabs")])
+        forgotten = memory_id_of(said[0].event.id)
+        await life.ctx.store.set_status(Reader(STREAM), forgotten, Status.RETIRED, at=NOW)
+        await life.extract()
+        [task] = life.model.tasks
+        [learned] = [memory for memory in await life.memories() if memory.tier is Tier.SEMANTIC]
+        told = str(learned.metadata)
+        return "Use tabs" in task.material, "4711" in task.material + told
+
+    assert session(make, [lesson(turns=[2])], steps, preset=ONLY_TEAM, said=()) == (True, False)
+
+
+def test_a_scope_that_has_read_farther_is_not_sent_back_by_turns_without_a_word(
+    make: Callable[[], Store], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("remembrancer.engine.extract.PAGE", 6)
+    scopes = {ExtractionScope.TEAM: Level.CREW, ExtractionScope.IN_FLIGHT: Level.CREW}
+    silent = "<recalled-memory>\nold\n</recalled-memory>"
+
+    async def steps(life: Session) -> list[str]:
+        await life.say(*(f"{silent}{' ' * number}" for number in range(9)), "Use tabs")
+        await life.extract(moment=Moment.IN_FLIGHT)
+        await life.extract()
+        return [task.purpose for task in life.model.tasks]
+
+    found = session(make, lambda _: NOTHING, steps, preset=asking(scopes), said=())
+    assert found == ["extract in-flight", "extract team"]
 
 
 def test_a_scope_that_always_fails_is_not_always_asked_first(make: Callable[[], Store]) -> None:

@@ -12,16 +12,17 @@ from uuid import UUID, uuid5
 import pytest
 from contexts import STORES, a_context, over, say
 
-from remembrancer.domain.event import Origin
+from remembrancer.domain.event import EventDraft, Origin
 from remembrancer.domain.memory import Memory, Status, Tier
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.scope import Reader, Scope, Visibility
 from remembrancer.engine.context import Context
 from remembrancer.engine.facts import JOB, FactsReport, draw_facts
+from remembrancer.engine.record import observe
 from remembrancer.errors import ModelUnavailable, StoreUnavailable
 from remembrancer.policies.facts import DRAWN, DRAWN_BY, Facts
-from remembrancer.policies.formation import episode
+from remembrancer.policies.formation import episode, memory_id_of
 from remembrancer.policies.prompts.facts import PURPOSE
 from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.language_model import Answer, Task
@@ -127,6 +128,7 @@ def sweep(
     return over(make, run)
 
 
+WAITING: Final = "the episodes that wait are too few yet, or are tried again later"
 THREE: Final = ("Ana orders tea", "Ana is asked about milk", "Ana orders tea again")
 
 
@@ -170,7 +172,7 @@ def test_two_episodes_are_too_few(make: Callable[[], Store]) -> None:
         await life.live(*THREE[:2])
         return await life.draw()
 
-    assert sweep(make, [], steps) == FactsReport(left=2)
+    assert sweep(make, [], steps) == FactsReport(left=2, reason=WAITING)
 
 
 def test_with_force_one_episode_is_enough(make: Callable[[], Store]) -> None:
@@ -195,7 +197,7 @@ def test_episodes_that_tell_nothing_are_drawn_from_once(make: Callable[[], Store
         await life.live(*THREE)
         return await life.draw(), await life.draw(), life.model.asked
 
-    assert sweep(make, [answer()], steps) == (FactsReport(episodes=3), FactsReport(), 1)
+    assert sweep(make, [answer()], steps) == (FactsReport(episodes=3), FactsReport(reason="no episode waits"), 1)
 
 
 def test_a_second_run_changes_nothing(make: Callable[[], Store]) -> None:
@@ -248,6 +250,37 @@ def test_what_was_recalled_into_a_turn_is_not_shown_again(make: Callable[[], Sto
     turns = sweep(make, [answer()], steps)
     assert "I like tea" in turns
     assert "hates" not in turns
+
+
+def test_a_turn_that_was_forgotten_since_is_neither_shown_nor_a_source(make: Callable[[], Store]) -> None:
+    async def steps(life: Sweep) -> tuple[str, tuple[UUID, ...], list[UUID]]:
+        said = await observe(life.ctx, SCOPE, [EventDraft(text=text) for text in ("I drink tea", "My PIN is 4711")])
+        kept, secret = (one.event for one in said)
+        lived = replace(a_memory("Ana says her PIN is 4711 and drinks tea"), kind="episode")
+        await life.store.insert(SCOPE, episode(lived, [kept, secret]))
+        await life.store.set_status(Reader(SCOPE), memory_id_of(secret.id), Status.RETIRED, at=NOW)
+        await life.draw(force=True)
+        [fact] = await life.facts()
+        [task] = life.model.tasks
+        sources = await life.store.provenance(Reader(SCOPE), fact.id)
+        return task.material, tuple(one.id for one in sources), [kept.id]
+
+    shown, sources, kept = sweep(make, [answer(told("new", "Ana drinks tea", "e1"))], steps)
+    assert ("I drink tea" in shown, "4711" in shown) == (True, False)
+    assert list(sources) == kept
+
+
+def test_an_episode_of_nothing_but_forgotten_turns_is_drawn_from_without_a_question(
+    make: Callable[[], Store],
+) -> None:
+    async def steps(life: Sweep) -> tuple[FactsReport, FactsReport, int]:
+        [secret] = await observe(life.ctx, SCOPE, [EventDraft(text="My PIN is 4711")])
+        lived = replace(a_memory("Ana says her PIN is 4711"), kind="episode")
+        await life.store.insert(SCOPE, episode(lived, [secret.event]))
+        await life.store.set_status(Reader(SCOPE), memory_id_of(secret.event.id), Status.RETIRED, at=NOW)
+        return await life.draw(force=True), await life.draw(force=True), life.model.asked
+
+    assert sweep(make, [], steps) == (FactsReport(episodes=1), FactsReport(reason="no episode waits"), 0)
 
 
 def test_what_is_told_cannot_leave_its_place(make: Callable[[], Store]) -> None:
@@ -366,9 +399,31 @@ def test_episodes_that_failed_wait_and_are_then_asked_about_alone(make: Callable
 
     answers: Answers = ["no JSON", answer(told("new", "Ana drinks tea", "e1")), "no JSON", answer()]
     early, late, told_alone, waiting = sweep(make, answers, steps)
-    assert early == FactsReport(left=3)
+    assert early == FactsReport(left=3, reason=WAITING)
     assert (late.episodes, late.failed, waiting) == (2, 1, 1)
     assert len(told_alone) >= 3
+
+
+def test_one_that_waits_is_tried_again_though_alone_it_would_be_too_few(make: Callable[[], Store]) -> None:
+    async def steps(life: Sweep) -> tuple[int, int]:
+        await life.live(*THREE)
+        await life.draw()
+        await life.draw(after=11 * HOUR)
+        late = await life.draw(after=12 * HOUR)
+        return late.episodes, len(await life.store.deferrals(SCOPE, JOB))
+
+    answers: Answers = ["no JSON", answer(), answer(), ModelUnavailable("out of reach"), answer()]
+    assert sweep(make, answers, steps) == (1, 0)
+
+
+def test_an_episode_of_any_length_is_told_by_its_beginning(make: Callable[[], Store]) -> None:
+    async def steps(life: Sweep) -> int:
+        await life.live("tea " * 10_000)
+        await life.draw(force=True)
+        [task] = life.model.tasks
+        return len(task.material)
+
+    assert sweep(make, [answer()], steps, policy=Facts(chars=1_000)) < 5_000
 
 
 def test_what_waits_holds_up_nothing_newer(make: Callable[[], Store]) -> None:

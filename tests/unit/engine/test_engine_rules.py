@@ -12,6 +12,7 @@ import pytest
 from contexts import STORES, a_context, over
 
 from remembrancer.domain.event import Event, EventDraft, Origin, Priority, Role
+from remembrancer.domain.job import Run
 from remembrancer.domain.memory import Memory, Status, Tier
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import RelationKind
@@ -38,6 +39,7 @@ OTHERS: Final = Scope(workspace="acme", crew="support", agent="bob", session="tu
 EVERYBODY: Final = Reader(Scope(workspace="acme"))
 DAY: Final = timedelta(days=1)
 NO_RULE: Final[Scripted] = {"rules": []}
+LOOKS_BACK_THREE_DAYS: Final = replace(CREWSHIP, rules=Rules(lookback_hours=72.0))
 
 
 def one_rule(when: str = "the saw binds", *, evidence: Sequence[int] = (1, 2), **told: JsonValue) -> JsonValue:
@@ -351,7 +353,8 @@ def test_what_came_of_a_run_is_told_as_summary_generated(make: Callable[[], Stor
 
     [told], report = journal(make, [rule()], steps)
     assert (told.text, told.role) == ("Rules were looked for in 10 entries: 1 learned, 0 known before.", Role.SYSTEM)
-    assert told.payload == {"outcome": "goal_met", "entries_considered": 10, "rules": [str(report.learned[0])]}
+    expected = {"outcome": "goal_met", "entries_considered": 10, "rules": [str(report.learned[0])]}
+    assert told.payload == {**expected, "owner": told.payload["owner"]}
 
 
 def test_without_a_model_the_report_and_the_journal_say_so(make: Callable[[], Store]) -> None:
@@ -425,6 +428,41 @@ def test_what_failed_waits_and_is_tried_again_when_its_time_has_come(make: Calla
 
     early, late, waiting = journal(make, [ModelUnavailable("down"), rule()], steps)
     assert (early, len(late.learned), waiting) == (RulesReport(left=1), 1, 0)
+
+
+def test_what_failed_is_read_however_many_days_the_model_was_down(make: Callable[[], Store]) -> None:
+    async def steps(life: Journal) -> tuple[list[int], int]:
+        await life.happened(10)
+        read: list[int] = []
+        for _ in range(4):
+            life.clock.advance(2 * DAY)
+            report = await life.learn()
+            read.append(report.entries)
+        return read, len(await life.ctx.store.deferrals(CREW, JOB))
+
+    down = [ModelUnavailable("down")] * 2
+    assert journal(make, [*down, NO_RULE], steps, preset=LOOKS_BACK_THREE_DAYS) == ([0, 0, 10, 0], 0)
+
+
+def test_what_happened_while_the_job_did_not_run_is_read(make: Callable[[], Store]) -> None:
+    async def steps(life: Journal) -> int:
+        await life.ctx.store.put_run(CREW, Run(job=JOB, started_at=life.clock(), ended_at=life.clock()))
+        await life.happened(10)
+        life.clock.advance(5 * DAY)
+        return (await life.learn()).entries
+
+    assert journal(make, [NO_RULE], steps) == 10
+
+
+def test_what_failed_and_is_gone_waits_no_longer(make: Callable[[], Store]) -> None:
+    async def steps(life: Journal) -> int:
+        entries = await life.happened(10)
+        await life.learn()
+        await life.ctx.store.set_status(EVERYBODY, entries[0], Status.RETIRED, at=life.clock())
+        await life.learn()
+        return len(await life.ctx.store.deferrals(CREW, JOB))
+
+    assert journal(make, [ModelUnavailable("down")], steps) == 0
 
 
 def test_an_owner_whose_entries_are_refused_holds_up_no_other(make: Callable[[], Store]) -> None:

@@ -180,7 +180,7 @@ def test_a_second_sweep_finds_nothing_to_do(make: Make) -> None:
         await segment(ctx, SCOPE, ended=[MONDAY])
         return await segment(ctx, SCOPE, ended=[MONDAY]), len(await episodes(ctx))
 
-    assert over(make, steps) == (SegmentReport(streams=1), 2)
+    assert over(make, steps) == (SegmentReport(streams=1, reason="no episode has ended yet"), 2)
 
 
 def test_a_preset_without_segmentation_says_so() -> None:
@@ -479,6 +479,50 @@ def test_a_stream_that_waits_is_left_alone_until_its_time_has_come(make: Make) -
         return (early.left, early.episodes), late.episodes, await store.deferrals(SCOPE)
 
     assert over(make, steps) == ((1, 0), 2, ())
+
+
+@every_store
+def test_a_model_that_is_down_is_left_alone_after_two_streams(make: Make) -> None:
+    async def steps(store: Store) -> object:
+        clock, model = FixedClock(), ScriptedModel(lambda _: ModelUnavailable("no answer in time"))
+        ctx = a_context(store, ASKING, llm=model, clock=clock)
+        for number in range(5):
+            await say(ctx, scope=SCOPE.narrowed(session=f"s{number}"))
+        clock.advance(2 * HOUR)
+        report = await segment(ctx, SCOPE)
+        return report.failed, report.left, report.reason, model.asked, len(await store.deferrals(SCOPE))
+
+    assert over(make, steps) == (2, 3, "no answer in time", 2, 2)
+
+
+@every_store
+def test_streams_that_a_model_fails_on_one_by_one_are_all_told_in_the_end(make: Make) -> None:
+    async def steps(store: Store) -> object:
+        clock = FixedClock()
+        ctx = a_context(store, ASKING, llm=ScriptedModel(down_on("cinnamon")), clock=clock)
+        streams = [SCOPE.narrowed(session=f"s{number}") for number in range(5)]
+        for stream in streams:
+            await say(ctx, scope=stream)
+        for _ in range(12 * PATIENCE):
+            clock.advance(12 * HOUR)
+            await segment(ctx, SCOPE)
+        return [await store.tail(stream) for stream in streams], await store.deferrals(SCOPE)
+
+    assert over(make, steps) == ([None] * 5, ())
+
+
+@every_store
+def test_a_stream_of_which_nothing_is_left_waits_no_longer(make: Make) -> None:
+    async def steps(store: Store) -> object:
+        ctx = a_context(store, BESIDE)
+        await say(ctx)
+        await segment(ctx, SCOPE, ended=[MONDAY])
+        # Another worker failed on the stream meanwhile, and says so only now.
+        await store.defer(SCOPE, JOB, item_of(MONDAY), error="down", now=NOW - HOUR)
+        await segment(ctx, SCOPE)
+        return await store.deferrals(SCOPE)
+
+    assert over(make, steps) == ()
 
 
 def test_a_stream_that_has_waited_long_enough_is_told_without_the_model() -> None:

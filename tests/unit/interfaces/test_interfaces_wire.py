@@ -16,14 +16,13 @@ from remembrancer.domain.health import HealthSnapshot, Metrics
 from remembrancer.domain.memory import Memory, Revision, Status, Tier
 from remembrancer.domain.recall import Explanation, Part, Stage
 from remembrancer.domain.relation import Relation, RelationKind
+from remembrancer.domain.review import Rating, Review
 from remembrancer.domain.scope import Scope, Visibility
 from remembrancer.domain.strength import Strength, Usage
 from remembrancer.engine.exchange import Imported
 from remembrancer.engine.inspect import Dossier, WhyNot
 from remembrancer.ingest.problem import Problem
 from remembrancer.interfaces import wire
-from remembrancer.jobs.indexer import IndexReport
-from remembrancer.jobs.maintenance import HealthReport
 from remembrancer.ports.store import Finding, Stats
 
 AT = datetime(2026, 3, 4, 9, 0, 0, 123456, tzinfo=UTC)
@@ -131,12 +130,33 @@ def test_a_dossier_keeps_all_that_belongs_to_a_memory(memory: Remembrancer) -> N
     event = memory.observe("hello")
     revision = Revision(memory_id=ID, number=1, title=None, text="before", replaced_at=AT)
     relation = Relation(source=ID, target=uuid4(), kind=RelationKind.SUPPORTS, weight=0.5, created_at=AT)
-    dossier = Dossier(memory=MEMORY, cues=(), events=(event,), revisions=(revision,), relations=(relation,), audit=())
+    review = Review(
+        memory_id=ID,
+        rating=Rating.GOOD,
+        at=AT,
+        evidence_until=AT,
+        previous=None,
+        stability_before=2.5,
+        stability=7.25,
+        difficulty_before=5.0,
+        difficulty=4.75,
+        by="openai:m",
+    )
+    dossier = Dossier(
+        memory=MEMORY,
+        cues=(),
+        events=(event,),
+        revisions=(revision,),
+        relations=(relation,),
+        audit=(),
+        reviews=(review,),
+    )
     shape = wire.DossierOut.of(dossier)
     comes_back(shape)
     assert shape.revisions == [wire.RevisionOut(number=1, title=None, text="before", replaced_at=AT)]
     assert shape.relations[0].target == relation.target
     assert shape.events[0].id == event.id
+    assert (shape.reviews[0].rating, shape.reviews[0].stability) == ("good", 7.25)
 
 
 @pytest.mark.parametrize(
@@ -146,12 +166,6 @@ def test_a_dossier_keeps_all_that_belongs_to_a_memory(memory: Remembrancer) -> N
         wire.WhyNotOut.of(WhyNot(memory=MEMORY, returned=False, reason="out of reach")),
         wire.StatsOut.of(Stats(1, {"active": 1}, 1, {"m": 1}, 0, 0, AT, AT, 4096)),
         wire.DoctorOut.of([Finding("file", True, "sound"), Finding("cues", False, "2 without", "export")]),
-        wire.MaintenanceOut.of(
-            {
-                "index": IndexReport(indexed=1, deferred=2, reason="r"),
-                "health": HealthReport(taken=(SNAPSHOT,)),
-            }
-        ),
         wire.MemoryHealthOut(crew="sales", latest=wire.HealthOut.of(SNAPSHOT), history=[]),
         wire.MemoryHealthOut(crew=None, latest=None, history=None),
         wire.FeedbackOut.of(ID, Strength(), Status.RETIRED),

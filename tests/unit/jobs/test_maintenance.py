@@ -1,14 +1,33 @@
+"""Which jobs run when somebody asks for what is due, what each says, and what is noted of it."""
+
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
+from typing import Final
 
 import pytest
+from contexts import a_context, say
 
 from remembrancer import InvalidInput, Remembrancer, Settings
-from remembrancer.jobs.indexer import IndexReport
-from remembrancer.jobs.maintenance import HealthReport
-from remembrancer.testing.doubles import FailingEmbedder, FixedClock, HashEmbedder
+from remembrancer.adapters.reference import ReferenceStore
+from remembrancer.domain.job import Job, Run
+from remembrancer.engine.compact import CompactionReport
+from remembrancer.errors import Conflict, ModelUnavailable, RemembrancerError, StoreUnavailable
+from remembrancer.jobs import sweeps
+from remembrancer.jobs.indexer import Indexer, IndexReport
+from remembrancer.jobs.maintenance import maintain, run_job
+from remembrancer.jobs.reports import BrokenOff, HealthReport, NotDue, Report
+from remembrancer.jobs.sweeps import Sweeper
+from remembrancer.policies.schedule import AFTER_FAILURE
+from remembrancer.ports.store import Store
+from remembrancer.presets.default import DEFAULT
+from remembrancer.presets.mnemosyne import MNEMOSYNE
+from remembrancer.testing.doubles import NOW, SCOPE, FailingEmbedder, FixedClock, HashEmbedder
+from remembrancer.testing.faults import Faults
 
 QUIET = Settings(db=":memory:", workspace="acme", background_index=False)
 
@@ -31,7 +50,7 @@ def crews_taken(report: object) -> list[str | None]:
 
 
 def test_all_jobs_run_in_their_order_unless_some_are_named(rem: Remembrancer) -> None:
-    assert list(rem.maintain()) == ["index", "health"]
+    assert list(rem.maintain()) == ["index", "segment", "compact", "health"]
 
 
 @pytest.mark.parametrize("only", [["index"], ["health"], []])
@@ -76,7 +95,7 @@ def test_health_is_taken_when_the_embedder_is_down(clock: FixedClock) -> None:
         assert [snapshot.metrics.coverage for snapshot in rem.health_history()] == [0.0]
 
 
-@pytest.mark.parametrize(("only", "said"), [(["sleepwalk"], "one of index, health"), ("health", "a list")])
+@pytest.mark.parametrize(("only", "said"), [(["sleepwalk"], "one of index, segment, .*health"), ("health", "a list")])
 def test_a_job_that_nobody_knows_is_refused(rem: Remembrancer, only: list[str], said: str) -> None:
     with pytest.raises(InvalidInput, match=rf"^only: .*{said}"):
         rem.maintain(only)
@@ -86,3 +105,197 @@ def test_a_slip_in_the_name_of_a_job_runs_none_of_them(rem: Remembrancer) -> Non
     with pytest.raises(InvalidInput):
         rem.maintain(["health", "sleepwalk"])
     assert rem.health() is None
+
+
+# ── what is due ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+DAY: Final = timedelta(days=1)
+EVERY_JOB: Final = (*Job,)
+
+
+def a_sweeper(store: Store | None = None, clock: FixedClock | None = None) -> Sweeper:
+    """Over the default preset, without models."""
+    ctx = a_context(ReferenceStore() if store is None else store, DEFAULT, clock=clock or FixedClock())
+    return Sweeper(ctx, SCOPE, Indexer(ctx, SCOPE))
+
+
+def test_a_job_that_goes_through_much_has_its_time(clock: FixedClock) -> None:
+    async def rounds() -> list[Report]:
+        sweeper = a_sweeper(clock=clock)
+        first = await maintain(sweeper)
+        clock.advance(DAY / 2)
+        second = await maintain(sweeper)
+        clock.advance(DAY / 2)
+        third = await maintain(sweeper)
+        return [reports["compact"] for reports in (first, second, third)]
+
+    done = CompactionReport(reason="nothing was written down twice")
+    assert asyncio.run(rounds()) == [done, NotDue(next_run=NOW + DAY), done]
+
+
+def test_a_job_that_looks_at_what_waits_runs_whenever_it_is_asked_for() -> None:
+    async def rounds() -> list[bool]:
+        sweeper = a_sweeper()
+        reports = [await maintain(sweeper) for _ in range(2)]
+        return [isinstance(report["segment"], NotDue) for report in reports]
+
+    assert asyncio.run(rounds()) == [False, False]
+
+
+def test_a_job_that_has_its_time_waits_for_it_though_it_is_named() -> None:
+    async def rounds() -> Report:
+        sweeper = a_sweeper()
+        await maintain(sweeper)
+        return (await maintain(sweeper, [Job.COMPACT]))["compact"]
+
+    assert asyncio.run(rounds()) == NotDue(next_run=NOW + DAY)
+
+
+def test_with_force_a_job_does_not_wait_for_its_time() -> None:
+    async def rounds() -> Report:
+        sweeper = a_sweeper()
+        await maintain(sweeper)
+        return (await maintain(sweeper, [Job.COMPACT], force=True))["compact"]
+
+    assert isinstance(asyncio.run(rounds()), CompactionReport)
+
+
+def test_what_is_not_due_says_from_when_on_it_is() -> None:
+    assert NotDue(next_run=NOW).reason == "not due before 2026-03-04T09:00+00:00"
+
+
+def test_what_is_not_due_leaves_the_run_before_as_it_was() -> None:
+    async def rounds() -> tuple[Run, Run]:
+        clock = FixedClock()
+        sweeper = a_sweeper(clock=clock)
+        await maintain(sweeper)
+        before = (await sweeper.ctx.store.runs(SCOPE))["compact"]
+        clock.advance(timedelta(hours=1))
+        await maintain(sweeper)
+        return before, (await sweeper.ctx.store.runs(SCOPE))["compact"]
+
+    before, after = asyncio.run(rounds())
+    assert before == after
+
+
+def test_a_job_that_the_preset_does_not_have_says_so_where_it_is_named(rem: Remembrancer) -> None:
+    assert rem.maintain(["sleep"])["sleep"].reason == "the preset default has no sleep"
+
+
+def test_each_job_of_a_preset_that_has_it_all_can_be_run() -> None:
+    async def reports() -> list[str]:
+        sweeper = a_sweeper()
+        return list(await maintain(sweeper, EVERY_JOB))
+
+    assert asyncio.run(reports()) == [job.value for job in Job]
+
+
+# ── what breaks off ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def breaking(monkeypatch: pytest.MonkeyPatch, job: str, error: Exception) -> None:
+    async def sweep(*_: object, **__: object) -> object:
+        raise error
+
+    monkeypatch.setattr(sweeps, job, sweep)
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [(Conflict("it was changed"), "it was changed"), (ModelUnavailable("it is down"), "it is down")],
+)
+def test_a_job_that_breaks_off_is_noted_with_what_went_wrong(
+    monkeypatch: pytest.MonkeyPatch, error: RemembrancerError, said: str
+) -> None:
+    breaking(monkeypatch, "segment", error)
+
+    async def round_of() -> tuple[Report, Run]:
+        sweeper = a_sweeper()
+        report = await run_job(sweeper, Job.SEGMENT)
+        return report, (await sweeper.ctx.store.runs(SCOPE))["segment"]
+
+    run = Run(job="segment", started_at=NOW, ended_at=NOW, reason=said, error=said)
+    assert asyncio.run(round_of()) == (BrokenOff(reason=said), run)
+
+
+@pytest.mark.parametrize("error", [Conflict("it was changed"), ZeroDivisionError("a fault of ours")])
+def test_a_job_that_breaks_off_keeps_none_of_the_others_from_running(
+    monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    breaking(monkeypatch, "segment", error)
+
+    async def round_of() -> list[str]:
+        reports = await maintain(a_sweeper())
+        return [job for job, report in reports.items() if not isinstance(report, BrokenOff)]
+
+    assert asyncio.run(round_of()) == ["index", "compact", "health"]
+
+
+def test_a_fault_of_ours_is_named_and_logged_with_where_it_happened(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    breaking(monkeypatch, "compact", ZeroDivisionError("a fault of ours"))
+    with caplog.at_level(logging.ERROR, "remembrancer"):
+        report = asyncio.run(run_job(a_sweeper(), Job.COMPACT))
+    assert report == BrokenOff(reason="ZeroDivisionError: a fault of ours")
+    [record] = caplog.records
+    assert record.exc_info is not None
+
+
+def test_what_broke_off_is_due_again_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    breaking(monkeypatch, "compact", Conflict("it was changed"))
+
+    async def rounds() -> list[type[Report]]:
+        clock = FixedClock()
+        sweeper = a_sweeper(clock=clock)
+        kinds: list[type[Report]] = []
+        for wait in (timedelta(0), AFTER_FAILURE / 2, AFTER_FAILURE / 2):
+            clock.advance(wait)
+            kinds.append(type((await maintain(sweeper))["compact"]))
+        return kinds
+
+    assert asyncio.run(rounds()) == [BrokenOff, NotDue, BrokenOff]
+
+
+def test_without_the_store_no_job_can_run() -> None:
+    async def round_of() -> None:
+        await maintain(a_sweeper(Faults(3).around(ReferenceStore())))
+
+    with pytest.raises(StoreUnavailable, match="injected"):
+        asyncio.run(round_of())
+
+
+def test_a_run_that_the_store_failed_in_is_not_noted() -> None:
+    async def round_of() -> list[str]:
+        store = ReferenceStore()
+        with pytest.raises(StoreUnavailable):
+            await maintain(a_sweeper(Faults(2).around(store)), [Job.SEGMENT])
+        return list(await store.runs(SCOPE))
+
+    assert asyncio.run(round_of()) == []
+
+
+# ── what is noted ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_run_is_noted_with_what_was_done() -> None:
+    async def round_of() -> Run:
+        store, clock = ReferenceStore(), FixedClock(NOW + DAY)
+        await say(store, *(f"Turn {n}" for n in range(9)))
+        await maintain(a_sweeper(store, clock), [Job.SEGMENT])
+        return (await store.runs(SCOPE))["segment"]
+
+    assert asyncio.run(round_of()) == Run(job="segment", started_at=NOW + DAY, ended_at=NOW + DAY, done=1)
+
+
+def test_a_run_never_ends_before_it_began() -> None:
+    times = iter([NOW, NOW, NOW, NOW - DAY])
+
+    async def round_of() -> Run:
+        store = ReferenceStore()
+        ctx = replace(a_context(store, MNEMOSYNE), clock=lambda: next(times, NOW - DAY))
+        await run_job(Sweeper(ctx, SCOPE, Indexer(ctx, SCOPE)), Job.SLEEP)
+        return (await store.runs(SCOPE))["sleep"]
+
+    run = asyncio.run(round_of())
+    assert (run.started_at, run.ended_at) == (NOW, NOW)

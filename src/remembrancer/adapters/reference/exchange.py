@@ -10,10 +10,12 @@ from uuid import UUID
 
 import numpy as np
 
+from remembrancer.adapters.reference.journal import in_order_of_events
 from remembrancer.adapters.reference.rows import Archived, Progress, Rows, StoredVector
 from remembrancer.adapters.reference.streams import place_of
 from remembrancer.domain.event import Event, archived
 from remembrancer.domain.health import HealthSnapshot
+from remembrancer.domain.journal import PriorityChange
 from remembrancer.domain.memory import Cue, Memory, Revision
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.review import Review
@@ -37,6 +39,7 @@ from remembrancer.ports.exchange import (
     exposure_to_row,
     health_to_row,
     memory_to_row,
+    priority_to_row,
     relation_to_row,
     review_to_row,
     revision_to_row,
@@ -72,6 +75,8 @@ def _journal(rows: Rows) -> Iterator[ExportRow]:
         yield event_to_row(event)
     for one in sorted(rows.archive.values(), key=lambda one: _in_order(one.event)):
         yield archived_to_row(one.event, one.at)
+    for change in in_order_of_events(rows.priority_changes):
+        yield priority_to_row(change)
     for stream, progress in sorted(rows.streams.items(), key=lambda pair: place_of(pair[0])):
         if progress == Progress():
             continue
@@ -97,7 +102,7 @@ def take_in(rows: Rows, records: Iterable[Record], analyse: Analyse, new_ref: Ca
 
 def _take_in(rows: Rows, record: Record, analyse: Analyse, new_ref: Callable[[], int]) -> bool:
     match record:
-        case Event() | ArchivedRecord() | StreamRecord():
+        case Event() | ArchivedRecord() | PriorityChange() | StreamRecord():
             return _take_in_journal(rows, record)
         case MemoryRecord(memory, event_ids):
             return _take_in_memory(rows, memory, event_ids)
@@ -111,12 +116,14 @@ def _take_in(rows: Rows, record: Record, analyse: Analyse, new_ref: Callable[[],
             assert_never(record)
 
 
-def _take_in_journal(rows: Rows, record: Event | ArchivedRecord | StreamRecord) -> bool:
+def _take_in_journal(rows: Rows, record: Event | ArchivedRecord | PriorityChange | StreamRecord) -> bool:
     match record:
         case Event():
             return _take_in_event(rows, record)
         case ArchivedRecord():
             return _take_in_archived(rows, record)
+        case PriorityChange():
+            return _take_in_priority_change(rows, record)
         case StreamRecord():
             return _take_in_stream(rows, record)
         case _:
@@ -151,9 +158,9 @@ def _take_in_event(rows: Rows, event: Event) -> bool:
         if archived(whole) != cut.event:
             return False
         del rows.archive[event.id]
-        rows.events[event.id] = whole
+        rows.record(whole)
         return True
-    rows.events[event.id] = _placed(rows, event)
+    rows.record(_placed(rows, event))
     return True
 
 
@@ -162,6 +169,15 @@ def _take_in_archived(rows: Rows, record: ArchivedRecord) -> bool:
     if event.id in rows.events or event.id in rows.archive:
         return False
     rows.archive[event.id] = Archived(_placed(rows, event), record.at)
+    return True
+
+
+def _take_in_priority_change(rows: Rows, change: PriorityChange) -> bool:
+    """Only the line: an event that is there keeps the priority that it has here."""
+    _require("priority.event_id", change.event_id, {**rows.events, **rows.archive})
+    if change in rows.priority_changes:
+        return False
+    rows.priority_changes.add(change)
     return True
 
 

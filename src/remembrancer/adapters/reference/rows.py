@@ -12,6 +12,7 @@ from remembrancer.domain import validation
 from remembrancer.domain.event import Event
 from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.job import Deferral, Run
+from remembrancer.domain.journal import PriorityChange
 from remembrancer.domain.memory import IndexedCue, Memory, Revision, Status
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.review import Review
@@ -89,6 +90,10 @@ class Rows:
     deferrals: dict[tuple[str, str], Deferral] = field(default_factory=dict[tuple[str, str], Deferral])
     """By job and item."""
     calls: list[ModelCall] = field(default_factory=list[ModelCall])
+    positions: dict[UUID, int] = field(default_factory=dict[UUID, int])
+    """How many events had been recorded with each of the journal's; `recorded`: how many have been by now."""
+    recorded: int = 0
+    priority_changes: set[PriorityChange] = field(default_factory=set[PriorityChange])
 
     def copy(self) -> Rows:
         """The same rows apart: writing to the copy leaves these as they are. The values themselves are frozen."""
@@ -110,7 +115,16 @@ class Rows:
             runs=dict(self.runs),
             deferrals=dict(self.deferrals),
             calls=list(self.calls),
+            positions=dict(self.positions),
+            recorded=self.recorded,
+            priority_changes=set(self.priority_changes),
         )
+
+    def record(self, event: Event) -> None:
+        """Into the journal, at the next position."""
+        self.recorded += 1
+        self.events[event.id] = event
+        self.positions[event.id] = self.recorded
 
     def visible_memories(self, reader: Reader) -> list[Memory]:
         return [memory for memory in self.memories.values() if _is_seen(reader, memory)]

@@ -13,7 +13,7 @@ from uuid import UUID
 
 import numpy as np
 
-from remembrancer.adapters.reference import exchange, memories, streams, work
+from remembrancer.adapters.reference import exchange, journal, memories, streams, work
 from remembrancer.adapters.reference.effect import commit
 from remembrancer.adapters.reference.health import vitals
 from remembrancer.adapters.reference.memories import require_same_workspace
@@ -21,9 +21,10 @@ from remembrancer.adapters.reference.rows import Failure, Rows, StoredVector
 from remembrancer.adapters.reference.search import participants, search
 from remembrancer.domain.candidates import Candidates, States
 from remembrancer.domain.effect import Effect
-from remembrancer.domain.event import SPEAKERS, Event, archived
+from remembrancer.domain.event import SPEAKERS, Event, Priority, archived
 from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.job import Deferral, Run
+from remembrancer.domain.journal import Place, PriorityChange, Stretch
 from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Revision, Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation
@@ -256,16 +257,41 @@ class ReferenceStore:
         return tuple(kept[:limit])
 
     async def events(
-        self, reader: Reader, where: EventFilter, *, limit: int, oldest_first: bool = False
+        self,
+        reader: Reader,
+        where: EventFilter,
+        *,
+        limit: int,
+        oldest_first: bool = False,
+        after: Place | None = None,
     ) -> tuple[Event, ...]:
         rows = self._reading(reader.scope)
-        kept = [event for event in rows.visible_events(reader, archived=where.archived) if _keeps(where, event)]
-        kept.sort(key=lambda event: (event.occurred_at, event.seq, event.id), reverse=not oldest_first)
-        return tuple(kept[:limit])
+        listed = journal.events(rows, reader, where, self._analyse, oldest_first=oldest_first, after=after)
+        return tuple(listed[:limit])
 
     async def count_events(self, reader: Reader, where: EventFilter) -> int:
         events = self._reading(reader.scope).visible_events(reader, archived=where.archived)
-        return sum(_keeps(where, event) for event in events)
+        return sum(journal.keeps(where, event, self._analyse) for event in events)
+
+    async def recorded(self, reader: Reader, where: EventFilter, *, after: int | None = None, limit: int) -> Stretch:
+        return journal.recorded(self._reading(reader.scope), reader, where, self._analyse, after=after, limit=limit)
+
+    async def set_priority(
+        self,
+        reader: Reader,
+        event_id: UUID,
+        priority: Priority,
+        *,
+        by: str,
+        reason: str,
+        at: datetime,
+        change: Callable[[Memory, Sequence[Event], Sequence[Event]], Strength],
+    ) -> PriorityChange:
+        with self._writing(reader.scope) as rows:
+            return journal.set_priority(rows, reader, event_id, priority, by=by, reason=reason, at=at, change=change)
+
+    async def priority_changes(self, reader: Reader, event_id: UUID) -> tuple[PriorityChange, ...]:
+        return journal.priority_changes(self._reading(reader.scope), reader, event_id)
 
     async def states(self, reader: Reader, where: Filter) -> tuple[tuple[UUID, ...], States]:
         rows = self._reading(reader.scope)
@@ -424,7 +450,7 @@ class ReferenceStore:
         if event.id in rows.events or event.id in rows.archive:
             raise Conflict(f"event {event.id} is already recorded")
         recorded = replace(event, seq=rows.last_seq(event.scope) + 1)
-        rows.events[recorded.id] = recorded
+        rows.record(recorded)
         if entry.memory is not None:
             memories.add(rows, scope, entry.memory, self._new_ref)
         return Appended(recorded, created=True)
@@ -462,19 +488,6 @@ def _spoken(rows: Rows, cue: Cue, before: int) -> tuple[str, tuple[Said, ...]]:
         at = other.occurred_at
     speaker = event.actor or "" if event.role in SPEAKERS else ""
     return speaker, tuple(reversed(said))
-
-
-def _keeps(where: EventFilter, event: Event) -> bool:
-    return (
-        (where.ids is None or event.id in where.ids)
-        and (where.agent is None or event.scope.agent == where.agent)
-        and (where.session is None or event.scope.session == where.session)
-        and (where.types is None or event.type in where.types)
-        and event.type not in where.without_types
-        and (where.recorded_after is None or event.recorded_at > where.recorded_after)
-        and (where.since is None or event.occurred_at >= where.since)
-        and (where.until is None or event.occurred_at < where.until)
-    )
 
 
 def _seen_relations(rows: Rows, reader: Reader) -> list[Relation]:

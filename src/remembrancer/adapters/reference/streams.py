@@ -48,7 +48,7 @@ def archive(rows: Rows, aged: Aged, *, at: datetime, limit: int) -> int:
     due = [event for event in rows.events.values() if event.id not in used and _is_aged(event, aged)]
     due.sort(key=lambda event: (event.occurred_at, event.seq, event.id))
     for event in due[:limit]:
-        del rows.events[event.id]
+        del rows.events[event.id], rows.positions[event.id]
         rows.archive[event.id] = Archived(archived(event), at)
     return len(due[:limit])
 

@@ -7,10 +7,12 @@ from typing import Final
 
 from remembrancer.adapters.sqlite.clauses import marks
 from remembrancer.adapters.sqlite.connection import Connection
+from remembrancer.adapters.sqlite.full_text import add_words, tokens_of
 from remembrancer.adapters.sqlite.rows import EVENT_COLUMNS, event_bindings, event_of
 from remembrancer.adapters.sqlite.times import micros
 from remembrancer.domain.event import Event, archived
 from remembrancer.domain.scope import Scope
+from remembrancer.ports.exchange import Analyse
 from remembrancer.ports.store import Aged
 
 _TYPES: Final = (
@@ -24,7 +26,7 @@ Due = tuple[int, int, bytes, int]
 """occurred_at, seq, id and number of an event: what decides which is the oldest comes first."""
 
 
-def archive(connection: Connection, scope: Scope, aged: Aged, at: datetime, limit: int) -> int:
+def archive(connection: Connection, scope: Scope, aged: Aged, at: datetime, limit: int, analyse: Analyse) -> int:
     due: list[Due] = []
     for (kind,) in list(connection.execute(_TYPES, (scope.workspace,))):
         if _matches(kind, aged):
@@ -35,18 +37,19 @@ def archive(connection: Connection, scope: Scope, aged: Aged, at: datetime, limi
         if row is not None:
             event = event_of(row)
             connection.execute("DELETE FROM events WHERE n = ?", (number,))
-            put(connection, archived(event), event.seq, at)
+            put(connection, archived(event), event.seq, at, analyse)
     return len(chosen)
 
 
-def put(connection: Connection, event: Event, seq: int, at: datetime) -> None:
-    """An event as it is cut already, at its place in its stream."""
+def put(connection: Connection, event: Event, seq: int, at: datetime, analyse: Analyse) -> None:
+    """An event as it is cut already, with the words that are left, at its place in its stream."""
     connection.execute(
         "INSERT INTO archive (workspace, id, project, crew, agent, session, seq, occurred_at, recorded_at, type,"
         " severity, priority, actor, role, text, payload, refs, key, origin, archived_at)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (*event_bindings(event, seq), micros(at)),
     )
+    add_words(connection, "archive", connection.last_insert_rowid(), tokens_of(event, analyse))
 
 
 def _matches(kind: str, aged: Aged) -> bool:

@@ -8,7 +8,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from remembrancer.adapters.sqlite.connection import Binding
+from remembrancer.adapters.sqlite.full_text import all_of
+from remembrancer.adapters.sqlite.rows import Table
 from remembrancer.adapters.sqlite.times import micros
+from remembrancer.domain.event import Priority
 from remembrancer.domain.memory import Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reach, Reader, Scope
@@ -128,25 +131,40 @@ _JSON_TYPES: Final[dict[type, str]] = {
 """What SQLite calls values of a type: its 1 is a number and a truth value both."""
 
 
-def events_kept_by(where: EventFilter, conditions: Where) -> Where:
-    """The conditions, narrowed to the events (table `e`) that the filter keeps."""
+def events_kept_by(where: EventFilter, conditions: Where, table: Table) -> Where:
+    """The conditions, narrowed to the events (`e`, rows of that table) that the filter keeps."""
     if where.ids is not None:
         ids = sorted(identifier.bytes for identifier in where.ids)
         conditions.add("e.id IN (SELECT unhex(value) FROM json_each(?))", json.dumps([each.hex() for each in ids]))
-    if where.agent is not None:
-        conditions.add("e.agent = ?", where.agent)
-    if where.session is not None:
-        conditions.add("e.session = ?", where.session)
-    if where.types is not None:
-        conditions.add(f"e.type IN ({marks(where.types)})", *sorted(where.types))
-    if where.without_types:
-        conditions.add(f"e.type NOT IN ({marks(where.without_types)})", *sorted(where.without_types))
-    if where.recorded_after is not None:
-        conditions.add("e.recorded_at > ?", micros(where.recorded_after))
-    if where.since is not None:
-        conditions.add("e.occurred_at >= ?", micros(where.since))
-    if where.until is not None:
-        conditions.add("e.occurred_at < ?", micros(where.until))
+    for column, value in (
+        ("project", where.project),
+        ("crew", where.crew),
+        ("agent", where.agent),
+        ("session", where.session),
+        ("actor", where.actor),
+    ):
+        if value is not None:
+            conditions.add(f"e.{column} = ?", value)
+    for condition, values in (
+        ("e.type IN", where.types),
+        ("e.type NOT IN", where.without_types or None),
+        ("e.severity IN", where.severities),
+        ("e.priority IN", where.priorities),
+        ("e.role IN", where.roles),
+    ):
+        if values is not None:
+            conditions.add(f"{condition} ({marks(values)})", *sorted(values))
+    if where.priorities is not None and Priority.NORMAL not in where.priorities:
+        conditions.add("e.priority <> 'normal'")  # so that the index of the few that are marked will do
+    if where.words:
+        conditions.add(f"e.n IN (SELECT rowid FROM {table}_fts WHERE {table}_fts MATCH ?)", all_of(where.words))
+    for condition, moment in (
+        ("e.recorded_at > ?", where.recorded_after),
+        ("e.occurred_at >= ?", where.since),
+        ("e.occurred_at < ?", where.until),
+    ):
+        if moment is not None:
+            conditions.add(condition, micros(moment))
     return conditions
 
 

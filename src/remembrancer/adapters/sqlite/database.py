@@ -13,7 +13,7 @@ import queue
 import random
 import threading
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
@@ -58,8 +58,18 @@ class Snapshot:
 class Database:
     """One open file. Raises StoreUnavailable or Unsupported, naming the file, when it cannot be opened."""
 
-    def __init__(self, path: str, *, create: bool = True, full_sync: bool = False, readers: int = 2) -> None:
+    def __init__(
+        self,
+        path: str,
+        *,
+        create: bool = True,
+        full_sync: bool = False,
+        readers: int = 2,
+        fills: Mapping[int, schema.Fill] = schema.NO_FILLS,
+    ) -> None:
+        """`fills`: what migrations do beside their statements, by number."""
         self.path = path
+        self._fills = fills
         self._memory = path == ":memory:"
         self._full_sync = full_sync
         self._local = threading.local()
@@ -201,7 +211,7 @@ class Database:
                 schema.refuse_others(self._writing, self.path)  # before anything is written to the file
                 if not self._memory:
                     self._writing.pragma("journal_mode", "wal")
-                schema.prepare(self._writing, self.path)
+                schema.prepare(self._writing, self.path, self._fills)
             except apsw.BusyError:
                 if time.monotonic() > deadline:
                     raise

@@ -9,6 +9,7 @@ from uuid import UUID
 from remembrancer.adapters.sqlite.connection import Connection
 from remembrancer.adapters.sqlite.errors import as_written
 from remembrancer.adapters.sqlite.health import SNAPSHOT_COLUMNS, snapshot_of
+from remembrancer.adapters.sqlite.priorities import CHANGE_COLUMNS, change_of
 from remembrancer.adapters.sqlite.reviews import REVIEW_COLUMNS, review_of
 from remembrancer.adapters.sqlite.rows import (
     EVENT_COLUMNS,
@@ -63,6 +64,18 @@ def _archived(connection: Connection, workspace: str, after: Any) -> Page:
     )
     exported = [exchange.archived_to_row(event_of(row[:-1]), moment(row[-1])) for row in rows]
     return exported, rows[-1][0] if rows else None
+
+
+def _priorities(connection: Connection, workspace: str, after: Any) -> Page:
+    rows = list(
+        connection.execute(
+            f"SELECT {CHANGE_COLUMNS} FROM priority_changes WHERE workspace = ?"
+            " AND (event, at, previous, priority, changed_by, reason) > (?, ?, ?, ?, ?, ?)"
+            " ORDER BY event, at, previous, priority, changed_by, reason LIMIT ?",
+            (workspace, *(after or (b"", 0, "", "", "", "")), PAGE),
+        )
+    )
+    return [exchange.priority_to_row(change_of(row)) for row in rows], rows[-1] if rows else None
 
 
 def _streams(connection: Connection, workspace: str, after: Any) -> Page:
@@ -263,6 +276,7 @@ def _after(workspace: str, position: tuple[Any, ...]) -> tuple[Any, ...]:
 _PAGES: Final[dict[str, Callable[[Connection, str, Any], Page]]] = {
     "event": _events,
     "archived": _archived,
+    "priority": _priorities,
     "stream": _streams,
     "memory": _memories,
     "cue": _cues,

@@ -12,14 +12,17 @@ from remembrancer.adapters.sqlite import archive, streams
 from remembrancer.adapters.sqlite.clauses import owner, stream_of
 from remembrancer.adapters.sqlite.connection import Connection
 from remembrancer.adapters.sqlite.embeddings import require_dim
+from remembrancer.adapters.sqlite.full_text import tokens_of
 from remembrancer.adapters.sqlite.health import SNAPSHOT_COLUMNS, snapshot_bindings
 from remembrancer.adapters.sqlite.journal import add_event, next_seq
 from remembrancer.adapters.sqlite.memories import add_cue, insert_row, next_change
+from remembrancer.adapters.sqlite.priorities import insert_change
 from remembrancer.adapters.sqlite.reviews import insert_review
-from remembrancer.adapters.sqlite.rows import EVENT_COLUMNS, event_of
+from remembrancer.adapters.sqlite.rows import EVENT_COLUMNS, TABLES, event_of
 from remembrancer.adapters.sqlite.times import micros
 from remembrancer.domain.event import Event, archived
 from remembrancer.domain.health import HealthSnapshot
+from remembrancer.domain.journal import PriorityChange
 from remembrancer.domain.memory import Revision
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.review import Review
@@ -54,8 +57,8 @@ def import_rows(
 
 def _import_one(connection: Connection, workspace: str, row: ExportRow, analyse: Analyse) -> bool:
     match exchange.row_to_record(row, workspace):
-        case Event() | ArchivedRecord() | StreamRecord() as record:
-            return _import_journal(connection, record)
+        case Event() | ArchivedRecord() | PriorityChange() | StreamRecord() as record:
+            return _import_journal(connection, workspace, record, analyse)
         case MemoryRecord() as record:
             return _import_memory(connection, record)
         case CueRecord() as record:
@@ -66,12 +69,19 @@ def _import_one(connection: Connection, workspace: str, row: ExportRow, analyse:
             return _import_history(connection, workspace, record)
 
 
-def _import_journal(connection: Connection, record: Event | ArchivedRecord | StreamRecord) -> bool:
+def _import_journal(
+    connection: Connection,
+    workspace: str,
+    record: Event | ArchivedRecord | PriorityChange | StreamRecord,
+    analyse: Analyse,
+) -> bool:
     match record:
         case Event() as event:
-            return _import_event(connection, event)
+            return _import_event(connection, event, analyse)
         case ArchivedRecord():
-            return _import_archived(connection, record)
+            return _import_archived(connection, record, analyse)
+        case PriorityChange() as change:
+            return _import_priority_change(connection, workspace, change)
         case StreamRecord():
             return _import_stream(connection, record)
 
@@ -93,7 +103,7 @@ def _import_history(connection: Connection, workspace: str, record: Memorial) ->
             return _import_health(connection, workspace, snapshot)
 
 
-def _import_event(connection: Connection, event: Event) -> bool:
+def _import_event(connection: Connection, event: Event, analyse: Analyse) -> bool:
     if _number(connection, "events", event.scope.workspace, event.id) is not None:
         return False
     row = connection.execute(
@@ -101,35 +111,42 @@ def _import_event(connection: Connection, event: Event) -> bool:
         (event.scope.workspace, event.id.bytes),
     ).fetchone()
     if row is not None:
-        return _restore(connection, event, event_of(row[:-1]), row[-1])
+        return _restore(connection, event, event_of(row[:-1]), row[-1], analyse)
     seq = _free_place(connection, event)
     _require_free_key(connection, event, "archive")
     try:
-        add_event(connection, event, seq)
+        add_event(connection, event, seq, tokens_of(event, analyse))
     except apsw.ConstraintError as error:
         raise Conflict(f"event {event.id}: its key {event.key!r} is taken here") from error
     return True
 
 
-def _restore(connection: Connection, event: Event, cut: Event, number: int) -> bool:
+def _restore(connection: Connection, event: Event, cut: Event, number: int, analyse: Analyse) -> bool:
     """An event that is only in the archive here becomes whole again, at the place that it has here."""
     whole = replace(event, seq=cut.seq)
     if archived(whole) != cut:
         return False
     connection.execute("DELETE FROM archive WHERE n = ?", (number,))
-    add_event(connection, whole, cut.seq)
+    add_event(connection, whole, cut.seq, tokens_of(whole, analyse))
     return True
 
 
-def _import_archived(connection: Connection, record: ArchivedRecord) -> bool:
+def _import_archived(connection: Connection, record: ArchivedRecord, analyse: Analyse) -> bool:
     event = record.event
-    if any(_number(connection, table, event.scope.workspace, event.id) is not None for table in ("events", "archive")):
+    if any(_number(connection, table, event.scope.workspace, event.id) is not None for table in TABLES):
         return False
     seq = _free_place(connection, event)
-    for table in ("events", "archive"):
+    for table in TABLES:
         _require_free_key(connection, event, table)
-    archive.put(connection, event, seq, record.at)
+    archive.put(connection, event, seq, record.at, analyse)
     return True
+
+
+def _import_priority_change(connection: Connection, workspace: str, change: PriorityChange) -> bool:
+    """Only the line: an event that is there keeps the priority that it has here."""
+    if all(_number(connection, table, workspace, change.event_id) is None for table in TABLES):
+        raise InvalidInput("priority.event_id", str(change.event_id), "an event that stands before it in the export")
+    return insert_change(connection, workspace, change)
 
 
 def _free_place(connection: Connection, event: Event) -> int:
@@ -141,7 +158,7 @@ def _free_place(connection: Connection, event: Event) -> int:
             " AND seq = ?",
             (*stream, event.seq),
         ).get
-        for table in ("events", "archive")
+        for table in TABLES
     )
     if taken:
         return next_seq(connection, event.scope)

@@ -11,7 +11,7 @@ from remembrancer.adapters.sqlite import schema
 from remembrancer.adapters.sqlite.clauses import seen_by
 from remembrancer.adapters.sqlite.connection import Connection
 from remembrancer.adapters.sqlite.errors import UNREADABLE, unreadable
-from remembrancer.adapters.sqlite.rows import EVENT_COLUMNS, MEMORY_SELECT, event_of, memory_of
+from remembrancer.adapters.sqlite.rows import EVENT_COLUMNS, MEMORY_SELECT, TABLES, event_of, memory_of
 from remembrancer.adapters.sqlite.times import optional_moment
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.ports.store import Finding, Stats
@@ -97,9 +97,13 @@ def _library() -> Finding:
     return Finding("sqlite", sound, f"SQLite {version}, file version {schema.current_version()}", "upgrade apsw")
 
 
+_FULL_TEXTS: Final = "SELECT name FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL TABLE % USING fts5%'"
+
+
 def _integrity(connection: Connection) -> Finding:
-    # SQLite would hold the full-text index against what this connection saw of it last: a look at it refreshes that.
-    connection.execute("SELECT rowid FROM cues_fts LIMIT 1").get  # noqa: B018
+    # SQLite would hold a full-text index against what this connection saw of it last: a look at it refreshes that.
+    for name in [row[0] for row in connection.execute(_FULL_TEXTS)]:
+        connection.execute(f"SELECT rowid FROM {name} WHERE {name} MATCH 'x' LIMIT 1").get  # noqa: B018
     faults = [row[0] for row in connection.execute("PRAGMA integrity_check(10)")]
     ok = faults == ["ok"]
     detail = "every page and index is sound" if ok else "; ".join(faults)
@@ -128,13 +132,17 @@ def _references(connection: Connection) -> Finding:
 
 
 def _full_text(connection: Connection) -> Finding:
-    missing = connection.execute(
-        "SELECT count(*) FROM cues c WHERE NOT EXISTS (SELECT 1 FROM cues_fts_docsize d WHERE d.id = c.n)"
-    ).get
-    stray = connection.execute(
-        "SELECT count(*) FROM cues_fts_docsize d WHERE NOT EXISTS (SELECT 1 FROM cues c WHERE c.n = d.id)"
-    ).get
-    detail = f"{missing} cues without a full-text row, {stray} full-text rows without a cue"
+    """Of cues, of events and of what is in the archive."""
+    missing, stray = 0, 0
+    for table in ("cues", *TABLES):
+        without, alone = connection.execute(
+            f"SELECT (SELECT count(*) FROM {table} c"
+            f" WHERE NOT EXISTS (SELECT 1 FROM {table}_fts_docsize d WHERE d.id = c.n)),"
+            f" (SELECT count(*) FROM {table}_fts_docsize d"
+            f" WHERE NOT EXISTS (SELECT 1 FROM {table} c WHERE c.n = d.id))"
+        ).get
+        missing, stray = missing + without, stray + alone
+    detail = f"{missing} texts without a full-text row, {stray} full-text rows without a text"
     return Finding("full text", missing == stray == 0, detail, "export and import into a new file")
 
 

@@ -2,49 +2,81 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from uuid import UUID
 
 from remembrancer.adapters.sqlite.clauses import events_kept_by, owner, seen_by
-from remembrancer.adapters.sqlite.connection import Connection
+from remembrancer.adapters.sqlite.connection import Binding, Connection
+from remembrancer.adapters.sqlite.full_text import add_words, tokens_of
 from remembrancer.adapters.sqlite.memories import add_memory, check_workspace
-from remembrancer.adapters.sqlite.rows import EVENT_COLUMNS, event_bindings, event_of
+from remembrancer.adapters.sqlite.rows import EVENT_COLUMNS, Table, event_bindings, event_of
+from remembrancer.adapters.sqlite.times import micros
 from remembrancer.domain.event import Event, archived
+from remembrancer.domain.journal import Place, Recorded, Stretch
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.errors import Conflict, InvalidInput
+from remembrancer.ports.exchange import Analyse
 from remembrancer.ports.store import Appended, Entry, EventFilter
 
 
-def append(connection: Connection, scope: Scope, entries: Sequence[Entry]) -> tuple[Appended, ...]:
-    return tuple(_append_one(connection, scope, entry) for entry in entries)
+def append(connection: Connection, scope: Scope, entries: Sequence[Entry], analyse: Analyse) -> tuple[Appended, ...]:
+    return tuple(_append_one(connection, scope, entry, analyse) for entry in entries)
 
 
 def events(
-    connection: Connection, reader: Reader, where: EventFilter, limit: int, oldest_first: bool
+    connection: Connection,
+    reader: Reader,
+    where: EventFilter,
+    limit: int,
+    oldest_first: bool,
+    after: Place | None,
 ) -> tuple[Event, ...]:
-    conditions = events_kept_by(where, seen_by(reader, "e", visibility=False))
-    order = "ASC" if oldest_first else "DESC"
-    found = " UNION ALL ".join(
-        f"SELECT {EVENT_COLUMNS} FROM {table} e WHERE {conditions.sql}" for table in _tables(where)
-    )
+    order, behind = ("ASC", ">") if oldest_first else ("DESC", "<")
+    found: list[str] = []
+    bindings: list[Binding] = []
+    for table in _tables(where):
+        conditions = events_kept_by(where, seen_by(reader, "e", visibility=False), table)
+        if after is not None:
+            place = (micros(after.occurred_at), after.seq, after.id.bytes)
+            conditions.add(f"(e.occurred_at, e.seq, e.id) {behind} (?, ?, ?)", *place)
+        found.append(f"SELECT {EVENT_COLUMNS} FROM {table} e WHERE {conditions.sql}")
+        bindings += conditions.bindings
     # By number: what is sorted is columns of the result, occurred_at, seq and id.
     rows = connection.execute(
-        f"{found} ORDER BY 8 {order}, 7 {order}, 1 {order} LIMIT ?",
-        (*conditions.bindings * len(_tables(where)), limit),
+        f"{' UNION ALL '.join(found)} ORDER BY 8 {order}, 7 {order}, 1 {order} LIMIT ?", (*bindings, limit)
     )
     return tuple(event_of(row) for row in rows)
 
 
 def count_events(connection: Connection, reader: Reader, where: EventFilter) -> int:
-    conditions = events_kept_by(where, seen_by(reader, "e", visibility=False))
-    return sum(
-        connection.execute(f"SELECT count(*) FROM {table} e WHERE {conditions.sql}", conditions.bindings).get
-        for table in _tables(where)
+    count = 0
+    for table in _tables(where):
+        conditions = events_kept_by(where, seen_by(reader, "e", visibility=False), table)
+        count += connection.execute(f"SELECT count(*) FROM {table} e WHERE {conditions.sql}", conditions.bindings).get
+    return count
+
+
+def recorded(connection: Connection, reader: Reader, where: EventFilter, after: int | None, limit: int) -> Stretch:
+    last: int = connection.execute("SELECT last FROM positions WHERE workspace = ?", (reader.scope.workspace,)).get or 0
+    if after is not None and not 0 <= after <= last:
+        raise InvalidInput("after", after, f"a position from 0 to {last}, the last that was given here")
+    conditions = events_kept_by(where, seen_by(reader, "e", visibility=False), "events")
+    conditions.add("e.position > ?", after or 0)
+    rows = connection.execute(
+        f"SELECT {EVENT_COLUMNS}, e.position FROM events e WHERE {conditions.sql}"
+        f" ORDER BY e.position {'DESC' if after is None else 'ASC'} LIMIT ?",
+        (*conditions.bindings, limit),
     )
+    entries = [Recorded(row[-1], event_of(row[:-1])) for row in rows]
+    if after is None:
+        return Stretch(tuple(reversed(entries)), last)
+    if len(entries) < limit:
+        return Stretch(tuple(entries), last)
+    return Stretch(tuple(entries), entries[-1].position if entries else after)
 
 
-def _tables(where: EventFilter) -> tuple[str, ...]:
+def _tables(where: EventFilter) -> tuple[Table, ...]:
     return ("events", "archive") if where.archived else ("events",)
 
 
@@ -58,18 +90,25 @@ def provenance(connection: Connection, reader: Reader, memory_id: UUID) -> tuple
     return tuple(event_of(row) for row in rows)
 
 
-def add_event(connection: Connection, event: Event, seq: int) -> int:
-    """The new row's number."""
+def add_event(connection: Connection, event: Event, seq: int, tokens: Iterable[str]) -> int:
+    """With its tokens, at the next position of its workspace. Returns the new row's number."""
+    position = connection.execute(
+        "INSERT INTO positions (workspace, last) VALUES (?, 1) ON CONFLICT DO UPDATE SET last = last + 1"
+        " RETURNING last",
+        (event.scope.workspace,),
+    ).get
     connection.execute(
         "INSERT INTO events (workspace, id, project, crew, agent, session, seq, occurred_at, recorded_at, type,"
-        " severity, priority, actor, role, text, payload, refs, key, origin)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        event_bindings(event, seq),
+        " severity, priority, actor, role, text, payload, refs, key, origin, position)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (*event_bindings(event, seq), position),
     )
-    return connection.last_insert_rowid()
+    number = connection.last_insert_rowid()
+    add_words(connection, "events", number, tokens)
+    return number
 
 
-def _append_one(connection: Connection, scope: Scope, entry: Entry) -> Appended:
+def _append_one(connection: Connection, scope: Scope, entry: Entry, analyse: Analyse) -> Appended:
     event = entry.event
     if event.scope.workspace != scope.workspace:
         raise InvalidInput("event.scope.workspace", event.scope.workspace, repr(scope.workspace))
@@ -79,7 +118,7 @@ def _append_one(connection: Connection, scope: Scope, entry: Entry) -> Appended:
     if archived_number(connection, scope, event.id) is not None:
         raise Conflict(f"event {event.id} is recorded already, and in the archive")
     seq = next_seq(connection, event.scope)
-    number = add_event(connection, event, seq)
+    number = add_event(connection, event, seq, tokens_of(event, analyse) if entry.tokens is None else entry.tokens)
     if entry.memory is not None:
         check_workspace(scope, entry.memory.memory)
         add_memory(connection, entry.memory, {event.id: number})

@@ -6,7 +6,7 @@ import json
 import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast
+from typing import Any, Final, Literal, cast
 from uuid import UUID
 
 from remembrancer.adapters.sqlite.connection import Binding
@@ -19,6 +19,9 @@ from remembrancer.domain.strength import Strength, Usage
 from remembrancer.domain.validation import JsonValue
 
 Row = tuple[Any, ...]
+Table = Literal["events", "archive"]
+"""Where events stand; the full-text rows of each are in a table of its name with `_fts`."""
+TABLES: Final[tuple[Table, ...]] = ("events", "archive")
 
 EVENT_COLUMNS: Final = (
     "e.id, e.workspace, e.project, e.crew, e.agent, e.session, e.seq, e.occurred_at, e.recorded_at, e.type,"

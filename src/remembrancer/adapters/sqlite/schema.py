@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from remembrancer.adapters.sqlite.connection import Connection, connect
@@ -57,8 +59,13 @@ def refuse_others(connection: Connection, path: str) -> None:
         connection.execute("ROLLBACK")
 
 
-def prepare(connection: Connection, path: str) -> None:
-    """Make an empty file ours, bring an older one up to date after a backup.
+Fill = Callable[[Connection], None]
+"""What a step does beside its statements, in the same transaction."""
+NO_FILLS: Final[Mapping[int, Fill]] = MappingProxyType({})
+
+
+def prepare(connection: Connection, path: str, fills: Mapping[int, Fill] = NO_FILLS) -> None:
+    """Make an empty file ours, bring an older one up to date after a backup. `fills`: by the number of their step.
 
     Raises StoreUnavailable for another program's file, Unsupported for one of a newer version.
     """
@@ -73,6 +80,8 @@ def prepare(connection: Connection, path: str) -> None:
             _backup(path, version)
             for step in migrations()[version:]:
                 connection.execute(step.sql)
+                if step.number in fills:
+                    fills[step.number](connection)
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {current_version()}")
         connection.execute("COMMIT")
     except BaseException:

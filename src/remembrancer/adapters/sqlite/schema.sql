@@ -23,12 +23,34 @@ CREATE TABLE events (
   occurred_at INTEGER NOT NULL, recorded_at INTEGER NOT NULL,
   type TEXT NOT NULL, severity TEXT NOT NULL, priority TEXT NOT NULL, actor TEXT, role TEXT NOT NULL,
   text TEXT NOT NULL, payload TEXT NOT NULL, refs TEXT NOT NULL, key TEXT, origin TEXT NOT NULL,
+  position INTEGER NOT NULL DEFAULT 0, -- how many were recorded in the workspace with this one
   UNIQUE (workspace, id)
 );
 CREATE UNIQUE INDEX events_by_key ON events (workspace, project, crew, agent, key) WHERE key IS NOT NULL;
 CREATE UNIQUE INDEX events_by_stream ON events (workspace, project, crew, agent, session, seq);
-CREATE INDEX events_by_time ON events (workspace, occurred_at);
+CREATE INDEX events_by_time ON events (workspace, occurred_at, seq, id); -- the order of a page
 CREATE INDEX events_by_type ON events (workspace, type, occurred_at);
+CREATE UNIQUE INDEX events_by_position ON events (workspace, position);
+CREATE INDEX events_marked ON events (workspace, occurred_at, seq, id) WHERE priority <> 'normal';
+
+-- How many events were recorded in each workspace: a position is given once, though its event may leave.
+CREATE TABLE positions (workspace TEXT PRIMARY KEY, last INTEGER NOT NULL) WITHOUT ROWID;
+
+-- The words of events come analysed, as those of cues do; only which event has a word is kept, not where.
+CREATE VIRTUAL TABLE events_fts USING fts5 (
+  words, content = '', contentless_delete = 1, detail = none,
+  tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* P* S* Co Cn Cf'"
+);
+CREATE TRIGGER events_leave_full_text AFTER DELETE ON events BEGIN
+  DELETE FROM events_fts WHERE rowid = old.n;
+END;
+
+-- Append-only; also of events that are in the archive by now. The same change at one microsecond is one line.
+CREATE TABLE priority_changes (
+  workspace TEXT NOT NULL, event BLOB NOT NULL, at INTEGER NOT NULL,
+  previous TEXT NOT NULL, priority TEXT NOT NULL, changed_by TEXT NOT NULL, reason TEXT NOT NULL,
+  PRIMARY KEY (workspace, event, at, previous, priority, changed_by, reason)
+) WITHOUT ROWID;
 
 -- Events that no memory was formed from, cut. They keep their ids, keys and places: none of these is given again.
 CREATE TABLE archive (
@@ -43,7 +65,14 @@ CREATE TABLE archive (
 );
 CREATE UNIQUE INDEX archive_by_key ON archive (workspace, project, crew, agent, key) WHERE key IS NOT NULL;
 CREATE UNIQUE INDEX archive_by_stream ON archive (workspace, project, crew, agent, session, seq);
-CREATE INDEX archive_by_time ON archive (workspace, occurred_at);
+CREATE INDEX archive_by_time ON archive (workspace, occurred_at, seq, id);
+CREATE VIRTUAL TABLE archive_fts USING fts5 (
+  words, content = '', contentless_delete = 1, detail = none,
+  tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* P* S* Co Cn Cf'"
+);
+CREATE TRIGGER archive_leaves_full_text AFTER DELETE ON archive BEGIN
+  DELETE FROM archive_fts WHERE rowid = old.n;
+END;
 
 CREATE TABLE memories (
   n INTEGER PRIMARY KEY,

@@ -29,12 +29,15 @@ from remembrancer.adapters.sqlite.archive import archive
 from remembrancer.adapters.sqlite.connection import Connection
 from remembrancer.adapters.sqlite.database import Database, Snapshot
 from remembrancer.adapters.sqlite.effect import commit
+from remembrancer.adapters.sqlite.full_text import add_all_words
+from remembrancer.adapters.sqlite.priorities import priority_changes, set_priority
 from remembrancer.adapters.sqlite.resident.cache import ResidentIndexes
 from remembrancer.domain.candidates import Candidates, States
 from remembrancer.domain.effect import Effect
-from remembrancer.domain.event import Event
+from remembrancer.domain.event import Event, Priority
 from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.job import Deferral, Run
+from remembrancer.domain.journal import Place, PriorityChange, Stretch
 from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Revision, Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation
@@ -67,6 +70,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 DEFAULT_INDEX_BYTES: Final = 1 << 30
+WORDS_OF_EVENTS: Final = 7
+"""The version of the file since which events are found by their words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +88,8 @@ class SqliteStore:
 
     def __init__(self, path: str, *, analyse: Analyse, options: SqliteOptions | None = None) -> None:
         options = options or SqliteOptions()
-        self._database = Database(path, create=options.create, full_sync=options.full_sync)
+        fills = {WORDS_OF_EVENTS: partial(add_all_words, analyse=analyse)}
+        self._database = Database(path, create=options.create, full_sync=options.full_sync, fills=fills)
         self._indexes = ResidentIndexes(options.index_bytes)
         self._analyse = analyse
         self._swept: dict[tuple[str, str, bool], int] = {}
@@ -93,7 +99,7 @@ class SqliteStore:
         return await self._database.in_one_thread(work)
 
     async def append(self, scope: Scope, entries: Sequence[Entry]) -> tuple[Appended, ...]:
-        return await self._database.write(lambda c: journal.append(c, scope, entries))
+        return await self._database.write(lambda c: journal.append(c, scope, entries, self._analyse))
 
     async def insert(self, scope: Scope, write: MemoryWrite) -> tuple[Memory, bool]:
         return await self._database.write(lambda c: memories.insert(c, scope, write))
@@ -155,7 +161,7 @@ class SqliteStore:
         return await self._database.read(lambda c: reviews.reviews(c, reader, memory_id))
 
     async def archive(self, scope: Scope, aged: Aged, *, at: datetime, limit: int) -> int:
-        return await self._database.write(lambda c: archive(c, scope, aged, at, limit))
+        return await self._database.write(lambda c: archive(c, scope, aged, at, limit, self._analyse))
 
     async def put_run(self, scope: Scope, run: Run) -> None:
         await self._database.write(lambda c: work.put_run(c, scope, run))
@@ -202,9 +208,35 @@ class SqliteStore:
         return await self._database.read(lambda c: lookup.memories(c, reader, where, limit, oldest_first))
 
     async def events(
-        self, reader: Reader, where: EventFilter, *, limit: int, oldest_first: bool = False
+        self,
+        reader: Reader,
+        where: EventFilter,
+        *,
+        limit: int,
+        oldest_first: bool = False,
+        after: Place | None = None,
     ) -> tuple[Event, ...]:
-        return await self._database.read(lambda c: journal.events(c, reader, where, limit, oldest_first))
+        return await self._database.read(lambda c: journal.events(c, reader, where, limit, oldest_first, after))
+
+    async def recorded(self, reader: Reader, where: EventFilter, *, after: int | None = None, limit: int) -> Stretch:
+        return await self._database.read(lambda c: journal.recorded(c, reader, where, after, limit))
+
+    async def set_priority(
+        self,
+        reader: Reader,
+        event_id: UUID,
+        priority: Priority,
+        *,
+        by: str,
+        reason: str,
+        at: datetime,
+        change: Callable[[Memory, Sequence[Event], Sequence[Event]], Strength],
+    ) -> PriorityChange:
+        wanted = PriorityChange(event_id=event_id, previous=priority, priority=priority, by=by, reason=reason, at=at)
+        return await self._database.write(lambda c: set_priority(c, reader, wanted, change))
+
+    async def priority_changes(self, reader: Reader, event_id: UUID) -> tuple[PriorityChange, ...]:
+        return await self._database.read(lambda c: priority_changes(c, reader, event_id))
 
     async def count_events(self, reader: Reader, where: EventFilter) -> int:
         return await self._database.read(lambda c: journal.count_events(c, reader, where))

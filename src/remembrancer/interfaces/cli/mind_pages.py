@@ -29,11 +29,11 @@ def jobs(answer: JobsOut, now: datetime) -> Blocks:
     """A row for each job, which is never more than one line; then at length what broke off, failed and waits."""
     from remembrancer.jobs.overview import MOST_COUNTED  # noqa: PLC0415  not for `--help`: it loads the engine
 
-    table = Table(box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False, expand=True)
     for heading in ("job", "last run", "next (UTC)"):
         table.add_column(heading, no_wrap=True)
     table.add_column("waits", justify="right", no_wrap=True)
-    table.add_column("did", no_wrap=True, overflow="ellipsis")
+    table.add_column("did", no_wrap=True, ratio=1)  # what room the others leave
     for job in answer.jobs:
         waits = "" if job.backlog is None else f"{job.backlog:,}{'+' if job.backlog >= MOST_COUNTED else ''}"
         last = Text("never", style="dim") if job.last is None else Text(spoken_age(now - job.last.started_at))

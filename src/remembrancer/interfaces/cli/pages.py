@@ -310,6 +310,17 @@ def dossier(answer: DossierOut) -> Blocks:
         [(f"{edge.kind}, {edge.weight:.2f}", f"{edge.source} to {edge.target}") for edge in answer.relations],
     )
     yield from _section(
+        "review",
+        [
+            (
+                f"{review.rating}, {minute(review.at)}, by {review.by}",
+                f"stability {review.stability_before:.1f} to {review.stability:.1f} days, "
+                f"difficulty {review.difficulty_before:.1f} to {review.difficulty:.1f}",
+            )
+            for review in answer.reviews
+        ],
+    )
+    yield from _section(
         "audit line", [(f"{audited.action}, {minute(audited.at)}", audited.reason or "-") for audited in answer.audit]
     )
 

@@ -174,7 +174,8 @@ def _promoted(report: PromotionReport) -> str:
     if not (report.promoted or report.supported):
         return ""
     more = f", {counted(len(report.supported), 'earlier one')} supported anew" if report.supported else ""
-    return f"told {counted(len(report.promoted), 'learning')} to their project{more}"
+    count = len(report.promoted)
+    return f"told {counted(count, 'learning')} to {'its' if count == 1 else 'their'} project{more}"
 
 
 def _why(report: Report) -> str:

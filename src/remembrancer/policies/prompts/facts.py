@@ -21,6 +21,8 @@ from remembrancer.policies.segmentation.segments import Turn
 PURPOSE: Final = "facts"
 MAX_FACT_CHARS: Final = 500
 """What takes more is several facts."""
+MAX_EPISODE_CHARS: Final = 2_000
+"""Of what an episode says itself: more than a model writes for one, less than a person may."""
 MAX_FACTS: Final = 50
 """Of one answer."""
 MAX_LABEL_CHARS: Final = 20
@@ -96,7 +98,9 @@ class Said:
 def material(episodes: Mapping[str, tuple[Memory, Sequence[Turn]]], facts: Mapping[str, Memory], *, chars: int) -> str:
     """Both by label. Of an episode's turns no more is told than `chars` characters, from the first on."""
     told = "\n\n".join(_episode(label, memory, turns, chars) for label, (memory, turns) in episodes.items())
-    known = "\n".join(f"{label} [{memory.kind}] {one_line(memory.text)}" for label, memory in facts.items())
+    known = "\n".join(
+        f"{label} [{memory.kind}] {one_line(memory.text[:MAX_FACT_CHARS])}" for label, memory in facts.items()
+    )
     return f"{fenced(known, 'known-facts') if known else 'No facts are known yet.'}\n\n{fenced(told, 'episodes')}"
 
 
@@ -141,7 +145,8 @@ def _labels(path: str, given: JsonValue, known: Collection[str]) -> tuple[str, .
 
 def _episode(label: str, memory: Memory, turns: Sequence[Turn], chars: int) -> str:
     title = "" if memory.title is None else f"{one_line(memory.title)}. "
-    head = f"{label} ({memory.occurred_to.astimezone(UTC):%Y-%m-%d %H:%M} UTC): {title}{one_line(memory.text)}"
+    said = one_line(memory.text[:MAX_EPISODE_CHARS])
+    head = f"{label} ({memory.occurred_to.astimezone(UTC):%Y-%m-%d %H:%M} UTC): {title}{said}"
     return f"{head}\n{_cut(transcript(turns), chars)}".rstrip()
 
 

@@ -1,0 +1,110 @@
+"""The journal by its definition: what a filter keeps, what was recorded since, and what became of a priority."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from uuid import UUID
+
+from remembrancer.adapters.reference.rows import Rows
+from remembrancer.domain.event import Event, Priority
+from remembrancer.domain.journal import Place, PriorityChange, Recorded, Stretch, searchable_text
+from remembrancer.domain.memory import Cue, Memory
+from remembrancer.domain.scope import Reader
+from remembrancer.domain.strength import Strength
+from remembrancer.errors import Conflict, InvalidInput, NotFound
+from remembrancer.ports.exchange import Analyse
+from remembrancer.ports.store import EventFilter
+
+
+def events(
+    rows: Rows, reader: Reader, where: EventFilter, analyse: Analyse, *, oldest_first: bool, after: Place | None
+) -> list[Event]:
+    """In the order of a listing."""
+    kept = [event for event in rows.visible_events(reader, archived=where.archived) if keeps(where, event, analyse)]
+    kept.sort(key=Place.of, reverse=not oldest_first)
+    if after is None:
+        return kept
+    return [event for event in kept if (Place.of(event) > after if oldest_first else Place.of(event) < after)]
+
+
+def recorded(
+    rows: Rows, reader: Reader, where: EventFilter, analyse: Analyse, *, after: int | None, limit: int
+) -> Stretch:
+    if after is not None and not 0 <= after <= rows.recorded:
+        raise InvalidInput("after", after, f"a position from 0 to {rows.recorded}, the last that was given here")
+    kept = [event for event in rows.visible_events(reader) if keeps(where, event, analyse)]
+    entries = sorted((Recorded(rows.positions[event.id], event) for event in kept), key=lambda one: one.position)
+    if after is None:
+        return Stretch(tuple(entries[max(0, len(entries) - limit) :]), rows.recorded)
+    behind = [one for one in entries if one.position > after]
+    if len(behind) < limit:
+        return Stretch(tuple(behind), rows.recorded)
+    return Stretch(tuple(behind[:limit]), behind[limit - 1].position if limit else after)
+
+
+def set_priority(
+    rows: Rows,
+    reader: Reader,
+    event_id: UUID,
+    priority: Priority,
+    *,
+    by: str,
+    reason: str,
+    at: datetime,
+    change: Callable[[Memory, Sequence[Event], Sequence[Event]], Strength],
+) -> PriorityChange:
+    seen = {event.id: event for event in rows.visible_events(reader, archived=True)}
+    if event_id not in seen:
+        raise NotFound("event", event_id)
+    if event_id in rows.archive:
+        raise Conflict(f"event {event_id} is in the archive: what is left of it keeps the priority it had")
+    event = seen[event_id]
+    done = PriorityChange(event_id=event_id, previous=event.priority, priority=priority, by=by, reason=reason, at=at)
+    if not done.is_change:
+        return done
+    before = dict(rows.events)
+    rows.events[event_id] = replace(event, priority=priority)
+    rows.priority_changes.add(done)
+    for memory in [memory for memory in rows.memories.values() if event_id in rows.provenance[memory.id]]:
+        ids = rows.provenance[memory.id]
+        strength = change(memory, [before[one] for one in ids], [rows.events[one] for one in ids])
+        rows.memories[memory.id] = replace(memory, strength=strength)
+    return done
+
+
+def priority_changes(rows: Rows, reader: Reader, event_id: UUID) -> tuple[PriorityChange, ...]:
+    if all(event.id != event_id for event in rows.visible_events(reader, archived=True)):
+        return ()
+    return tuple(one for one in in_order_of_events(rows.priority_changes) if one.event_id == event_id)
+
+
+def in_order_of_events(changes: Iterable[PriorityChange]) -> list[PriorityChange]:
+    """By event, then time; what is of one moment by what it says."""
+    return sorted(changes, key=lambda one: (one.event_id, one.at, one.previous, one.priority, one.by, one.reason))
+
+
+def keeps(where: EventFilter, event: Event, analyse: Analyse) -> bool:
+    return (
+        (where.ids is None or event.id in where.ids)
+        and (where.project is None or event.scope.project == where.project)
+        and (where.crew is None or event.scope.crew == where.crew)
+        and (where.agent is None or event.scope.agent == where.agent)
+        and (where.session is None or event.scope.session == where.session)
+        and (where.types is None or event.type in where.types)
+        and event.type not in where.without_types
+        and (where.severities is None or event.severity in where.severities)
+        and (where.priorities is None or event.priority in where.priorities)
+        and (where.roles is None or event.role in where.roles)
+        and (where.actor is None or event.actor == where.actor)
+        and (where.recorded_after is None or event.recorded_at > where.recorded_after)
+        and (where.since is None or event.occurred_at >= where.since)
+        and (where.until is None or event.occurred_at < where.until)
+        and (not where.words or _has_words(where, event, analyse))
+    )
+
+
+def _has_words(where: EventFilter, event: Event, analyse: Analyse) -> bool:
+    tokens = analyse(Cue(memory_id=event.id, ordinal=0, text=searchable_text(event))).tokens
+    return all(not asked.isdisjoint(tokens) for asked in where.words)

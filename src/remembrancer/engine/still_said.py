@@ -1,0 +1,19 @@
+"""Of what was said, that which is still to be told: what was forgotten must not be learned from the journal anew."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from remembrancer.domain.event import Event
+from remembrancer.domain.memory import is_over
+from remembrancer.domain.scope import Reader
+from remembrancer.engine.context import Context
+from remembrancer.policies.formation import memory_id_of
+
+
+async def still_said(ctx: Context, reader: Reader, events: Sequence[Event]) -> tuple[Event, ...]:
+    """The events in their order, but for those whose own memory was forgotten or replaced, or has expired."""
+    now = ctx.clock()
+    own = await ctx.store.get(reader, [memory_id_of(event.id) for event in events])
+    over = {memory.id for memory in own.values() if is_over(memory, now)}
+    return tuple(event for event in events if memory_id_of(event.id) not in over)

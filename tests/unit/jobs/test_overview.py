@@ -1,0 +1,191 @@
+"""How the jobs stand: what waits, what failed, and when each runs."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Final, TypeVar
+
+import pytest
+from contexts import STORES, a_context, over, say
+
+from remembrancer.domain.event import EventDraft
+from remembrancer.domain.job import Job, Run
+from remembrancer.domain.memory import MemoryDraft, Tier
+from remembrancer.domain.scope import Reader
+from remembrancer.domain.strength import Exposure
+from remembrancer.engine.context import Context
+from remembrancer.engine.index import index_batch
+from remembrancer.engine.record import observe, remember
+from remembrancer.engine.reinforce import mark
+from remembrancer.engine.segment import segment
+from remembrancer.jobs.overview import JobState, job_states
+from remembrancer.ports.embedder import Embedder
+from remembrancer.ports.store import Store
+from remembrancer.presets.catalogue import PRESETS
+from remembrancer.presets.default import DEFAULT
+from remembrancer.presets.mnemosyne import MNEMOSYNE
+from remembrancer.presets.plastmem import PLASTMEM
+from remembrancer.presets.spec import Preset
+from remembrancer.testing.contract.base import exported
+from remembrancer.testing.doubles import NOW, SCOPE, FixedClock, HashEmbedder, WordHashEmbedder
+
+T = TypeVar("T")
+HOUR: Final = timedelta(hours=1)
+DAY: Final = timedelta(days=1)
+Steps = Callable[[Context, FixedClock], Awaitable[object]]
+
+
+@pytest.fixture(params=STORES)
+def make(request: pytest.FixtureRequest) -> Callable[[], Store]:
+    return STORES[request.param]
+
+
+def stands(
+    make: Callable[[], Store], job: Job, steps: Steps, *, preset: Preset = DEFAULT, embedder: Embedder | None = None
+) -> JobState:
+    """How a job stands after these steps."""
+
+    async def run(store: Store) -> JobState:
+        clock = FixedClock()
+        ctx = a_context(store, preset, embedder=embedder, clock=clock)
+        await steps(ctx, clock)
+        [state] = [state for state in await job_states(ctx, SCOPE) if state.job is job]
+        return state
+
+    return over(make, run)
+
+
+async def nothing(_: Context, __: FixedClock) -> None:
+    """Nothing has happened."""
+
+
+async def three_turns(ctx: Context, _: FixedClock) -> None:
+    await observe(ctx, SCOPE, [EventDraft(text=f"Turn {n}") for n in range(3)])
+
+
+def test_each_job_of_the_preset_is_told_of_in_the_order_they_run() -> None:
+    async def jobs(store: Store) -> dict[str, list[str]]:
+        return {
+            name: [state.job.value for state in await job_states(a_context(store, preset), SCOPE)]
+            for name, preset in PRESETS.items()
+        }
+
+    told = over(STORES["reference"], jobs)
+    assert told["default"] == ["index", "segment", "compact", "health"]
+    assert told["plastmem"] == ["index", "segment", "review", "facts", "health"]
+    assert told["crewship"] == ["index", "rules", "retain", "health"]
+
+
+def test_a_job_that_never_ran_is_due_and_has_no_last_run(make: Callable[[], Store]) -> None:
+    state = stands(make, Job.COMPACT, nothing)
+    assert state == JobState(job=Job.COMPACT, last=None, next_run=None, backlog=None, failures=())
+
+
+def test_the_last_run_is_told_and_when_the_next_one_is(make: Callable[[], Store]) -> None:
+    run = Run(job="compact", started_at=NOW, ended_at=NOW, done=3)
+
+    async def ran(ctx: Context, clock: FixedClock) -> None:
+        await ctx.store.put_run(SCOPE, run)
+        clock.advance(HOUR)
+
+    state = stands(make, Job.COMPACT, ran)
+    assert (state.last, state.next_run) == (run, NOW + DAY)
+
+
+def test_what_is_overdue_is_due_now(make: Callable[[], Store]) -> None:
+    async def ran(ctx: Context, clock: FixedClock) -> None:
+        await ctx.store.put_run(SCOPE, Run(job="compact", started_at=NOW, ended_at=NOW))
+        clock.advance(2 * DAY)
+
+    assert stands(make, Job.COMPACT, ran).next_run is None
+
+
+def test_only_a_job_s_own_failures_are_told_with_it(make: Callable[[], Store]) -> None:
+    async def failed(ctx: Context, _: FixedClock) -> None:
+        await ctx.store.defer(SCOPE, "segment", "monday", error="it is down", now=NOW)
+        await ctx.store.defer(SCOPE, "review", "a memory", error="it is down", now=NOW)
+
+    [failure] = stands(make, Job.SEGMENT, failed).failures
+    assert (failure.job, failure.item, failure.attempts, failure.error) == ("segment", "monday", 1, "it is down")
+
+
+class TestBacklog:
+    def test_turns_in_no_episode_wait_for_their_segments(self, make: Callable[[], Store]) -> None:
+        assert stands(make, Job.SEGMENT, three_turns).backlog == 3
+
+    def test_turns_in_episodes_wait_no_longer(self, make: Callable[[], Store]) -> None:
+        async def segmented(ctx: Context, clock: FixedClock) -> None:
+            await three_turns(ctx, clock)
+            await segment(ctx, SCOPE, ended=[SCOPE])
+
+        assert stands(make, Job.SEGMENT, segmented).backlog == 0
+
+    def test_what_has_no_vector_waits_for_the_index(self, make: Callable[[], Store]) -> None:
+        assert stands(make, Job.INDEX, three_turns, embedder=HashEmbedder(16)).backlog == 3
+
+    def test_what_was_indexed_waits_no_longer(self, make: Callable[[], Store]) -> None:
+        async def indexed(ctx: Context, clock: FixedClock) -> None:
+            await three_turns(ctx, clock)
+            await index_batch(ctx, SCOPE)
+
+        assert stands(make, Job.INDEX, indexed, embedder=WordHashEmbedder(16)).backlog == 0
+
+    def test_what_has_a_vector_but_none_of_its_words_waits_for_them(self, make: Callable[[], Store]) -> None:
+        async def indexed_without(ctx: Context, clock: FixedClock) -> None:
+            await three_turns(ctx, clock)
+            await index_batch(replace(ctx, embedder=HashEmbedder(16)), SCOPE)
+
+        assert stands(make, Job.INDEX, indexed_without, embedder=WordHashEmbedder(16)).backlog == 3
+
+    def test_what_failed_and_waits_is_counted_too(self, make: Callable[[], Store]) -> None:
+        async def failed(ctx: Context, clock: FixedClock) -> None:
+            await three_turns(ctx, clock)
+            waiting = await ctx.store.pending(SCOPE, "hash-16", limit=9, now=NOW)
+            refs = [cue.ref for cue in waiting]
+            for _ in range(20):
+                await ctx.store.defer_vectors(SCOPE, "hash-16", refs, error="no answer", now=NOW)
+
+        assert stands(make, Job.INDEX, failed, embedder=HashEmbedder(16)).backlog == 3
+
+    def test_without_an_embedder_nothing_waits_for_the_index(self, make: Callable[[], Store]) -> None:
+        assert stands(make, Job.INDEX, three_turns).backlog == 0
+
+    def test_what_was_looked_up_waits_for_its_review(self, make: Callable[[], Store]) -> None:
+        async def looked_up(ctx: Context, __: FixedClock) -> None:
+            memory, _ = await remember(ctx, SCOPE, MemoryDraft(text="Ana drinks tea"))
+            await mark(ctx, Reader(SCOPE), {memory.id: 0.5}, Exposure.RETRIEVED, query="what?", session="monday")
+
+        assert stands(make, Job.REVIEW, looked_up, preset=PLASTMEM).backlog == 1
+
+    def test_episodes_that_nothing_was_drawn_from_wait(self, make: Callable[[], Store]) -> None:
+        async def lived(ctx: Context, clock: FixedClock) -> None:
+            await three_turns(ctx, clock)
+            await segment(ctx, SCOPE, ended=[SCOPE])
+
+        assert stands(make, Job.FACTS, lived, preset=PLASTMEM).backlog == 1
+
+    def test_what_is_in_working_memory_waits_for_sleep(self, make: Callable[[], Store]) -> None:
+        async def awake(ctx: Context, _: FixedClock) -> None:
+            for tier in (Tier.WORKING, Tier.WORKING, Tier.SEMANTIC):
+                await remember(ctx, SCOPE, MemoryDraft(text="a note", tier=tier))
+
+        assert stands(make, Job.SLEEP, awake, preset=MNEMOSYNE).backlog == 2
+
+    def test_of_very_much_it_is_only_said_that_there_is_more(self) -> None:
+        async def much(ctx: Context, _: FixedClock) -> None:
+            await say(ctx.store, *(f"Turn {n}" for n in range(1_005)))
+
+        assert stands(STORES["sqlite"], Job.SEGMENT, much).backlog == 1_000
+
+
+def test_looking_changes_nothing(make: Callable[[], Store]) -> None:
+    async def run(store: Store) -> bool:
+        ctx = a_context(store, PLASTMEM, embedder=HashEmbedder(16))
+        await three_turns(ctx, FixedClock())
+        before = await exported(store), await store.runs(SCOPE), await store.deferrals(SCOPE)
+        await job_states(ctx, SCOPE)
+        return before == (await exported(store), await store.runs(SCOPE), await store.deferrals(SCOPE))
+
+    assert over(make, run)
