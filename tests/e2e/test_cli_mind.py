@@ -417,7 +417,7 @@ def test_show_tells_how_the_use_of_a_memory_was_rated(cli: Cli, opened: Open, cl
     told = cli.done("show", str(tea.id)).out
     assert ("1 review" in told, "good, 2026-03-06" in told, "days, difficulty" in told) == (True, True, True)
     [review] = cli.done("show", str(tea.id), "--json").json["reviews"]
-    assert (review["rating"], review["by"]) == ("good", "scripted")
+    assert (review["rating"], review["by"]) == ("good", "scripted:model")
 
 
 # ── bad input ────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -17,7 +17,7 @@ from remembrancer.domain.memory import MemoryDraft, MemoryWrite, Status, Tier
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.validation import JsonValue
 from remembrancer.engine.context import Context
-from remembrancer.engine.extract import ExtractReport, extract
+from remembrancer.engine.extract import ExtractReport, expect, extract
 from remembrancer.engine.review import ReviewReport, review
 from remembrancer.engine.segment import Segmented, segment_stream
 from remembrancer.errors import Conflict, NotFound
@@ -46,7 +46,7 @@ class ReinforceReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndReport:
-    """What became of a session, part by part, in the order in which they are done; each says why it did nothing.
+    """What became of a session, part by part; each says why it did nothing.
 
     `segmented`: None where the preset forms no episodes.
     """
@@ -59,13 +59,19 @@ class EndReport:
 
 
 async def end_session(ctx: Context, scope: Scope, session: str) -> EndReport:
-    """Close a session of this scope. Again, it does what was left undone, and what has come since; nothing twice."""
+    """Close a session of this scope. Again, it does what was left undone, and what has come since; nothing twice.
+
+    What a process that dies half way was still to learn from it is learned by the job `extract`.
+    """
     stream = scope.narrowed(session=validation.name("session", session))
+    await expect(ctx, scope, session=session)
+    # First what takes a moment and no sweep makes up for; then what models may take minutes for.
+    reinforced = await reinforce_session(ctx, stream, session)
     return EndReport(
         session=session,
         segmented=None if ctx.preset.segmentation is None else await segment_stream(ctx, stream, ended=True),
         extracted=await extract(ctx, scope, session=session),
-        reinforced=await reinforce_session(ctx, stream, session),
+        reinforced=reinforced,
         reviewed=await review(ctx, scope),
     )
 

@@ -101,6 +101,16 @@ class _Stretch:
     until: int
 
 
+async def expect(ctx: Context, scope: Scope, *, session: str) -> None:
+    """Note that a session is about to be learned from: if this process dies first, `extract_deferred` makes up for it.
+
+    Nothing is noted where `extract` would ask nobody.
+    """
+    if ctx.preset.extraction is not None and ctx.llm is not None:
+        stream = scope.narrowed(session=validation.name("session", session))
+        await ctx.store.defer(scope, JOB, _item(stream), error="it has been begun", now=ctx.clock())
+
+
 async def extract(
     ctx: Context, scope: Scope, *, session: str, moment: Moment = Moment.RETROSPECTIVE, attempts: int = 0
 ) -> ExtractReport:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection
+from dataclasses import replace
 
 from remembrancer.domain.job import Job, Run
 from remembrancer.errors import RemembrancerError, StoreUnavailable
+from remembrancer.jobs.indexer import IndexReport
 from remembrancer.jobs.reports import BrokenOff, NotDue, Report, counted
 from remembrancer.jobs.sweeps import Sweeper, jobs_of
 from remembrancer.policies.schedule import UNHURRIED
@@ -30,6 +32,15 @@ async def maintain(sweeper: Sweeper, only: Collection[Job] | None = None, *, for
             reports[job.value] = NotDue(next_run=at)
             continue
         reports[job.value] = await run_job(sweeper, job, force=force)
+    first = reports.get(Job.INDEX.value)
+    formed = any(counted(report).done for name, report in reports.items() if name != Job.INDEX.value)
+    if formed and isinstance(first, IndexReport) and not first.down:
+        # What the others have formed is to be found by meaning too, without another round.
+        again = await run_job(sweeper, Job.INDEX)
+        if isinstance(again, IndexReport):
+            again = replace(again, indexed=first.indexed + again.indexed, deferred=first.deferred + again.deferred)
+            again = replace(again, reason="" if again.indexed and not again.deferred else again.reason or first.reason)
+        reports[Job.INDEX.value] = again
     return reports
 
 

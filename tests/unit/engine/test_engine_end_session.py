@@ -17,8 +17,10 @@ from remembrancer.domain.strength import Exposure
 from remembrancer.domain.validation import JsonValue
 from remembrancer.engine.context import Context
 from remembrancer.engine.end_session import EndReport, end_session, reinforce_session
+from remembrancer.engine.extract import extract_deferred
 from remembrancer.engine.reinforce import mark
 from remembrancer.errors import InvalidInput, StoreUnavailable
+from remembrancer.ports.language_model import Task
 from remembrancer.ports.store import Store
 from remembrancer.presets.catalogue import PRESETS
 from remembrancer.presets.default import DEFAULT
@@ -230,6 +232,23 @@ def test_a_session_that_ends_teaches(make: Callable[[], Store]) -> None:
         return len((await end_session(ctx, SCOPE, "monday")).extracted.learned)
 
     assert life(make, steps) == 10
+
+
+def test_what_a_killed_process_was_to_learn_is_learned_by_the_next_sweep(make: Callable[[], Store]) -> None:
+    def killed(task: Task) -> Scripted:
+        raise KeyboardInterrupt(task.purpose)
+
+    async def steps(one: Life) -> tuple[tuple[int, int], int, int]:
+        await one.retrieved(TEA.id)
+        await say(one.ctx.store, "You should have asked me first.")
+        with contextlib.suppress(KeyboardInterrupt):
+            await end_session(replace(one.ctx, llm=ScriptedModel(killed)), SCOPE, "monday")
+        one.clock.advance(HOUR)
+        sound = replace(one.ctx, llm=ScriptedModel(lambda _: {"learnings": []}))
+        [made_up] = await extract_deferred(sound, Scope(workspace=SCOPE.workspace))
+        return await one.counts(), len(made_up.scopes), len(await one.ctx.store.deferrals(SCOPE))
+
+    assert life(make, steps) == ((1, 0), 10, 0)
 
 
 def test_what_is_left_of_its_stream_becomes_an_episode(make: Callable[[], Store]) -> None:

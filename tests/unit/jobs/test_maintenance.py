@@ -20,7 +20,7 @@ from remembrancer.errors import Conflict, ModelUnavailable, RemembrancerError, S
 from remembrancer.jobs import sweeps
 from remembrancer.jobs.indexer import Indexer, IndexReport
 from remembrancer.jobs.maintenance import maintain, run_job
-from remembrancer.jobs.reports import BrokenOff, HealthReport, NotDue, Report
+from remembrancer.jobs.reports import BrokenOff, HealthReport, NotDue, Report, counted
 from remembrancer.jobs.sweeps import Sweeper
 from remembrancer.policies.schedule import AFTER_FAILURE
 from remembrancer.ports.store import Store
@@ -299,3 +299,14 @@ def test_a_run_never_ends_before_it_began() -> None:
 
     run = asyncio.run(round_of())
     assert (run.started_at, run.ended_at) == (NOW, NOW)
+
+
+def test_what_a_round_forms_is_indexed_in_the_same_round() -> None:
+    with Remembrancer.open(embedder=HashEmbedder(), settings=QUIET) as rem:
+        for number in range(60):
+            rem.observe(f"We talked of topic {number // 30} for the {number}th time", session="standup")
+        rem.index_now()
+        reports = rem.maintain(force=True)
+        stats = rem.stats()
+    assert counted(reports["segment"]).done
+    assert stats.cues == sum(stats.vectors.values())
