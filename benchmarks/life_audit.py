@@ -15,6 +15,7 @@ from remembrancer.domain.memory import Memory, Status
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Scope, narrowest
 from remembrancer.engine.end_session import REINFORCED
+from remembrancer.policies.facts import DRAWN
 from remembrancer.policies.segmentation.segmentation import EPISODE
 from remembrancer.ports import exchange
 from remembrancer.ports.exchange import ArchivedRecord, MemoryRecord
@@ -165,7 +166,14 @@ def _formed(rows: Rows, noted: Collection[UUID], found: _Findings) -> None:
             memory.id,
         )
         origins = [rows.events[event].origin for event in said if event in rows.events]
-        trusted = least_trusted([memory.origin, *origins, *(source.origin for source in there)])
+        # A fact that is told again says what it said: whoever tells it again takes no trust from it, and gives none.
+        again = memory.recorded_at if memory.source == DRAWN else None
+        origins += [
+            source.origin
+            for edge, source in zip(edges, sources, strict=True)
+            if source is not None and (again is None or edge.created_at <= again)
+        ]
+        trusted = least_trusted([memory.origin, *origins])
         found.check("a formed memory is trusted no more than its sources", trusted is memory.origin, memory.id)
         if not there:
             continue

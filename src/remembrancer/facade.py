@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, cast
+from typing import Any, Self, Unpack, cast
 from uuid import UUID
 
 from remembrancer.config import Settings, load
@@ -19,6 +19,7 @@ from remembrancer.domain import validation
 from remembrancer.domain.event import Event, EventDraft, Origin, Priority, Role, Severity
 from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.job import Job
+from remembrancer.domain.journal import JournalPage, PriorityChange, Recorded, Stretch
 from remembrancer.domain.learning import Learning
 from remembrancer.domain.memory import Memory, MemoryDraft, Tier
 from remembrancer.domain.query import Filter
@@ -36,6 +37,7 @@ from remembrancer.engine import (
     forget,
     health,
     inspect,
+    journal,
     learn,
     nudge,
     promote,
@@ -52,6 +54,7 @@ from remembrancer.engine.end_session import EndReport, end_session
 from remembrancer.engine.exchange import Imported, OnRows
 from remembrancer.engine.fading import FadingCurve, Outlook
 from remembrancer.engine.inspect import Dossier, SearchMode, WhyNot
+from remembrancer.engine.journal import Chosen
 from remembrancer.engine.promote import Candidate
 from remembrancer.engine.recall import Question, recall
 from remembrancer.engine.sleep import SleepReport, sleep
@@ -68,7 +71,7 @@ from remembrancer.jobs.worker import OnRun
 from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.language_model import LanguageModel
 from remembrancer.ports.reranker import Reranker
-from remembrancer.ports.store import EventFilter, Finding, Stats
+from remembrancer.ports.store import Finding, Stats
 from remembrancer.ports.vault import VaultFiles
 from remembrancer.presets.spec import MAX_LIMIT, Preset
 
@@ -586,30 +589,84 @@ class AsyncRemembrancer:
         )
 
     async def events(
-        self,
-        *,
-        session: str | None = None,
-        types: Iterable[str] | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        limit: int = 100,
-        oldest_first: bool = False,
-        archived: bool = False,
+        self, *, limit: int = 100, oldest_first: bool = False, **chosen: Unpack[Chosen]
     ) -> tuple[Event, ...]:
         """Entries of the journal, remembered or not, newest first unless asked. `limit` 1 to 10,000.
 
-        `archived`: also those that have been moved into the archive, cut as they are there.
+        What to choose them by: `project`, `crew`, `agent`, `session`, `actor`; `types`, `severities`, `priorities`,
+        `roles` (any of them), `without_types`; `query`: each of its words stands in the text or the payload; `since`,
+        `until`; `archived`: also those that have been moved into the archive, cut as they are there.
         """
-        start, end = validation.span(since, until)
-        where = EventFilter(
-            session=validation.optional_name("session", session),
-            types=_slugs("types", types),
-            since=start,
-            until=end,
-            archived=archived,
-        )
         validation.whole("limit", limit, 1, MAX_LISTED)
+        where = journal.filter_of(chosen)
         return await inspect.events(self._ctx, self._reader(), where, limit=limit, oldest_first=oldest_first)
+
+    async def journal(
+        self,
+        *,
+        after: str | None = None,
+        limit: int = 100,
+        oldest_first: bool = False,
+        **chosen: Unpack[Chosen],
+    ) -> JournalPage:
+        """The same a page at a time: `after`, the `next` of the page before, goes on behind it, whatever came since."""
+        validation.whole("limit", limit, 1, MAX_LISTED)
+        where = journal.filter_of(chosen)
+        return await journal.page(self._ctx, self._reader(), where, limit=limit, oldest_first=oldest_first, after=after)
+
+    async def event(self, event_id: Identifier) -> Event:
+        """One entry of the journal, or what the archive has of it. Raises NotFound."""
+        return await journal.event(self._ctx, self._reader(), validation.identifier("event_id", event_id))
+
+    async def count_events(self, **chosen: Unpack[Chosen]) -> int:
+        """How many entries of the journal there are, chosen as `events` does."""
+        return await self._ctx.store.count_events(self._reader(), journal.filter_of(chosen))
+
+    async def recorded(self, after: int | None = None, *, limit: int = 100, **chosen: Unpack[Chosen]) -> Stretch:
+        """Entries of the journal in the order they were recorded: those behind a position, or the last ones.
+
+        `limit` 1 to 10,000, chosen as `events` does. The stretch's `position` is where to go on. Nothing is ever
+        recorded at or before a position that has been read. Raises InvalidInput for one that was not given here.
+        """
+        validation.whole("limit", limit, 1, MAX_LISTED)
+        where = journal.filter_of(chosen)
+        return await self._ctx.store.recorded(self._reader(), where, after=_position(after), limit=limit)
+
+    def tail(
+        self, after: int | None = None, *, every: timedelta = timedelta(seconds=1), **chosen: Unpack[Chosen]
+    ) -> AsyncGenerator[Recorded, None]:
+        """Every entry recorded behind a position, or from now on, without end, chosen as `events` does.
+
+        In the order they were recorded, by whichever process; each `every` (0.01 s to a day) it is looked for new ones.
+        """
+        validation.number("every", every.total_seconds(), 0.01, 86_400)
+        return journal.tail(
+            self._ctx,
+            self._reader(),
+            journal.filter_of(chosen),
+            after=_position(after),
+            pause=lambda: asyncio.sleep(every.total_seconds()),
+        )
+
+    async def set_priority(self, event_id: Identifier, priority: Priority | str, reason: str = "") -> PriorityChange:
+        """Mark an entry of the journal: `normal`, `high`, `pin` or `permanent`, which neither fades nor leaves.
+
+        Who did it and why is kept. The memories formed from it fade no further than its priority allows. The priority
+        it has already changes nothing. Raises PermissionDenied for a role that is no operator's (LEAD is one),
+        NotFound, and Conflict for an entry that is in the archive.
+        """
+        return await journal.set_priority(
+            self._ctx,
+            self._caller,
+            self._reader(),
+            validation.identifier("event_id", event_id),
+            validation.choice("priority", priority, Priority),
+            reason=reason and validation.text("reason", reason, max_bytes=journal.MAX_REASON_BYTES),
+        )
+
+    async def priority_changes(self, event_id: Identifier) -> tuple[PriorityChange, ...]:
+        """Who gave an entry another priority, when and why, oldest first."""
+        return await self._ctx.store.priority_changes(self._reader(), validation.identifier("event_id", event_id))
 
     async def stats(self) -> Stats:
         """Counts of what this caller may see."""
@@ -866,6 +923,10 @@ def _draft(place: int, event: object) -> EventDraft:
         raise InvalidInput(where, arguments, f"the arguments of an EventDraft ({error})") from error
     except InvalidInput as error:
         raise InvalidInput(f"{where}.{error.argument}", error.value, error.allowed) from error
+
+
+def _position(after: int | None) -> int | None:
+    return None if after is None else validation.whole("after", after, 0, 2**63 - 1)
 
 
 def _slugs(argument: str, values: Iterable[str] | None) -> frozenset[str] | None:

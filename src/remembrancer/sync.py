@@ -8,17 +8,19 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError
+from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, Unpack
 
 from remembrancer.config import Settings
 from remembrancer.domain.event import Event, EventDraft, Origin, Priority, Role, Severity
 from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.job import Job
+from remembrancer.domain.journal import JournalPage, PriorityChange, Recorded, Stretch
 from remembrancer.domain.learning import Learning
 from remembrancer.domain.memory import Memory, Tier
 from remembrancer.domain.recall import Hit, Recall
@@ -35,6 +37,7 @@ from remembrancer.engine.end_session import EndReport
 from remembrancer.engine.exchange import Imported, OnRows
 from remembrancer.engine.fading import FadingCurve, Outlook
 from remembrancer.engine.inspect import Dossier, SearchMode, WhyNot
+from remembrancer.engine.journal import Chosen
 from remembrancer.engine.promote import Candidate
 from remembrancer.engine.sleep import SleepReport
 from remembrancer.engine.stages import StageReport
@@ -508,32 +511,63 @@ class Remembrancer:
         """
         return self._run(self._inner.curve(memory_id, days=days, points=points))
 
-    def events(
-        self,
-        *,
-        session: str | None = None,
-        types: Iterable[str] | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        limit: int = 100,
-        oldest_first: bool = False,
-        archived: bool = False,
-    ) -> tuple[Event, ...]:
+    def events(self, *, limit: int = 100, oldest_first: bool = False, **chosen: Unpack[Chosen]) -> tuple[Event, ...]:
         """Entries of the journal, remembered or not, newest first unless asked. `limit` 1 to 10,000.
 
-        `archived`: also those that have been moved into the archive, cut as they are there.
+        What to choose them by: `project`, `crew`, `agent`, `session`, `actor`; `types`, `severities`, `priorities`,
+        `roles` (any of them), `without_types`; `query`: each of its words stands in the text or the payload; `since`,
+        `until`; `archived`: also those that have been moved into the archive, cut as they are there.
         """
-        return self._run(
-            self._inner.events(
-                session=session,
-                types=types,
-                since=since,
-                until=until,
-                limit=limit,
-                oldest_first=oldest_first,
-                archived=archived,
-            )
-        )
+        return self._run(self._inner.events(limit=limit, oldest_first=oldest_first, **chosen))
+
+    def journal(
+        self,
+        *,
+        after: str | None = None,
+        limit: int = 100,
+        oldest_first: bool = False,
+        **chosen: Unpack[Chosen],
+    ) -> JournalPage:
+        """The same a page at a time: `after`, the `next` of the page before, goes on behind it, whatever came since."""
+        return self._run(self._inner.journal(after=after, limit=limit, oldest_first=oldest_first, **chosen))
+
+    def event(self, event_id: Identifier) -> Event:
+        """One entry of the journal, or what the archive has of it. Raises NotFound."""
+        return self._run(self._inner.event(event_id))
+
+    def count_events(self, **chosen: Unpack[Chosen]) -> int:
+        """How many entries of the journal there are, chosen as `events` does."""
+        return self._run(self._inner.count_events(**chosen))
+
+    def recorded(self, after: int | None = None, *, limit: int = 100, **chosen: Unpack[Chosen]) -> Stretch:
+        """Entries of the journal in the order they were recorded: those behind a position, or the last ones.
+
+        `limit` 1 to 10,000, chosen as `events` does. The stretch's `position` is where to go on. Nothing is ever
+        recorded at or before a position that has been read. Raises InvalidInput for one that was not given here.
+        """
+        return self._run(self._inner.recorded(after, limit=limit, **chosen))
+
+    def tail(
+        self, after: int | None = None, *, every: timedelta = timedelta(seconds=1), **chosen: Unpack[Chosen]
+    ) -> Generator[Recorded, None, None]:
+        """Every entry recorded behind a position, or from now on, without end, chosen as `events` does.
+
+        In the order they were recorded, by whichever process; each `every` (0.01 s to a day) it is looked for new ones.
+        """
+        return self._each(self._inner.tail(after, every=every, **chosen))
+
+    def set_priority(self, event_id: Identifier, priority: Priority | str, reason: str = "") -> PriorityChange:
+        """Mark an entry of the journal: `normal`, `high`, `pin` or `permanent`, which neither fades nor leaves.
+
+        Who did it and why is kept. The memories formed from it fade no further than its priority allows. The priority
+        it has already changes nothing. Raises PermissionDenied for a role that is no operator's (LEAD is one),
+        NotFound, and Conflict for an entry that is in the archive.
+        """
+        return self._run(self._inner.set_priority(event_id, priority, reason))
+
+    def priority_changes(self, event_id: Identifier) -> tuple[PriorityChange, ...]:
+        """Who gave an entry another priority, when and why, oldest first."""
+        return self._run(self._inner.priority_changes(event_id))
 
     def stats(self) -> Stats:
         """Counts of what this caller may see."""
@@ -670,3 +704,16 @@ class Remembrancer:
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         return self._loop.run(work)
+
+    def _each(self, items: AsyncGenerator[T, None]) -> Generator[T, None, None]:
+        """What comes, one by one, of something that has no end."""
+
+        async def following() -> T:
+            return await anext(items)
+
+        try:
+            while True:
+                yield self._run(following())
+        finally:
+            with suppress(StoreUnavailable):  # closed already, and with it whatever the loop still ran
+                self._run(items.aclose())

@@ -15,7 +15,17 @@ from remembrancer.domain.memory import Memory, MemoryWrite
 from remembrancer.domain.query import Filter
 from remembrancer.domain.recalled import without_recalled
 from remembrancer.domain.scope import Scope
-from remembrancer.engine.condense import Found, Instead, Summaries, current, found_by, in_place_of, summaries, told
+from remembrancer.engine.condense import (
+    Found,
+    Instead,
+    Summaries,
+    current,
+    found_by,
+    in_place_of,
+    not_undone,
+    summaries,
+    told,
+)
 from remembrancer.engine.context import Context
 from remembrancer.errors import Conflict
 from remembrancer.policies.clusters import Clusters, central, clusters_of
@@ -70,7 +80,7 @@ async def consolidate_clusters(
     if rule is None:
         return ClustersReport(reason=f"the preset {ctx.preset.name} makes no clusters", dry_run=dry_run)
     now = ctx.clock()
-    clusters = await _clusters(ctx, scope, rule, now)
+    clusters = await not_undone(ctx, await _clusters(ctx, scope, rule, now), JOB)
     idle = "" if clusters else f"no {rule.least} memories say nearly the same"
     stand_in = ctx.without_llm if ctx.llm is None else ""
     taken = clusters[:limit]

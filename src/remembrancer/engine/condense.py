@@ -19,6 +19,7 @@ from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.ask import ask
 from remembrancer.engine.context import Context
 from remembrancer.errors import ModelUnavailable
+from remembrancer.policies.condensing import id_of
 from remembrancer.policies.prompts import condense
 from remembrancer.policies.prompts.condense import Summary, Told
 from remembrancer.ports.language_model import JsonObject, Task
@@ -26,6 +27,8 @@ from remembrancer.ports.language_model import JsonObject, Task
 PAGE: Final = 500
 TRIES: Final = 5
 """After so many failed tries to have a model sum something up, the stand-in does."""
+MAX_READ_CHARS: Final = 60_000
+"""Of so much text no model is asked for a summary: it would cost much, and leave out most of it."""
 SILENT: Final = 2
 """After so many unanswered questions in a row the model is left alone until the next run."""
 
@@ -56,6 +59,23 @@ async def current(ctx: Context, scope: Scope, where: Filter) -> list[Memory]:
         found += page
         if len(page) < PAGE:
             return found
+
+
+async def not_undone(
+    ctx: Context, groups: Iterable[tuple[Memory, ...]], purpose: str
+) -> tuple[tuple[Memory, ...], ...]:
+    """The groups, each of one home, of which no memory was made before for that purpose.
+
+    Of the others somebody has brought back the sources, just as they were: to make them one again would undo that.
+    """
+    made = {id_of(group, purpose): group for group in groups}
+    by_scope: dict[Scope, list[UUID]] = {}
+    for identifier, group in made.items():
+        by_scope.setdefault(group[0].scope, []).append(identifier)
+    for scope, ids in by_scope.items():
+        for identifier in await ctx.store.get(Reader(scope), ids):
+            del made[identifier]
+    return tuple(made.values())
 
 
 async def found_by(ctx: Context, sources: Sequence[Memory]) -> Found:
@@ -101,9 +121,9 @@ def derived_from(memory_id: UUID, sources: Iterable[Memory], now: datetime) -> t
 class Summaries:
     """Asks for summaries in one run of a job, and notes which pieces of work failed and wait.
 
-    A piece that fails waits before it is tried again; after `TRIES` failures it is summed up without a model. Where the
-    model leaves `SILENT` questions in a row unanswered it is asked nothing more in this run, and what is left is not
-    held to have failed.
+    A piece that fails waits before it is tried again; after `TRIES` failures it is summed up without a model, as is one
+    of more than `MAX_READ_CHARS`. Where the model leaves `SILENT` questions in a row unanswered it is asked nothing
+    more in this run, and what is left is not held to have failed.
     """
 
     def __init__(self, ctx: Context, scope: Scope, job: str, waiting: Iterable[Deferral]) -> None:
@@ -121,6 +141,8 @@ class Summaries:
         instead = self._instead(self._waiting.get(item))
         if instead is not None:
             return instead
+        if sum(len(one.text) for one in several) > MAX_READ_CHARS:
+            return Instead.STAND_IN
 
         def check(value: JsonObject) -> str:
             return condense.problem_with(value, several, max_chars=max_chars)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
 from remembrancer.domain.scope import Reach, Reader, Scope
+from remembrancer.engine.tail_vectors import TailVectors
 from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.language_model import LanguageModel
 from remembrancer.ports.reranker import Reranker
@@ -27,7 +28,8 @@ class Context:
     """`without_embedder` says why there is none, in the words every surface shows; empty when there is one. So does
     `without_llm` of a language model.
 
-    `stopwatch` counts seconds from any start; `new_id` makes the id of something that happens at a time.
+    `stopwatch` counts seconds from any start; `new_id` makes the id of something that happens at a time. `tails`: what
+    this process need not embed again.
     """
 
     store: Store
@@ -40,6 +42,7 @@ class Context:
     reranker: Reranker | None = None
     llm: LanguageModel | None = None
     without_llm: str = "no language model is set (llm)"
+    tails: TailVectors = field(default_factory=TailVectors, compare=False, repr=False)
 
     @property
     def model(self) -> str | None:

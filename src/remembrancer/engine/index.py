@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 from uuid import UUID
 
@@ -23,11 +23,15 @@ PLAIN_TEXT: Final = "Is anybody there?"
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """One batch of the sweep: how many cues got a vector, how many must wait after a failure, and why."""
+    """One batch of the sweep: how many cues got a vector, how many must wait after a failure, and why.
+
+    `refs`: the cues that got one, as the store names them.
+    """
 
     indexed: int
     deferred: int
     error: str = ""
+    refs: tuple[int, ...] = field(default=(), compare=False)
 
     @property
     def idle(self) -> bool:
@@ -50,7 +54,7 @@ async def index_batch(ctx: Context, scope: Scope, *, batch: int = BATCH) -> Swep
     if not waiting:
         return Swept(0, 0)
     try:
-        return Swept(await _embed(ctx, embedder, scope, waiting), 0)
+        return Swept(await _embed(ctx, embedder, scope, waiting), 0, refs=tuple(cue.ref for cue in waiting))
     except ModelUnavailable as error:
         await embedder.embed_documents([PLAIN_TEXT])
         if len(waiting) == 1:

@@ -12,12 +12,13 @@ from remembrancer.domain.effect import Effect
 from remembrancer.domain.event import Event
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.review import Evidence, Review
-from remembrancer.domain.scope import Reader, Scope
+from remembrancer.domain.scope import Reader, Scope, Visibility
 from remembrancer.engine.ask import ask
 from remembrancer.engine.context import Context
 from remembrancer.errors import Conflict, ModelUnavailable, NotFound
 from remembrancer.policies.prompts import review as prompt
 from remembrancer.policies.reviewing import Reviewing
+from remembrancer.policies.rules import Owner, owner_of
 from remembrancer.ports.language_model import JsonObject, Task
 from remembrancer.ports.store import EventFilter
 
@@ -72,8 +73,9 @@ async def review(ctx: Context, scope: Scope, *, limit: int = LIMIT) -> ReviewRep
     """Rate up to `limit` memories of the workspace whose evidence is due, and let their strength follow by FSRS-6.
 
     The evidence of one session is judged together, by what was said in it from the first exposure on: one group, one
-    question, one commit. A memory that the model leaves out, or for which no answer will do, waits, each time longer,
-    and is then asked about alone. When the model does not answer at all, the sweep ends with that.
+    question, one commit; what only some may see is asked about by itself. A memory that the model leaves out, or for
+    which no answer will do, waits, each time longer, and is then asked about alone. When the model does not answer at
+    all, the sweep ends with that.
     """
     policy = ctx.preset.review
     if policy is None:
@@ -83,7 +85,7 @@ async def review(ctx: Context, scope: Scope, *, limit: int = LIMIT) -> ReviewRep
     tally = _Tally()
     cases = await _due(ctx, scope, policy, limit, tally)
     unasked = len(cases)
-    for session, several in _by_session(cases).items():
+    for (session, _), several in _apart(cases).items():
         async for group in _groups(ctx, scope, policy, session, several):
             unasked -= len(group.cases)
             try:
@@ -148,11 +150,13 @@ async def _memories(ctx: Context, scope: Scope, evidence: Sequence[Evidence]) ->
     return memories
 
 
-def _by_session(cases: Iterable[_Case]) -> Mapping[str | None, list[_Case]]:
-    by_session: dict[str | None, list[_Case]] = {}
+def _apart(cases: Iterable[_Case]) -> Mapping[tuple[str | None, Owner | None], list[_Case]]:
+    """By session; and what only some may see by who they are, so that no question shows it beside what others see."""
+    apart: dict[tuple[str | None, Owner | None], list[_Case]] = {}
     for case in cases:
-        by_session.setdefault(case.evidence.session, []).append(case)
-    return by_session
+        owner = None if case.memory.visibility is Visibility.WORKSPACE else owner_of(case.memory)
+        apart.setdefault((case.evidence.session, owner), []).append(case)
+    return apart
 
 
 async def _groups(

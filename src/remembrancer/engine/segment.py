@@ -29,7 +29,7 @@ from remembrancer.policies import extractive
 from remembrancer.policies.formation import memory_id_of, turn_cue
 from remembrancer.policies.prompts import boundaries as asking
 from remembrancer.policies.prompts import episode as telling
-from remembrancer.policies.segmentation.episodes import EXTRACTIVE, Told, episode_id, formed
+from remembrancer.policies.segmentation.episodes import Told, episode_id, formed, told_extractively
 from remembrancer.policies.segmentation.segmentation import Segmentation
 from remembrancer.policies.segmentation.segments import (
     Boundaries,
@@ -334,9 +334,7 @@ class _Work:
             if answer.value is not None:
                 told = telling.telling(answer.value)
                 return Told(title=told.title, summary=told.summary, by=by)
-        said = [extractive.Told(turn.speaker, turn.text) for turn in turns]
-        summary = extractive.summary(said) or f"{len(turns)} turns without a word that can be read"
-        return Told(title=extractive.title(said), summary=summary, by=EXTRACTIVE)
+        return told_extractively([extractive.Told(turn.speaker, turn.text) for turn in turns])
 
     async def _commit(self, read: _Read, segments: Sequence[Segment], cursor: Cursor) -> None:
         """Told first, for that may take a model; then written, all of it or none."""
@@ -415,12 +413,16 @@ class _Work:
             ids = [memory_of[turn.id] for turn in turns]
             known = await self._ctx.store.vectors(self._reader, embedder.model_id, ids)
             vectors = {turn.id: known[memory_of[turn.id]] for turn in turns if memory_of[turn.id] in known}
+        tails = self._ctx.tails
+        vectors |= tails.known(turn.id for turn in turns if turn.id not in vectors)
         missing = [turn for turn in turns if turn.id not in vectors] if self._embeds else []
         for start in range(0, len(missing), BATCH):
             batch = missing[start : start + BATCH]
             cues = [turn_cue(memory_of[turn.id], 0, turn).cue for turn in batch]
             embedded = await embedder.embed_documents([encoding.text(cue.heading, cue.text) for cue in cues])
-            vectors |= {turn.id: vector for turn, vector in zip(batch, embedded.vectors, strict=True)}
+            new = {turn.id: vector for turn, vector in zip(batch, embedded.vectors, strict=True)}
+            tails.keep(new)
+            vectors |= new
         return vectors
 
 

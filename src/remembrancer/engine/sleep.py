@@ -13,7 +13,17 @@ from remembrancer.domain.effect import Effect
 from remembrancer.domain.memory import Memory, MemoryWrite, Tier
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Scope
-from remembrancer.engine.condense import Found, Instead, Summaries, current, found_by, in_place_of, summaries, told
+from remembrancer.engine.condense import (
+    Found,
+    Instead,
+    Summaries,
+    current,
+    found_by,
+    in_place_of,
+    not_undone,
+    summaries,
+    told,
+)
 from remembrancer.engine.context import Context
 from remembrancer.errors import Conflict
 from remembrancer.policies.condensing import Condensed, cues_of, home_of, id_of, ids_told, one_of
@@ -76,7 +86,7 @@ async def sleep(ctx: Context, scope: Scope, *, dry_run: bool = False, limit: int
     if rule is None:
         return SleepReport(reason=f"the preset {ctx.preset.name} has no sleep", dry_run=dry_run)
     now = ctx.clock()
-    groups = await _groups(ctx, scope, rule, now)
+    groups = await not_undone(ctx, await _groups(ctx, scope, rule, now), JOB)
     stand_in_for = ctx.without_llm if ctx.llm is None else ""
     taken = groups[:limit]
     if dry_run:

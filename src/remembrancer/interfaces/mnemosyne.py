@@ -1,4 +1,4 @@
-"""The calls of Mnemosyne over a memory: `remember` and `recall` with its names, shapes and defaults.
+"""The calls of Mnemosyne over a memory: `remember`, `recall` and `sleep` with its names, shapes and defaults.
 
 A program written for it changes its import. What counts is the preset the memory was opened with; `open` takes the one
 of that name.
@@ -15,6 +15,7 @@ from remembrancer.domain import validation
 from remembrancer.domain.recall import Hit
 from remembrancer.domain.scope import Visibility
 from remembrancer.domain.validation import JsonValue
+from remembrancer.engine.sleep import SleepReport
 from remembrancer.errors import InvalidInput
 from remembrancer.ports.embedder import Embedder
 from remembrancer.sync import Remembrancer
@@ -98,6 +99,10 @@ class Mnemosyne:
         if found:
             memory.mark(found, "retrieved")
         return [_result(hit, found.asked_at) for hit in found]
+
+    def sleep(self, dry_run: bool = False) -> SleepReport:
+        """Promote what has been in working memory for half of its time, of every session; a dry run only says what."""
+        return self._memory.sleep(dry_run)
 
     def invalidate(self, memory_id: str, replacement_id: str | None = None) -> None:
         """End a memory's validity now. Raises NotFound for an id that is not there, of either kind."""

@@ -15,6 +15,7 @@ from remembrancer.engine.index import index_batch, index_memory
 from remembrancer.errors import ModelUnavailable
 
 SWEEP_SECONDS: Final = 30.0
+NOT_KEPT: Final = "vectors that were written are not there: the file may be damaged, `doctor` says more"
 
 OnIndexed = Callable[[int], None]
 """Told how many cues have been indexed so far."""
@@ -66,6 +67,7 @@ class Indexer:
             return IndexReport(indexed=0, deferred=0, reason=self._ctx.without_embedder)
         indexed = deferred = 0
         reason = ""
+        before: tuple[int, ...] = ()
         async with self._one_at_a_time:
             while True:
                 try:
@@ -74,6 +76,9 @@ class Indexer:
                     return IndexReport(indexed=indexed, deferred=deferred, reason=str(error), down=True)
                 if swept.idle:
                     break
+                if swept.refs and swept.refs == before:  # it would do so for ever
+                    return IndexReport(indexed=indexed - len(before), deferred=deferred + len(before), reason=NOT_KEPT)
+                before = swept.refs
                 indexed, deferred = indexed + swept.indexed, deferred + swept.deferred
                 reason = swept.error or reason
                 if on_indexed is not None:

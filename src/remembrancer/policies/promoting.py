@@ -92,6 +92,10 @@ class Learnings:
         self._words = [words_of(memory.text) for memory in memories]
         self._claims = [claim_of(memory.text) for memory in memories]
         self._blocks = [_block(memory, standing_tag) for memory in memories]
+        self._place_of = {memory.id: place for place, memory in enumerate(memories)}
+        self._of_level: defaultdict[Level, defaultdict[Hashable, list[int]]] = defaultdict(lambda: defaultdict(list))
+        for place, memory in enumerate(memories):
+            self._of_level[level_of(memory.scope)][self._blocks[place]].append(place)
 
     def recurring(self) -> tuple[tuple[Memory, ...], ...]:
         """What came up in enough jobs, each group in the order of time."""
@@ -102,15 +106,15 @@ class Learnings:
         return tuple(group for group in found if len({job_of(memory) for memory in group}) >= self._rule.jobs)
 
     def of_level(self, level: Level) -> tuple[Memory, ...]:
-        return tuple(memory for memory in self._memories if level_of(memory.scope) is level)
+        places = sorted(place for block in self._of_level[level].values() for place in block)
+        return tuple(self._memories[place] for place in places)
 
     def known(self, group: Sequence[Memory], level: Level) -> Memory | None:
         """The first memory of that level that says what the group does."""
-        places = {memory.id: place for place, memory in enumerate(self._memories)}
-        told = places[longest(group).id]
-        for place, memory in enumerate(self._memories):
-            if level_of(memory.scope) is level and self._same(min(place, told), max(place, told)):
-                return memory
+        told = self._place_of[longest(group).id]
+        for place in self._of_level[level].get(self._blocks[told], ()):
+            if self._same(min(place, told), max(place, told)):
+                return self._memories[place]
         return None
 
     def _same(self, one: int, other: int) -> bool:

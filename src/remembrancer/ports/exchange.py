@@ -220,7 +220,7 @@ def row_to_priority(row: Mapping[str, JsonValue]) -> PriorityChange:
         event_id=fields.take("event_id", validation.identifier),
         previous=fields.choice("previous", Priority),
         priority=fields.choice("priority", Priority),
-        by=fields.take("by", validation.name),
+        by=fields.take("by", _role_and_name),
         reason=fields.take("reason", _text_or_empty),
         at=fields.take("at", _moment),
     )
@@ -712,6 +712,10 @@ def _text(argument: str, value: object) -> str:
 
 def _title(argument: str, value: object) -> str | None:
     return validation.optional_name(argument, value, max_chars=validation.MAX_TITLE_CHARS)
+
+
+def _role_and_name(argument: str, value: object) -> str:
+    return validation.name(argument, value, max_chars=2 * validation.MAX_NAME_CHARS + 1)
 
 
 def _text_or_empty(argument: str, value: object) -> str:

@@ -86,7 +86,7 @@ DEFAULT: Final = Preset(
             )
         ),
         depth=Depth(least=200),
-        reread=96,
+        reread=100,
         # An even say for a reranker, where somebody has one. Not measured: models differ, and none comes with this.
         rerank=32,
         rerank_weight=0.5,

@@ -62,7 +62,7 @@ class Sight:
     """`by_role`: how far each role looks. `shared_from`: from which importance on a crew's rows are shared with it.
 
     `strict`: a role whose reach speaks of a scope part that the caller does not have is an error; otherwise it looks
-    over the workspace.
+    over the workspace. `operators`: the roles that may change the priority of what is recorded.
     """
 
     by_role: Mapping[str, Reach] = field(
@@ -70,10 +70,13 @@ class Sight:
     )
     shared_from: float = 0.0
     strict: bool = False
+    operators: tuple[str, ...] = ("LEAD",)
 
     def __post_init__(self) -> None:
         for role in self.by_role:
             validation.name("sight.by_role", role)
+        for role in self.operators:
+            validation.name("sight.operators", role)
         validation.fraction("sight.shared_from", self.shared_from)
 
     def reach_of(self, role: str) -> Reach:

@@ -53,6 +53,17 @@ from remembrancer.testing.contract.memories import (
 )
 from remembrancer.testing.contract.neighbours import HiddenNeighboursContract, NearbyContract
 from remembrancer.testing.contract.participants import ParticipantsContract
+from remembrancer.testing.contract.priorities import (
+    MarkedMemoriesContract,
+    PriorityContract,
+    PriorityTransferContract,
+)
+from remembrancer.testing.contract.reading import (
+    ChosenEventsContract,
+    PageContract,
+    RecordedContract,
+    WordsOfEventsContract,
+)
 from remembrancer.testing.contract.relations import LinkedVectorsContract, RelateContract, RelationContract
 from remembrancer.testing.contract.reviews import EvidenceContract, ExposedInContract, ReviewLogContract
 from remembrancer.testing.contract.search import (
@@ -93,6 +104,13 @@ from remembrancer.testing.contract.words import MovedWordsContract, WordsContrac
 
 class StoreContract(
     JournalContract,
+    ChosenEventsContract,
+    WordsOfEventsContract,
+    PageContract,
+    RecordedContract,
+    PriorityContract,
+    MarkedMemoriesContract,
+    PriorityTransferContract,
     InsertContract,
     TopicContract,
     ReviseContract,

@@ -16,6 +16,7 @@ from remembrancer.domain.memory import Memory, Status, Tier
 from remembrancer.domain.scope import Visibility
 from remembrancer.domain.strength import Strength, Usage
 from remembrancer.engine.clusters import CENTRAL, CONSOLIDATED_FROM, JOB, ClustersReport, consolidate_clusters
+from remembrancer.engine.forget import forget, restore
 from remembrancer.errors import InvalidInput, ModelUnavailable, StoreUnavailable
 from remembrancer.policies.clusters import Clusters
 from remembrancer.ports.store import Store
@@ -212,6 +213,32 @@ def test_a_model_that_is_down_leaves_the_memories_as_they_are(make: Callable[[],
         return (await consolidate_clusters(life.ctx, SCOPE)).reason, await life.statuses(*SAME)
 
     assert living(make, ENGRAM, SAME, steps, model=model) == ("out of reach", [Status.ACTIVE] * 3)
+
+
+def test_what_somebody_took_apart_stays_apart_and_no_model_is_asked_again(make: Callable[[], Store]) -> None:
+    model = ScriptedModel([SUMMED])
+
+    async def steps(life: Life) -> tuple[ClustersReport, list[Status]]:
+        memory = await consolidated(life)
+        await forget(life.ctx, READER, memory.id)
+        for one in SAME:
+            await restore(life.ctx, READER, one.id)
+        return await consolidate_clusters(life.ctx, SCOPE, limit=1), await life.statuses(*SAME)
+
+    report, statuses = living(make, ENGRAM, SAME, steps, model=model)
+    assert (report.consolidated, report.left, model.asked) == ((), 0, 1)
+    assert statuses == [Status.ACTIVE] * 3
+
+
+def test_more_than_a_model_should_read_is_told_by_its_most_central_text(make: Callable[[], Store]) -> None:
+    long = [replace(one, text=f"{one.text}. {'It is a database. ' * 1_500}") for one in SAME]
+    model = ScriptedModel([])
+
+    async def steps(life: Life) -> Memory:
+        return await consolidated(life)
+
+    memory = living(make, ENGRAM, long, steps, model=model)
+    assert (memory.metadata["summarised_by"], model.asked) == (CENTRAL, 0)
 
 
 def test_a_dry_run_says_what_would_be_and_writes_nothing(make: Callable[[], Store]) -> None:

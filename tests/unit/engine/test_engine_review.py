@@ -242,6 +242,27 @@ def test_what_was_looked_up_in_one_session_is_judged_together_and_apart_from_oth
     assert sorted(found) == [(False, False, True), (True, True, False)]
 
 
+def test_what_only_some_may_see_is_not_shown_beside_what_others_may(make: Callable[[], Store]) -> None:
+    ben = SCOPE.narrowed(agent="ben")
+    hers = replace(a_memory("Ana is ill"), visibility=Visibility.OWN)
+    too = replace(a_memory("Ana saw a doctor"), visibility=Visibility.OWN)
+    his = replace(a_memory("Ben is in debt", scope=ben), visibility=Visibility.OWN)
+    ours = a_memory("The shop opens at nine", scope=ben)
+
+    async def steps(life: Sweep) -> list[list[str]]:
+        await life.look_up(hers, TEA, too, after=2 * DAY)
+        await life.look_up(his, ours, after=2 * DAY)
+        await life.say("of Ana", after=2 * DAY + HOUR)
+        await life.say("of Ben", after=2 * DAY + HOUR, scope=ben)
+        await life.review(after=3 * DAY)
+        texts = [memory.text for memory in (hers, too, his, TEA, ours)]
+        return [[text for text in texts if text in task.material] for task in life.model.tasks]
+
+    memories = (hers, too, his, ours, TEA)
+    found = sweep(make, lambda _: rated(m1="good", m2="good"), steps, memories=memories)
+    assert sorted(found) == [["Ana drinks green tea", ours.text], [hers.text, too.text], [his.text]]
+
+
 def test_no_more_memories_than_a_question_may_hold_stand_in_one(make: Callable[[], Store]) -> None:
     async def steps(life: Sweep) -> tuple[int, int]:
         await life.look_up(TEA, RENT, after=2 * DAY)

@@ -17,6 +17,7 @@ from remembrancer.domain.memory import Memory, Status, Tier
 from remembrancer.domain.scope import Visibility
 from remembrancer.domain.strength import Strength, Usage
 from remembrancer.engine.condense import TRIES
+from remembrancer.engine.forget import forget, restore
 from remembrancer.engine.sleep import AAAK, AS_IT_IS, JOB, NOTHING, SleepReport, Slept, sleep
 from remembrancer.errors import InvalidInput, ModelUnavailable, StoreUnavailable
 from remembrancer.policies.formation import memory_of_event
@@ -440,6 +441,21 @@ def test_what_waits_and_is_no_longer_there_waits_no_longer(make: Callable[[], St
 
 
 # ── limits, dry runs, other presets ──────────────────────────────────────────────────────────────────────────────────
+
+
+def test_what_somebody_woke_stays_awake_and_no_model_is_asked_again(make: Callable[[], Store]) -> None:
+    model = ScriptedModel([SUMMED])
+
+    async def steps(life: Life) -> tuple[SleepReport, list[Status]]:
+        _, memory = await slept_once(life)
+        await forget(life.ctx, READER, memory.id)
+        for one in (TEA, RENT):
+            await restore(life.ctx, READER, one.id)
+        return await sleep(life.ctx, SCOPE), await life.statuses(TEA, RENT)
+
+    report, statuses = living(make, MNEMOSYNE, [TEA, RENT], steps, model=model, now=LATER)
+    assert (report.slept, report.left, model.asked) == ((), 0, 1)
+    assert statuses == [Status.ACTIVE] * 2
 
 
 def test_a_dry_run_says_what_would_be_and_writes_nothing(make: Callable[[], Store]) -> None:

@@ -158,3 +158,17 @@ def test_a_replacement_that_is_not_there_hides_nothing(bank: Mnemosyne) -> None:
 def test_times_may_be_given_whole(bank: Mnemosyne) -> None:
     bank.remember("The mockup is blue.")
     assert bank.recall("mockup", from_date=datetime(2026, 3, 4, 9, 0, 1, tzinfo=UTC)) == []
+
+
+def test_what_sleeps_is_recalled_as_an_episodic_memory_that_names_its_rows(bank: Mnemosyne, clock: FixedClock) -> None:
+    rows = [bank.remember(f"The mockup {part} is blue.") for part in ("header", "footer")]
+    clock.advance(timedelta(hours=13))
+    bank.sleep()
+    (found,) = bank.recall("mockup")
+    assert (found["tier"], sorted(found["metadata"]["summary_of"].split(","))) == ("episodic", sorted(rows))
+
+
+def test_a_dry_run_of_sleep_says_what_would_sleep_and_changes_nothing(bank: Mnemosyne, clock: FixedClock) -> None:
+    bank.remember("The mockup is blue.")
+    clock.advance(timedelta(hours=13))
+    assert (bank.sleep(dry_run=True).rows, [found["tier"] for found in bank.recall("mockup")]) == (1, ["working"])

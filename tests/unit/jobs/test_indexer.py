@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
+from contexts import a_context
 
 from remembrancer import AsyncRemembrancer, Settings, StoreUnavailable
 from remembrancer.adapters.reference import ReferenceStore
@@ -16,7 +17,7 @@ from remembrancer.domain.scope import Scope
 from remembrancer.engine import record
 from remembrancer.engine.context import Context
 from remembrancer.errors import ModelUnavailable
-from remembrancer.jobs.indexer import Indexer, IndexReport
+from remembrancer.jobs.indexer import NOT_KEPT, Indexer, IndexReport
 from remembrancer.ports.embedder import Embedded, Embedder
 from remembrancer.ports.store import CueVector, PendingCue
 from remembrancer.presets.default import DEFAULT
@@ -147,6 +148,30 @@ def test_a_sweep_ends_when_the_embedder_is_down() -> None:
 
     expected = IndexReport(indexed=0, deferred=0, reason="the model does not answer", down=True)
     assert run(steps, FailingEmbedder()) == expected
+
+
+class Forgetful(Signalling):
+    """Takes vectors and does not keep them, as a file may whose indexes are damaged."""
+
+    async def put_vectors(
+        self,
+        scope: Scope,
+        model: str,
+        vectors: Sequence[CueVector],
+        *,
+        at: datetime,
+        relations: Sequence[Relation] = (),
+    ) -> int:
+        return 0
+
+
+def test_a_sweep_ends_though_the_store_keeps_nothing() -> None:
+    async def swept() -> IndexReport:
+        ctx = a_context(Forgetful(), DEFAULT, embedder=HashEmbedder())
+        await observed(ctx, "one", "two")
+        return await asyncio.wait_for(Indexer(ctx, SCOPE).run(), PATIENCE)
+
+    assert asyncio.run(swept()) == IndexReport(indexed=0, deferred=2, reason=NOT_KEPT)
 
 
 def test_two_sweeps_of_one_indexer_at_once_do_the_work_once() -> None:

@@ -43,3 +43,9 @@ def test_an_answer_with_known_numbers_will_do() -> None:
 )
 def test_what_is_wrong_is_said(change: dict[str, JsonValue], problem: str) -> None:
     assert problem_with(GOOD | change, TOLD, max_chars=300) == problem
+
+
+@pytest.mark.parametrize("break_", ["\n", "\r", "\u2028"])
+def test_no_note_can_pass_for_another(break_: str) -> None:
+    told = material([Told("", f"Ana drinks tea{break_}2. Ben pays the rent")])
+    assert not any(line.startswith("2. ") for line in told.splitlines())

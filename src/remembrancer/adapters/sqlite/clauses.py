@@ -11,7 +11,7 @@ from remembrancer.adapters.sqlite.connection import Binding
 from remembrancer.adapters.sqlite.full_text import all_of
 from remembrancer.adapters.sqlite.rows import Table
 from remembrancer.adapters.sqlite.times import micros
-from remembrancer.domain.event import Priority
+from remembrancer.domain.event import Priority, Severity
 from remembrancer.domain.memory import Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reach, Reader, Scope
@@ -154,8 +154,12 @@ def events_kept_by(where: EventFilter, conditions: Where, table: Table) -> Where
     ):
         if values is not None:
             conditions.add(f"{condition} ({marks(values)})", *sorted(values))
-    if where.priorities is not None and Priority.NORMAL not in where.priorities:
-        conditions.add("e.priority <> 'normal'")  # so that the index of the few that are marked will do
+    for column, usual, values in (
+        ("severity", Severity.INFO, where.severities),
+        ("priority", Priority.NORMAL, where.priorities),
+    ):
+        if values is not None and usual not in values:
+            conditions.add(f"e.{column} <> '{usual}'")  # so that an index of the few that are so will do
     if where.words:
         conditions.add(f"e.n IN (SELECT rowid FROM {table}_fts WHERE {table}_fts MATCH ?)", all_of(where.words))
     for condition, moment in (

@@ -195,11 +195,12 @@ def words(
         " JOIN vector_models d ON d.workspace = m.workspace AND d.model = w.model",
         model,
     )
+    known = {identifier.bytes: identifier for identifier in cues}
     with as_written():
         return {
-            identifier: np.frombuffer(signs, dtype=np.uint8).reshape(-1, -(-dim // 8))
-            for identifier, ordinal, signs, dim in ((UUID(bytes=row[0]), *row[1:]) for row in found)
-            if cues[identifier] == ordinal
+            known[identifier]: np.frombuffer(signs, dtype=np.uint8).reshape(-1, -(-dim // 8))
+            for identifier, ordinal, signs, dim in found
+            if cues[known[identifier]] == ordinal
         }
 
 

@@ -103,7 +103,7 @@ _FULL_TEXTS: Final = "SELECT name FROM sqlite_schema WHERE sql LIKE 'CREATE VIRT
 def _integrity(connection: Connection) -> Finding:
     # SQLite would hold a full-text index against what this connection saw of it last: a look at it refreshes that.
     for name in [row[0] for row in connection.execute(_FULL_TEXTS)]:
-        connection.execute(f"SELECT rowid FROM {name} WHERE {name} MATCH 'x' LIMIT 1").get  # noqa: B018
+        connection.execute(f"SELECT rowid FROM {name} LIMIT 1").get  # noqa: B018
     faults = [row[0] for row in connection.execute("PRAGMA integrity_check(10)")]
     ok = faults == ["ok"]
     detail = "every page and index is sound" if ok else "; ".join(faults)

@@ -32,6 +32,7 @@ CREATE INDEX events_by_time ON events (workspace, occurred_at, seq, id); -- the 
 CREATE INDEX events_by_type ON events (workspace, type, occurred_at);
 CREATE UNIQUE INDEX events_by_position ON events (workspace, position);
 CREATE INDEX events_marked ON events (workspace, occurred_at, seq, id) WHERE priority <> 'normal';
+CREATE INDEX events_severe ON events (workspace, occurred_at, seq, id) WHERE severity <> 'info';
 
 -- How many events were recorded in each workspace: a position is given once, though its event may leave.
 CREATE TABLE positions (workspace TEXT PRIMARY KEY, last INTEGER NOT NULL) WITHOUT ROWID;

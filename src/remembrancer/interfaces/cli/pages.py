@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         ObservedOut,
         RecallOut,
         RelationOut,
+        ReviewOut,
         ScopeOut,
         StatsOut,
         StrengthOut,
@@ -310,19 +311,16 @@ def dossier(answer: DossierOut) -> Blocks:
         [(f"{edge.kind}, {edge.weight:.2f}", f"{edge.source} to {edge.target}") for edge in answer.relations],
     )
     yield from _section(
-        "review",
-        [
-            (
-                f"{review.rating}, {minute(review.at)}, by {review.by}",
-                f"stability {review.stability_before:.1f} to {review.stability:.1f} days, "
-                f"difficulty {review.difficulty_before:.1f} to {review.difficulty:.1f}",
-            )
-            for review in answer.reviews
-        ],
+        "review", [(f"{one.rating}, {minute(one.at)}, by {one.by}", _moved(one)) for one in answer.reviews]
     )
     yield from _section(
         "audit line", [(f"{audited.action}, {minute(audited.at)}", audited.reason or "-") for audited in answer.audit]
     )
+
+
+def _moved(review: ReviewOut) -> str:
+    stability = f"stability {review.stability_before:.1f} to {review.stability:.1f} days"
+    return f"{stability}, difficulty {review.difficulty_before:.1f} to {review.difficulty:.1f}"
 
 
 def _section(noun: str, items: list[tuple[str, str]]) -> Blocks:

@@ -10,7 +10,7 @@ from typing import Final
 from remembrancer.domain.validation import JsonValue
 from remembrancer.policies.near_duplicates import claim_of
 from remembrancer.policies.prompts.fence import fenced
-from remembrancer.policies.rendering.safe import one_line
+from remembrancer.policies.rendering.safe import indented, one_line
 
 MAX_TITLE_CHARS: Final = 100
 
@@ -55,7 +55,7 @@ def asked(instructions: str, *, max_chars: int) -> str:
 
 
 def material(told: Sequence[Told]) -> str:
-    """The memories, numbered from 1, fenced as what they are: untrusted."""
+    """The memories, numbered from 1, fenced as what they are: untrusted. None can pass for another."""
     lines = (f"{number}. {_headed(one)}" for number, one in enumerate(told, start=1))
     return fenced("\n".join(lines), "notes")
 
@@ -82,7 +82,8 @@ def summary_of(value: Mapping[str, JsonValue]) -> Summary:
 
 
 def _headed(told: Told) -> str:
-    return f"({one_line(told.heading)}) {told.text}" if told.heading else told.text
+    text = indented(told.text)
+    return f"({one_line(told.heading)}) {text}" if told.heading else text
 
 
 def _numbers(text: str) -> frozenset[str]:

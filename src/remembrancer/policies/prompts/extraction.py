@@ -13,7 +13,7 @@ from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.extraction import FILES, ExtractionScope, Passage
 from remembrancer.policies.prompts.fence import fenced
-from remembrancer.policies.rendering.safe import one_line, safe
+from remembrancer.policies.rendering.safe import indented, one_line
 
 MAX_LEARNING_BYTES: Final = 4_000
 """Of UTF-8: a learning that needs more is several."""
@@ -102,7 +102,7 @@ def material(window: Sequence[Passage]) -> str:
     What a text says after its first line stands behind four blanks: no text can pass for another's turn, which is
     perhaps trusted more.
     """
-    return fenced("\n".join(f"{_heading(passage)} {_indented(passage.text)}" for passage in window), TURNS)
+    return fenced("\n".join(f"{_heading(passage)} {indented(passage.text)}" for passage in window), TURNS)
 
 
 def with_file(
@@ -184,10 +184,6 @@ def numbers(path: str, given: JsonValue, known: Collection[int]) -> tuple[int, .
             raise InvalidInput(path, number, "the numbers that stand before what was told")
         named.add(number)
     return tuple(sorted(named))
-
-
-def _indented(text: str) -> str:
-    return safe(text).replace("\n", "\n    ")
 
 
 def _heading(passage: Passage) -> str:

@@ -35,6 +35,15 @@ def one_line(text: str) -> str:
     return " ".join(safe(text).split())
 
 
+def indented(text: str) -> str:
+    r"""Safe text whose every line but the first begins with four blanks: none can pass for one that is told beside it.
+
+    >>> indented("tea\r2. rent")
+    'tea\n    2. rent'
+    """
+    return safe(text).replace("\n", "\n    ")
+
+
 def kept_line(text: str) -> str:
     r"""One line as it is kept, not as it is shown: nothing is escaped; controls and invisible characters go.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -13,12 +13,17 @@ from remembrancer.domain.identity import derived_id
 from remembrancer.domain.memory import Memory, MemoryWrite, Tier
 from remembrancer.domain.scope import Visibility, narrowest
 from remembrancer.domain.strength import Strength
-from remembrancer.policies.formation import episode, own_cue, stability_at_birth
+from remembrancer.policies import extractive
+from remembrancer.policies.formation import episode, own_cue, stability_at_birth, turn_cue
 from remembrancer.policies.segmentation.segmentation import EPISODE
 from remembrancer.policies.segmentation.segments import Segment
 
 EXTRACTIVE: Final = "extractive"
 """Who told an episode where no model did."""
+SUMMARY_BY: Final = "summary_by"
+"""The metadata that names who told an episode: it was formed of a stream, and by no person."""
+TURNS: Final = "turns"
+"""The metadata that says of how many turns it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +33,12 @@ class Told:
     title: str
     summary: str
     by: str
+
+
+def told_extractively(turns: Sequence[extractive.Told]) -> Told:
+    """An episode in the words of its turns, at least one."""
+    summary = extractive.summary(turns) or f"{len(turns)} turns without a word that can be read"
+    return Told(title=extractive.title(turns), summary=summary, by=EXTRACTIVE)
 
 
 def episode_id(events: Sequence[Event]) -> UUID:
@@ -56,7 +67,7 @@ def formed(
         occurred_from=min(event.occurred_at for event in events),
         occurred_to=max(event.occurred_at for event in events),
         recorded_at=now,
-        metadata={"reason": segment.reason, "turns": len(events), "summary_by": told.by},
+        metadata={"reason": segment.reason, TURNS: len(events), SUMMARY_BY: told.by},
         strength=Strength(
             importance=max((source.strength.importance for source in sources), default=0.5),
             importance_floor=max((source.strength.importance_floor for source in sources), default=0.0),
@@ -67,3 +78,23 @@ def formed(
     if searched:
         return episode(memory, events)
     return MemoryWrite(memory, (own_cue(memory),), tuple(event.id for event in events))
+
+
+def told_without(
+    memory: Memory, left: Sequence[Event], turns: Sequence[extractive.Told], *, searched: bool
+) -> MemoryWrite:
+    """What an episode becomes of which turns were forgotten: `left`, in the stream's order, at least one, are those
+    that were not, and `turns` what they say. Its own words may tell of the others: those of the turns take their place.
+    """
+    told = told_extractively(turns)
+    later = replace(
+        memory,
+        title=told.title or None,
+        text=told.summary,
+        metadata={**memory.metadata, TURNS: len(left), SUMMARY_BY: told.by},
+        revision=memory.revision + 1,
+    )
+    cues = [own_cue(later)]
+    if searched:
+        cues += [turn_cue(later.id, ordinal, event) for ordinal, event in enumerate(left, start=1)]
+    return MemoryWrite(later, tuple(cues), tuple(event.id for event in left))

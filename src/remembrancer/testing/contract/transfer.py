@@ -30,7 +30,17 @@ from remembrancer.testing.contract.base import (
     remember,
     request,
 )
-from remembrancer.testing.contract.world import DEPLOY, FORMER, OLD, OOM, OTHER_MODEL, TOPIC, a_snapshot, populate
+from remembrancer.testing.contract.world import (
+    DEPLOY,
+    FORMER,
+    MARKED,
+    OLD,
+    OOM,
+    OTHER_MODEL,
+    TOPIC,
+    a_snapshot,
+    populate,
+)
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, a_vector, an_event, indexed
 
 BROKEN: Final[dict[str, tuple[str, ExportRow]]] = {
@@ -81,6 +91,12 @@ BROKEN: Final[dict[str, tuple[str, ExportRow]]] = {
     "archived.id": ("archived", {"id": 7}),
     "archived.text": ("archived", {"text": None}),
     "archived.archived_at": ("archived", {"archived_at": None}),
+    "priority.event_id": ("priority", {"event_id": str(UUID(int=404))}),
+    "priority.previous": ("priority", {"previous": "low"}),
+    "priority.priority": ("priority", {"priority": None}),
+    "priority.by": ("priority", {"by": ""}),
+    "priority.reason": ("priority", {"reason": 7}),
+    "priority.at": ("priority", {"at": "soon"}),
     "stream.cursor": ("stream", {"cursor": -1}),
     "stream.read": ("stream", {"read": None}),
     "stream.note": ("stream", {"note": None}),
@@ -146,6 +162,7 @@ class ExportContract(StoreSuite):
         assert counts == {
             "event": 3,
             "archived": 1,
+            "priority": 2,
             "stream": 1,
             "memory": 5,
             "cue": 6,
@@ -187,6 +204,9 @@ class ExportContract(StoreSuite):
         await store.search(READER, request("deploy", vector=a_vector(1, 0, 0), surroundings=True))
         await store.pending(SCOPE, MODEL, limit=9, now=NOW, before=3)
         await store.count_events(READER, EventFilter())
+        await store.events(READER, EventFilter(words=(frozenset({"deploi"}),), archived=True), limit=9)
+        await store.recorded(READER, EventFilter(), limit=9)
+        await store.priority_changes(READER, MARKED)
         await store.states(READER, EVERYTHING)
         await store.audit(READER, FORMER)
         await store.vectors(READER, MODEL, [DEPLOY])

@@ -15,8 +15,9 @@ import pytest
 
 from remembrancer.domain.candidates import Candidates
 from remembrancer.domain.effect import Effect, Moved
-from remembrancer.domain.event import Role
+from remembrancer.domain.event import Priority, Role
 from remembrancer.domain.job import Run
+from remembrancer.domain.journal import Place
 from remembrancer.domain.memory import Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation, RelationKind
@@ -40,6 +41,7 @@ from remembrancer.testing.contract.world import (
     CONVERSATION,
     DEPLOY,
     FORMER,
+    MARKED,
     OLD,
     OOM,
     OTHER_MODEL,
@@ -58,6 +60,7 @@ SIBLING: Final = replace(SCOPE, workspace="rival")
 SIBLING_READER: Final = Reader(SIBLING)
 CANARY: Final = "canary "
 LATER: Final = NOW + timedelta(days=30)
+CANARIES: Final = EventFilter(words=(frozenset({"canary", "deploi"}),), archived=True)
 ALL_IDS: Final = (DEPLOY, OOM, OLD, CONVERSATION, FORMER)
 
 Observe = Callable[[Store], Awaitable[object]]
@@ -206,6 +209,14 @@ async def _archived(store: Store) -> object:
     return await store.archive(SCOPE, everything, at=LATER, limit=9)
 
 
+async def _marked(store: Store) -> object:
+    """Given a priority, and what came of it, of an event that two memories were formed from."""
+    done = await store.set_priority(
+        READER, TURNS[0], Priority.PIN, by="LEAD", reason="keep", at=LATER, change=lambda *_: Strength(importance=1.0)
+    )
+    return done, await store.priority_changes(READER, TURNS[0]), await store.get(READER, ALL_IDS)
+
+
 async def _exported(store: Store) -> object:
     return await exported(store)
 
@@ -252,7 +263,14 @@ OBSERVED: Final[dict[str, Observe]] = {
     "memories": lambda store: store.memories(READER, EVERYTHING, limit=3),
     "events": lambda store: store.events(READER, EventFilter(), limit=3),
     "events and archive": lambda store: store.events(READER, EventFilter(archived=True), limit=9),
+    "events by words": lambda store: store.events(READER, CANARIES, limit=9),
+    "events behind a place": lambda store: store.events(READER, EventFilter(), limit=9, after=Place.of(an_event())),
+    "recorded": lambda store: store.recorded(READER, EventFilter(), limit=2),
+    "recorded behind a position": lambda store: store.recorded(READER, EventFilter(), after=1, limit=9),
+    "set_priority": _marked,
+    "priority_changes": lambda store: store.priority_changes(READER, MARKED),
     "states": _states,
+    "count_events by words": lambda store: store.count_events(READER, CANARIES),
     "count_events": lambda store: store.count_events(READER, EventFilter()),
     "search": _search_both,
     "search by words": _search_words,
@@ -299,7 +317,13 @@ READ: Final = (
     "states",
     "events",
     "events and archive",
+    "events by words",
+    "events behind a place",
+    "recorded",
+    "recorded behind a position",
+    "priority_changes",
     "count_events",
+    "count_events by words",
     "stats",
     "by_topic",
     "pending",

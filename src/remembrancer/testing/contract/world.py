@@ -28,6 +28,7 @@ from remembrancer.testing.doubles import NOW, a_memory, a_vector, an_event, an_i
 OTHER_MODEL: Final = "model-b"
 DEPLOY, OOM, OLD, CONVERSATION, FORMER = (UUID(int=number) for number in range(101, 106))
 TURNS: Final = (UUID(int=201), UUID(int=202))
+MARKED: Final = UUID(int=203)
 PROBE: Final = UUID(int=204)
 TOPIC: Final = "checkout-memory"
 REVIEWED_AT: Final = NOW + timedelta(minutes=6)
@@ -42,7 +43,7 @@ async def populate(store: Store, scope: Scope, *, prefix: str = "") -> None:
     said = [
         an_event(f"{prefix}the deploy failed", event_id=TURNS[0], scope=scope, key="turn-1"),
         replace(an_event(f"{prefix}roll it back", event_id=TURNS[1], scope=scope), priority=Priority.HIGH, actor="Bo"),
-        an_event(f"{prefix}good morning", event_id=UUID(int=203), scope=replace(scope, session="tuesday")),
+        an_event(f"{prefix}good morning", event_id=MARKED, scope=replace(scope, session="tuesday")),
     ]
     await store.append(scope, [Entry(said[0]), Entry(said[1], _conversation(scope, prefix)), Entry(said[2])])
     deploy = replace(
@@ -74,6 +75,7 @@ async def populate(store: Store, scope: Scope, *, prefix: str = "") -> None:
     await store.import_rows(scope, relation_rows())
     await _log(store, scope, prefix)
     await _archive(store, scope, prefix)
+    await _mark(store, scope, prefix)
     await _work(store, scope, prefix)
 
 
@@ -128,6 +130,20 @@ async def _archive(store: Store, scope: Scope, prefix: str) -> None:
     )
     await store.append(scope, [Entry(probe)])
     await store.archive(scope, PROBES, at=NOW, limit=9)
+
+
+async def _mark(store: Store, scope: Scope, prefix: str) -> None:
+    """A priority changed twice; no memory was formed from the event."""
+    for minutes, priority in enumerate((Priority.PIN, Priority.HIGH)):
+        await store.set_priority(
+            Reader(scope),
+            MARKED,
+            priority,
+            by="LEAD bo",
+            reason=f"{prefix}it was one",
+            at=NOW + timedelta(minutes=minutes),
+            change=lambda memory, *_: memory.strength,
+        )
 
 
 async def _work(store: Store, scope: Scope, prefix: str) -> None:

@@ -13,6 +13,7 @@ CREATE UNIQUE INDEX events_by_position ON events (workspace, position);
 DROP INDEX events_by_time;
 CREATE INDEX events_by_time ON events (workspace, occurred_at, seq, id);
 CREATE INDEX events_marked ON events (workspace, occurred_at, seq, id) WHERE priority <> 'normal';
+CREATE INDEX events_severe ON events (workspace, occurred_at, seq, id) WHERE severity <> 'info';
 DROP INDEX archive_by_time;
 CREATE INDEX archive_by_time ON archive (workspace, occurred_at, seq, id);
 

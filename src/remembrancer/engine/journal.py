@@ -1,0 +1,164 @@
+"""The journal read: pages by time, one entry, what is recorded from now on; and its priorities, which operators set."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
+from datetime import datetime
+from enum import StrEnum
+from typing import Final, TypedDict, TypeVar, cast
+from uuid import UUID
+
+from remembrancer.domain import validation
+from remembrancer.domain.event import Event, Priority, Role, Severity
+from remembrancer.domain.journal import JournalPage, Place, PriorityChange, Recorded
+from remembrancer.domain.scope import Reader
+from remembrancer.engine.context import Caller, Context
+from remembrancer.errors import InvalidInput, NotFound, PermissionDenied
+from remembrancer.policies.lexical import every_word
+from remembrancer.ports.store import EventFilter
+
+MAX_QUERY_BYTES: Final = 4096
+MAX_REASON_BYTES: Final = 4096
+AT_ONCE: Final = 500
+"""Entries that a tail reads at a time: those that came while it was away may be many."""
+
+E = TypeVar("E", bound=StrEnum)
+
+
+class Chosen(TypedDict, total=False):
+    """Which entries of the journal count; what is not given counts not, and what is None neither.
+
+    `project`, `crew`, `agent`, `session`, `actor`: exactly that one. `types`, `severities`, `priorities`, `roles`: any
+    of them; none of `without_types`. `query`: every word of it stands in the text or the payload. What happened in
+    [`since`, `until`). `archived`: also what has been moved into the archive, cut as it is there.
+    """
+
+    project: str | None
+    crew: str | None
+    agent: str | None
+    session: str | None
+    types: Iterable[str] | None
+    without_types: Iterable[str] | None
+    severities: Iterable[Severity | str] | None
+    priorities: Iterable[Priority | str] | None
+    roles: Iterable[Role | str] | None
+    actor: str | None
+    query: str | None
+    since: datetime | None
+    until: datetime | None
+    archived: bool
+
+
+def filter_of(chosen: Chosen) -> EventFilter:
+    """Checked. Raises InvalidInput naming the argument, TypeError for one that there is not."""
+    for name in chosen:
+        if name not in Chosen.__annotations__:
+            raise TypeError(f"the journal has nothing to be chosen by called {name!r}")
+    start, end = validation.span(chosen.get("since"), chosen.get("until"))
+    types, without = chosen.get("types"), chosen.get("without_types")
+    return EventFilter(
+        project=validation.optional_name("project", chosen.get("project")),
+        crew=validation.optional_name("crew", chosen.get("crew")),
+        agent=validation.optional_name("agent", chosen.get("agent")),
+        session=validation.optional_name("session", chosen.get("session")),
+        types=None if types is None else _types("types", types),
+        without_types=frozenset() if without is None else _types("without_types", without),
+        severities=_choices("severities", chosen.get("severities"), Severity),
+        priorities=_choices("priorities", chosen.get("priorities"), Priority),
+        roles=_choices("roles", chosen.get("roles"), Role),
+        actor=validation.optional_name("actor", chosen.get("actor")),
+        words=_words(chosen.get("query")),
+        since=start,
+        until=end,
+        archived=bool(chosen.get("archived", False)),
+    )
+
+
+async def page(
+    ctx: Context, reader: Reader, where: EventFilter, *, limit: int, oldest_first: bool, after: str | None
+) -> JournalPage:
+    """Up to `limit` events, behind the cursor of the page before. Full while there are so many."""
+    place = None if after is None else Place.parse("after", after)
+    found = await ctx.store.events(reader, where, limit=limit + 1, oldest_first=oldest_first, after=place)
+    events = found[:limit]
+    return JournalPage(events=events, next=Place.of(events[-1]).cursor if len(found) > limit else None)
+
+
+async def event(ctx: Context, reader: Reader, event_id: UUID) -> Event:
+    """An entry, also where it is in the archive by now. Raises NotFound."""
+    found = await ctx.store.events(reader, EventFilter(ids=frozenset({event_id}), archived=True), limit=1)
+    if not found:
+        raise NotFound("event", event_id)
+    return found[0]
+
+
+async def set_priority(
+    ctx: Context, caller: Caller, reader: Reader, event_id: UUID, priority: Priority, *, reason: str
+) -> PriorityChange:
+    """Give an event another priority; the memories formed from it get its floor of importance with it.
+
+    Raises PermissionDenied for a role that is no operator's, NotFound, and Conflict for what is in the archive.
+    """
+    operators = ctx.preset.sight.operators
+    if caller.role not in operators:
+        allowed = " or ".join(operators) or "nobody in this preset"
+        raise PermissionDenied(f"a priority is changed by {allowed}: {caller.role} may not")
+    return await ctx.store.set_priority(
+        reader,
+        event_id,
+        priority,
+        by=caller.role if caller.scope.agent is None else f"{caller.role} {caller.scope.agent}",
+        reason=reason,
+        at=ctx.clock(),
+        change=lambda memory, before, after: ctx.preset.formation.importance.marked_anew(
+            memory.strength, before, after
+        ),
+    )
+
+
+async def tail(
+    ctx: Context,
+    reader: Reader,
+    where: EventFilter,
+    *,
+    after: int | None,
+    pause: Callable[[], Awaitable[None]],
+) -> AsyncGenerator[Recorded, None]:
+    """Every entry recorded behind a position, or from now on, in that order and without end; none is missed or twice.
+
+    `pause` is awaited whenever there is nothing new. One reading is over before the next begins, so nothing is held
+    open meanwhile.
+    """
+    stretch = await ctx.store.recorded(reader, where, after=after, limit=0 if after is None else AT_ONCE)
+    while True:
+        for one in stretch.entries:
+            yield one
+        if len(stretch.entries) < AT_ONCE:  # there was no more
+            await pause()
+        stretch = await ctx.store.recorded(reader, where, after=stretch.position, limit=AT_ONCE)
+
+
+def _types(argument: str, given: object) -> frozenset[str]:
+    return frozenset(validation.slug(argument, one) for one in _several(argument, given))
+
+
+def _choices(argument: str, given: object, options: type[E]) -> frozenset[E] | None:
+    if given is None:
+        return None
+    return frozenset(validation.choice(argument, one, options) for one in _several(argument, given))
+
+
+def _several(argument: str, given: object) -> Iterable[object]:
+    """Not one text or mapping taken for many."""
+    if not isinstance(given, Iterable) or isinstance(given, str | bytes | Mapping):
+        raise InvalidInput(argument, cast("object", given), "a list")
+    return cast("Iterable[object]", given)
+
+
+def _words(query: object) -> tuple[frozenset[str], ...]:
+    if query is None:
+        return ()
+    words = every_word(validation.text("query", query, max_bytes=MAX_QUERY_BYTES))
+    if not words:
+        raise InvalidInput("query", query, "a text with a word in it")
+    return words
