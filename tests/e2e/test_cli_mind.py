@@ -365,6 +365,11 @@ def test_where_nothing_came_up_often_enough_promote_says_so(cli: Cli) -> None:
     assert cli.done("promote", "--preset", "teaparty", "--json").json == {"candidates": []}
 
 
+def test_a_preset_that_promotes_nothing_says_so(cli: Cli) -> None:
+    cli.done("remember", "anything")
+    assert cli.done("promote").out == "This preset does not look for what recurs.\n"
+
+
 # ── stage ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -62,7 +62,9 @@ async def _measured(ctx: Context, scope: Scope, crew: str | None, now: datetime)
     reader = Reader(Scope(workspace=scope.workspace, crew=crew))
     where = Filter(current_at=now, crew=crew)
     vitals = await ctx.store.vitals(reader, where, model=ctx.model, shown_since=now - SHOWN_WITHIN)
-    nearest = await _nearest(ctx, reader, where, vitals.ids) if vitals.with_vector else ()
+    nearest: tuple[float, ...] = ()
+    if vitals.with_vector:
+        nearest = await ctx.store.in_one_thread(lambda: _nearest(ctx, reader, where, vitals.ids))
     metrics = Metrics(
         freshness=health.freshness(now - occurred for occurred in vitals.occurred),
         coverage=health.coverage(vitals.with_vector, 0 if ctx.model is None else len(vitals.ids)),

@@ -15,6 +15,7 @@ from remembrancer.domain.review import Evidence, Review
 from remembrancer.domain.scope import Reader, Scope, Visibility
 from remembrancer.engine.ask import ask
 from remembrancer.engine.context import Context
+from remembrancer.engine.still_said import still_said
 from remembrancer.errors import Conflict, ModelUnavailable, NotFound
 from remembrancer.policies.prompts import review as prompt
 from remembrancer.policies.reviewing import Reviewing
@@ -168,8 +169,9 @@ async def _groups(
         first = cases[start]
         after = first.evidence.at[0]
         said = await _said(ctx, scope, session, after=after, limit=policy.turns)
-        told = prompt.fitting(said, chars=policy.chars)
-        is_all = len(said) < policy.turns and len(told) == len(said)
+        kept = await still_said(ctx, Reader(Scope(workspace=scope.workspace)), said)
+        told = prompt.fitting(kept, chars=policy.chars)
+        is_all = len(said) < policy.turns and len(told) == len(kept)
         end = start + 1
         while end < min(len(cases), start + policy.at_once) and not (first.tried or cases[end].tried):
             last = cases[end].evidence.at[-1]

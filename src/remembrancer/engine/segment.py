@@ -413,9 +413,11 @@ class _Work:
             ids = [memory_of[turn.id] for turn in turns]
             known = await self._ctx.store.vectors(self._reader, embedder.model_id, ids)
             vectors = {turn.id: known[memory_of[turn.id]] for turn in turns if memory_of[turn.id] in known}
+        if not self._embeds:
+            return vectors
         tails = self._ctx.tails
         vectors |= tails.known(turn.id for turn in turns if turn.id not in vectors)
-        missing = [turn for turn in turns if turn.id not in vectors] if self._embeds else []
+        missing = [turn for turn in turns if turn.id not in vectors]
         for start in range(0, len(missing), BATCH):
             batch = missing[start : start + BATCH]
             cues = [turn_cue(memory_of[turn.id], 0, turn).cue for turn in batch]

@@ -13,14 +13,18 @@ import numpy as np
 import pytest
 from contexts import STORES, a_context, over, say
 
+from remembrancer.domain.event import EventDraft
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.review import Rating, Review
 from remembrancer.domain.scope import Reader, Scope, Visibility
 from remembrancer.domain.strength import INITIAL_DIFFICULTY, INITIAL_STABILITY, Exposure
 from remembrancer.engine.context import Context
+from remembrancer.engine.forget import forget
+from remembrancer.engine.record import observe
 from remembrancer.engine.reinforce import MAX_QUERY_CHARS, mark
 from remembrancer.engine.review import JOB, UNRATED, UNSEEN, ReviewReport, review
 from remembrancer.errors import ModelUnavailable, StoreUnavailable
+from remembrancer.policies.formation import memory_id_of
 from remembrancer.policies.fsrs import after_review
 from remembrancer.policies.prompts.review import PURPOSE
 from remembrancer.policies.reviewing import Reviewing
@@ -261,6 +265,19 @@ def test_what_only_some_may_see_is_not_shown_beside_what_others_may(make: Callab
     memories = (hers, too, his, ours, TEA)
     found = sweep(make, lambda _: rated(m1="good", m2="good"), steps, memories=memories)
     assert sorted(found) == [["Ana drinks green tea", ours.text], [hers.text, too.text], [his.text]]
+
+
+def test_what_was_forgotten_of_a_conversation_is_shown_to_no_model(make: Callable[[], Store]) -> None:
+    async def steps(life: Sweep) -> tuple[bool, bool]:
+        await life.look_up(TEA, after=2 * DAY)
+        life.clock.now = NOW + 2 * DAY + HOUR
+        said = await observe(life.ctx, SCOPE, [EventDraft(text="I brew her some"), EventDraft(text="My PIN is 4711")])
+        await forget(life.ctx, Reader(SCOPE), memory_id_of(said[1].event.id))
+        await life.review(after=3 * DAY)
+        [task] = life.model.tasks
+        return "I brew her some" in task.material, "4711" in task.material
+
+    assert sweep(make, [rated(m1="good")], steps) == (True, False)
 
 
 def test_no_more_memories_than_a_question_may_hold_stand_in_one(make: Callable[[], Store]) -> None:

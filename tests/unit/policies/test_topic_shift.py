@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.segmentation.segments import Note, Segment, Turn
-from remembrancer.policies.segmentation.topic_shift import ENDED, LENGTH, TIME_GAP, TOPIC, TopicShift
+from remembrancer.policies.segmentation.segments import ENDED, Note, Segment, Turn
+from remembrancer.policies.segmentation.topic_shift import LENGTH, TIME_GAP, TOPIC, TopicShift
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 SECONDS = timedelta(seconds=20)

@@ -154,12 +154,7 @@ def events_kept_by(where: EventFilter, conditions: Where, table: Table) -> Where
     ):
         if values is not None:
             conditions.add(f"{condition} ({marks(values)})", *sorted(values))
-    for column, usual, values in (
-        ("severity", Severity.INFO, where.severities),
-        ("priority", Priority.NORMAL, where.priorities),
-    ):
-        if values is not None and usual not in values:
-            conditions.add(f"e.{column} <> '{usual}'")  # so that an index of the few that are so will do
+    _add_what_indexes_need(where, conditions)
     if where.words:
         conditions.add(f"e.n IN (SELECT rowid FROM {table}_fts WHERE {table}_fts MATCH ?)", all_of(where.words))
     for condition, moment in (
@@ -170,6 +165,16 @@ def events_kept_by(where: EventFilter, conditions: Where, table: Table) -> Where
         if moment is not None:
             conditions.add(condition, micros(moment))
     return conditions
+
+
+def _add_what_indexes_need(where: EventFilter, conditions: Where) -> None:
+    """What follows from the filter anyway, said so that an index of the few events that are so will do."""
+    for column, usual, values in (
+        ("severity", Severity.INFO, where.severities),
+        ("priority", Priority.NORMAL, where.priorities),
+    ):
+        if values is not None and usual not in values:
+            conditions.add(f"e.{column} <> '{usual}'")
 
 
 def owner(scope: Scope) -> tuple[str, str, str, str]:

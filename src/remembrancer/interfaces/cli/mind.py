@@ -40,8 +40,8 @@ def end_session(
 ) -> None:
     """Say that a session is over.
 
-    Its last episode is formed, what it taught is learned, and what its use of memories counts for is counted, as far
-    as the preset has each of these. Doing it twice changes nothing.
+    Its last episode is formed, what it taught is learned, and the use of memories in it is counted and rated, as far as
+    the preset has each of these. Doing it twice changes nothing.
 
     Example: remembrancer end-session standup-monday
     """
@@ -211,7 +211,7 @@ def promote(
     call: Invocation,
     *,
     memory_id: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="The memory to promote; none: show what could be.")
+        str | None, typer.Argument(metavar="ID", help="The memory to promote; without it what could be is shown.")
     ] = None,
     to: Annotated[str, typer.Option("--to", metavar="LEVEL", help="project or workspace.")] = "workspace",
 ) -> None:
@@ -222,13 +222,15 @@ def promote(
 
     Example: remembrancer promote --preset teaparty
     """
+    from remembrancer.domain.job import Job
     from remembrancer.interfaces.wire import MemoryOut
     from remembrancer.interfaces.wire_life import PromotableOut
 
     with call.opened(create=False) as memory:
         if memory_id is None:
             candidates = memory.promotable()
-            call.answer(PromotableOut.of(candidates), mind_pages.promotable)
+            looked = bool(candidates) or any(state.job is Job.PROMOTE for state in memory.jobs())
+            call.answer(PromotableOut.of(candidates), lambda shape: mind_pages.promotable(shape, looked=looked))
         else:
             promoted = memory.promote(memory_id, to)
             call.answer(MemoryOut.of(promoted), pages.promoted)

@@ -101,9 +101,11 @@ def spending(answer: SpendingOut) -> Blocks:
     yield table
 
 
-def promotable(answer: PromotableOut) -> Blocks:
+def promotable(answer: PromotableOut, *, looked: bool) -> Blocks:
+    """`looked`: whether the preset looks for such at all."""
     if not answer.candidates:
-        yield Text("Nothing came up in enough jobs.", style="dim")
+        nothing = "Nothing came up in enough jobs." if looked else "This preset does not look for what recurs."
+        yield Text(nothing, style="dim")
     for one in answer.candidates:
         yield Shorter(one.memory.text, lead=Text(f"{counted(one.jobs, 'job')}  ", style="cyan"))
         yield indented(Text(str(one.memory.id), style="dim"))

@@ -13,6 +13,8 @@ import numpy as np
 from remembrancer.domain import validation
 from remembrancer.domain.validation import JsonValue
 from remembrancer.policies.segmentation.segments import (
+    ENDED,
+    SURPRISE,
     Boundaries,
     BoundaryQuestion,
     Decision,
@@ -20,12 +22,12 @@ from remembrancer.policies.segmentation.segments import (
     Plan,
     Segment,
     Turn,
+    surprise_in,
 )
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-ENDED: Final = "end of the stream"
 BY_MODEL: Final = "a model's word"
 
 MAX_TURNS: Final = 1_000
@@ -33,7 +35,6 @@ MAX_CHARS: Final = 100_000
 MAX_MINUTES: Final = 60.0 * 24 * 365
 
 # What notes say, by these names.
-SURPRISE: Final = "surprise"
 ABOUT: Final = "about"
 _JUDGED: Final = "judged"
 
@@ -115,12 +116,6 @@ class DualChannel:
             return Decision(segments=plan.settled, note=_note(opened.surprise, last + 1 - question.start, about))
         ended = opened.ended(last, verdict.value if answer is None else BY_MODEL)
         return Decision(segments=(*plan.settled, ended), note=_note(opened.surprise_at(turns[last], verdict)))
-
-
-def surprise_in(note: Note) -> float:
-    """The surprise of the turn that began the segment which is open, in [0, 1]; 0 where the note does not say."""
-    said = note.get(SURPRISE)
-    return min(max(float(said), 0.0), 1.0) if isinstance(said, int | float) else 0.0
 
 
 def about_in(note: Note) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from remembrancer.domain import validation
 from remembrancer.domain.validation import JsonValue
@@ -23,6 +23,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Note = Mapping[str, JsonValue]
+
+ENDED: Final = "end of the stream"
+"""Why the last segment of a stream ends."""
+SURPRISE: Final = "surprise"
+"""What notes call the surprise of the turn that began the open segment."""
+
+
+def surprise_in(note: Note) -> float:
+    """The surprise of the turn that began the segment which is open, in [0, 1]; 0 where the note does not say: nothing
+    came before the first of a stream.
+    """
+    said = note.get(SURPRISE)
+    return min(max(float(said), 0.0), 1.0) if isinstance(said, int | float) else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

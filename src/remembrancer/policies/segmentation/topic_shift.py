@@ -13,12 +13,21 @@ from remembrancer.domain.validation import JsonValue
 from remembrancer.policies.segmentation.evidence import REACH, Reading
 from remembrancer.policies.segmentation.likeness import USUAL, Measure, Usual
 from remembrancer.policies.segmentation.pauses import PACE, Pace
-from remembrancer.policies.segmentation.segments import Boundaries, Decision, Note, Plan, Segment, Turn
+from remembrancer.policies.segmentation.segments import (
+    ENDED,
+    SURPRISE,
+    Boundaries,
+    Decision,
+    Note,
+    Plan,
+    Segment,
+    Turn,
+    surprise_in,
+)
 
 TOPIC: Final = "topic"
 TIME_GAP: Final = "time gap"
 LENGTH: Final = "length"
-ENDED: Final = "end of the stream"
 
 RIVALS: Final = 3
 """A boundary stands only where none of so many after it is better."""
@@ -29,7 +38,6 @@ MAX_FACTOR: Final = 10_000.0
 MAX_EAGERNESS: Final = 100.0
 
 # What notes say, by these names.
-SURPRISE: Final = "surprise"
 _PACE: Final = "pace"
 
 
@@ -124,12 +132,6 @@ class TopicShift:
         for one, other in pairwise(turns):
             paces.append(paces[-1].seen(other.at - one.at, self.gap_factor))
         return paces
-
-
-def surprise_in(note: Note) -> float:
-    """The surprise of the turn that began the open episode; 0 for the first of a stream, which nothing came before."""
-    said = note.get(SURPRISE)
-    return min(max(float(said), 0.0), 1.0) if isinstance(said, int | float) else 0.0
 
 
 def _usual_in(note: Note, measure: Measure) -> Usual:

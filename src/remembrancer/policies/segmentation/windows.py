@@ -9,8 +9,10 @@ from typing import Final
 
 from remembrancer.domain import validation
 from remembrancer.domain.validation import JsonValue
-from remembrancer.policies.segmentation.dual_channel import ABOUT, ENDED, SURPRISE, DualChannel, about_in, surprise_in
+from remembrancer.policies.segmentation.dual_channel import ABOUT, DualChannel, about_in
 from remembrancer.policies.segmentation.segments import (
+    ENDED,
+    SURPRISE,
     Boundaries,
     BoundaryQuestion,
     Decision,
@@ -18,6 +20,7 @@ from remembrancer.policies.segmentation.segments import (
     Plan,
     Segment,
     Turn,
+    surprise_in,
 )
 from remembrancer.policies.segmentation.topic_shift import TopicShift
 

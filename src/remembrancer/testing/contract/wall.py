@@ -6,7 +6,7 @@ whole. A method of the protocol that no observation or attempt covers fails the 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Final, cast
@@ -15,10 +15,10 @@ import pytest
 
 from remembrancer.domain.candidates import Candidates
 from remembrancer.domain.effect import Effect, Moved
-from remembrancer.domain.event import Priority, Role
+from remembrancer.domain.event import Event, Priority, Role
 from remembrancer.domain.job import Run
 from remembrancer.domain.journal import Place
-from remembrancer.domain.memory import Status
+from remembrancer.domain.memory import Memory, Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reach, Reader
@@ -209,10 +209,14 @@ async def _archived(store: Store) -> object:
     return await store.archive(SCOPE, everything, at=LATER, limit=9)
 
 
+def _as_if_important(_memory: Memory, _before: Sequence[Event], _after: Sequence[Event]) -> Strength:
+    return Strength(importance=1.0)
+
+
 async def _marked(store: Store) -> object:
     """Given a priority, and what came of it, of an event that two memories were formed from."""
     done = await store.set_priority(
-        READER, TURNS[0], Priority.PIN, by="LEAD", reason="keep", at=LATER, change=lambda *_: Strength(importance=1.0)
+        READER, TURNS[0], Priority.PIN, by="LEAD", reason="keep", at=LATER, change=_as_if_important
     )
     return done, await store.priority_changes(READER, TURNS[0]), await store.get(READER, ALL_IDS)
 
@@ -266,7 +270,7 @@ OBSERVED: Final[dict[str, Observe]] = {
     "events by words": lambda store: store.events(READER, CANARIES, limit=9),
     "events behind a place": lambda store: store.events(READER, EventFilter(), limit=9, after=Place.of(an_event())),
     "recorded": lambda store: store.recorded(READER, EventFilter(), limit=2),
-    "recorded behind a position": lambda store: store.recorded(READER, EventFilter(), after=1, limit=9),
+    "recorded from the start": lambda store: store.recorded(READER, EventFilter(), after=0, limit=9),
     "set_priority": _marked,
     "priority_changes": lambda store: store.priority_changes(READER, MARKED),
     "states": _states,
@@ -320,7 +324,7 @@ READ: Final = (
     "events by words",
     "events behind a place",
     "recorded",
-    "recorded behind a position",
+    "recorded from the start",
     "priority_changes",
     "count_events",
     "count_events by words",

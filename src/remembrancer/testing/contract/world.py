@@ -142,7 +142,7 @@ async def _mark(store: Store, scope: Scope, prefix: str) -> None:
             by="LEAD bo",
             reason=f"{prefix}it was one",
             at=NOW + timedelta(minutes=minutes),
-            change=lambda memory, *_: memory.strength,
+            change=lambda memory, _before, _after: memory.strength,
         )
 
 
