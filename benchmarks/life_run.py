@@ -183,7 +183,7 @@ async def _told(
         preset=ctx.preset.name,
         model="none" if model is None else model.model_id,
         embedder=ctx.model or "none",
-        days=tuple(running.tally.days),
+        days=tuple(dict(day) for day in running.tally.days),
         seconds=dict(running.tally.seconds),
         catch_up=running.catch_up,
         waiting=await running.waiting(),

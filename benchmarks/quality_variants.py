@@ -89,7 +89,7 @@ def _without(label: str, name: str, signals: AbstractSet[str]) -> Variant:
     ranking = DEFAULT.ranking
     assert ranking.unread is not None
     assert ranking.words_alone is not None
-    reread = 0 if COMPARED <= set(signals) else ranking.reread
+    reread = 0 if set(signals) >= COMPARED else ranking.reread
     less = replace(
         ranking,
         score=_less(ranking.score, signals),

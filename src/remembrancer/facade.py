@@ -625,10 +625,10 @@ class AsyncRemembrancer:
     async def recorded(self, after: int | None = None, *, limit: int = 100, **chosen: Unpack[Chosen]) -> Stretch:
         """Entries of the journal in the order they were recorded: those behind a position, or the last ones.
 
-        `limit` 1 to 10,000, chosen as `events` does. The stretch's `position` is where to go on. Nothing is ever
+        `limit` 0 to 10,000, chosen as `events` does. The stretch's `position` is where to go on. Nothing is ever
         recorded at or before a position that has been read. Raises InvalidInput for one that was not given here.
         """
-        validation.whole("limit", limit, 1, MAX_LISTED)
+        validation.whole("limit", limit, 0, MAX_LISTED)
         where = journal.filter_of(chosen)
         return await self._ctx.store.recorded(self._reader(), where, after=_position(after), limit=limit)
 

@@ -542,7 +542,7 @@ class Remembrancer:
     def recorded(self, after: int | None = None, *, limit: int = 100, **chosen: Unpack[Chosen]) -> Stretch:
         """Entries of the journal in the order they were recorded: those behind a position, or the last ones.
 
-        `limit` 1 to 10,000, chosen as `events` does. The stretch's `position` is where to go on. Nothing is ever
+        `limit` 0 to 10,000, chosen as `events` does. The stretch's `position` is where to go on. Nothing is ever
         recorded at or before a position that has been read. Raises InvalidInput for one that was not given here.
         """
         return self._run(self._inner.recorded(after, limit=limit, **chosen))

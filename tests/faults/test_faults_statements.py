@@ -20,7 +20,8 @@ from remembrancer.adapters.sqlite import database
 from remembrancer.adapters.sqlite.connection import Connection, connect
 from remembrancer.adapters.sqlite.store import SqliteStore
 from remembrancer.domain.effect import Effect, Moved
-from remembrancer.domain.memory import MemoryDraft, Status
+from remembrancer.domain.event import Priority
+from remembrancer.domain.memory import Memory, MemoryDraft, Status
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.stream import Cursor
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
@@ -181,6 +182,17 @@ async def _archive(store: Store) -> object:
     return await store.archive(SCOPE, everything, at=NOW, limit=9)
 
 
+def _lifted(memory: Memory, _before: object, _after: object) -> Strength:
+    return replace(memory.strength, importance=0.9, importance_floor=0.8)
+
+
+async def _mark(store: Store) -> object:
+    """An event that two memories were formed from."""
+    return await store.set_priority(
+        READER, TURNS[0], Priority.PIN, by="LEAD", reason="keep", at=NOW + timedelta(hours=3), change=_lifted
+    )
+
+
 async def _put_snapshot(store: Store) -> object:
     return await store.put_snapshot(SCOPE, a_snapshot(None, score=1.0))
 
@@ -202,6 +214,8 @@ async def _import(store: Store) -> object:
     exposed = [Exposed(memory.id, Exposure.SHOWN, NOW, 0.5)]
     await source.adjust(READER, [memory.id], lambda was: Adjustment(was, "harmed"), at=NOW, exposed=exposed)
     await source.put_snapshot(SCOPE, a_snapshot(None))
+    said = an_event("said").id
+    await source.set_priority(READER, said, Priority.PIN, by="LEAD", reason="", at=NOW, change=_lifted)
     await source.append(SCOPE, [Entry(replace(an_event("a probe"), type="network.probe"))])
     await source.archive(SCOPE, replace(PROBES, before=NOW + timedelta(days=1)), at=NOW, limit=9)
     cursor = Cursor(stream=SCOPE, expected=0, to=1)
@@ -224,6 +238,7 @@ WRITES: Final[dict[str, Write]] = {
     "relate": _relate,
     "commit": _commit,
     "archive": _archive,
+    "mark": _mark,
     "put a snapshot": _put_snapshot,
     "retire": _retire,
     "import": _import,

@@ -33,8 +33,8 @@ from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength, Usage
 from remembrancer.errors import StoreUnavailable, Unsupported
 from remembrancer.policies.formation import analysed
-from remembrancer.policies.lexical import analyse
-from remembrancer.ports.store import Aged
+from remembrancer.policies.lexical import analyse, every_word
+from remembrancer.ports.store import Aged, Entry, EventFilter
 from remembrancer.testing.contract.base import EVERYTHING, exported, request
 from remembrancer.testing.contract.states import LIVED
 from remembrancer.testing.doubles import NOW, a_memory, a_vector, an_event, indexed
@@ -354,9 +354,35 @@ class TestAFileOfTheFifthVersion:
         left = with_store(fifth_file, lambda store: store.stream_events(KESTREL.scope, after=0, limit=9))
         assert (moved, [event.text for event in left]) == (1, ["a kestrel on the roof"])
 
+    def test_finds_its_events_by_their_words(self, fifth_file: Path) -> None:
+        where = EventFilter(words=every_word("owls"))
+        found = with_store(fifth_file, lambda store: store.events(Reader(KESTREL.scope), where, limit=9))
+        assert [event.text for event in found] == ["an owl in the barn"]
+
+    def test_has_its_events_in_the_order_they_were_recorded(self, fifth_file: Path) -> None:
+        async def follow(store: SqliteStore) -> list[tuple[int, str]]:
+            await store.append(
+                KESTREL.scope, [Entry(an_event("a heron", scope=KESTREL.scope, at=SPOKEN[0].occurred_at))]
+            )
+            stretch = await store.recorded(Reader(KESTREL.scope), EventFilter(), after=0, limit=9)
+            return [(one.position, one.event.text) for one in stretch.entries]
+
+        texts = [event.text for event in SPOKEN] + ["a heron"]
+        assert with_store(fifth_file, follow) == list(enumerate(texts, start=1))
+
     def test_is_sound(self, fifth_file: Path) -> None:
         findings = with_store(fifth_file, lambda store: store.check(KESTREL.scope, None))
         assert [finding for finding in findings if not finding.ok] == []
+
+
+def test_what_is_archived_in_a_file_of_the_sixth_version_is_found_by_its_words(tmp_path: Path) -> None:
+    path = tmp_path / "sixth.db"
+    connection = of_version(path, 6)
+    marks = ", ".join("?" * (len(event_bindings(SPOKEN[1], 1)) + 1))
+    connection.execute(f"INSERT INTO archive VALUES (NULL, {marks})", (*event_bindings(SPOKEN[1], 1), micros(NOW)))
+    connection.close()
+    where = EventFilter(words=every_word("owls"), archived=True)
+    assert with_store(path, lambda store: store.count_events(Reader(KESTREL.scope), where)) == 1
 
 
 class TestAnExportOfTheFirstVersion:
@@ -389,7 +415,7 @@ class TestAnExportOfTheFirstVersion:
             rem.import_(export, dry_run=False)
             rem.export(tmp_path / "again.jsonl")
         header, *_ = (tmp_path / "again.jsonl").read_text(encoding="utf-8").splitlines()
-        assert json.loads(header)["version"] == 3
+        assert json.loads(header)["version"] == 4
 
 
 class TestAMigrationThatFails:

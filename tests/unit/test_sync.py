@@ -27,6 +27,9 @@ def rem() -> Iterator[Remembrancer]:
         yield opened
 
 
+BY_ONE = "Generator[Recorded, None, None]"
+
+
 def public(facade: type) -> list[str]:
     return [name for name in vars(facade) if not name.startswith("_")]
 
@@ -43,7 +46,9 @@ def test_both_facades_have_the_same_methods_in_the_same_order() -> None:
 @pytest.mark.parametrize("name", public(AsyncRemembrancer))
 def test_a_method_takes_and_gives_the_same_in_both_facades(name: str) -> None:
     sync, awaited = function(Remembrancer, name), function(AsyncRemembrancer, name)
-    assert inspect.signature(sync) == inspect.signature(awaited)
+    given, gives = inspect.signature(sync), inspect.signature(awaited)
+    assert given.parameters == gives.parameters
+    assert given.return_annotation == gives.return_annotation.replace("AsyncGenerator[Recorded, None]", BY_ONE)
 
 
 @pytest.mark.parametrize("name", sorted(set(public(AsyncRemembrancer)) - {"open", "close", "scope"}))
@@ -54,13 +59,19 @@ def test_a_method_says_the_same_of_itself_in_both_facades(name: str) -> None:
 @pytest.mark.parametrize("name", public(AsyncRemembrancer))
 def test_a_method_is_awaited_in_one_facade_alone_and_in_that_one_unless_it_waits_for_nothing(name: str) -> None:
     awaited = inspect.iscoroutinefunction(function(AsyncRemembrancer, name))
-    assert awaited == (name not in {"scoped", "scope"})
+    assert awaited == (name not in {"scoped", "scope", "tail"})
     assert not inspect.iscoroutinefunction(function(Remembrancer, name))
 
 
 def test_every_argument_reaches_the_memory(rem: Remembrancer, tmp_path: Path) -> None:
     event = rem.observe("The deploy failed", actor="ana", session="monday", key="k")
     assert rem.events(session="monday", types=["message"], limit=1, oldest_first=True) == (event,)
+    assert rem.events(query="deploys", severities=["info"], archived=True) == (event,) == (rem.event(event.id),)
+    assert rem.journal(limit=1, session="monday", after=None).next is None
+    assert (rem.count_events(actor="ana"), rem.recorded(0, limit=0).position) == (1, 0)
+    assert next(rem.tail(0, every=timedelta(hours=1), types=["message"])).event == event
+    changed = rem.scoped(role="LEAD").set_priority(event.id, "high", "it matters")
+    assert rem.priority_changes(event.id) == (changed,)
     memory = rem.recent(limit=1, days=1)[0]
     assert rem.timeline(limit=1, kinds=["message"], session="monday") == (memory,)
     rem.mark([memory.id], "shown")

@@ -17,8 +17,8 @@ from remembrancer.errors import Conflict, InvalidInput, StoreUnavailable
 from remembrancer.ports.store import ExportRow
 
 FORMAT: Final = "remembrancer-export"
-VERSION: Final = 3
-READABLE: Final = (1, 2, 3)
+VERSION: Final = 4
+READABLE: Final = (1, 2, 3, 4)
 """Versions of the file that can be imported: what older ones do not have yet, their rows take as a new row has it."""
 
 OnRows = Callable[[int], None]

@@ -53,11 +53,13 @@ def merges_of(memories: Sequence[Memory], rule: Compaction, *, standing_tag: str
     """What is to be merged, among memories that stand in the order of time.
 
     The most important of a group is kept, of equals the one used most, then the oldest. Only memories of one home, one
-    kind, tier and source meet; what has a topic key is told anew under it and takes no part.
+    kind, tier and source meet; what has a topic key is told anew under it and takes no part. What was merged into one
+    before, and is there again, somebody has brought back: it stays apart from that one.
     """
     several = [memory for memory in memories if memory.topic_key is None and memory.tier in rule.tiers]
     words = [words_of(memory.text) for memory in several]
     claims = [claim_of(memory.text) for memory in several]
+    merged = [_merged_from(memory) for memory in several]
     blocks = [(_place(memory, rule, standing_tag), claim.fixed) for memory, claim in zip(several, claims, strict=True)]
 
     def linked(one: int, other: int) -> bool:
@@ -67,6 +69,8 @@ def merges_of(memories: Sequence[Memory], rule: Compaction, *, standing_tag: str
             and (rule.reworded or words[one] <= words[other] or words[other] <= words[one])
             and not claims[one].difference(claims[other])
             and _same_order(claims[one], claims[other])
+            and str(several[one].id) not in merged[other]
+            and str(several[other].id) not in merged[one]
         )
 
     pairs = alike(words, blocks, least=rule.above)
@@ -84,6 +88,12 @@ def _place(memory: Memory, rule: Compaction, standing_tag: str | None) -> Hashab
     return (home, memory.kind, memory.tier, memory.source, memory.title)
 
 
+def _merged_from(memory: Memory) -> tuple[str, ...]:
+    """The ids of those that it stands for already."""
+    named = memory.metadata.get(MERGED_FROM)
+    return tuple(named.split(",")) if isinstance(named, str) and named else ()
+
+
 def _same_order(one: Claim, other: Claim) -> bool:
     """Whether the words they share come in the same order: "a depends on b" is not "b depends on a"."""
     return [word for word in one.words if word in other.held] == [word for word in other.words if word in one.held]
@@ -96,8 +106,6 @@ def _merge(group: Sequence[Memory], rule: Compaction, standing_tag: str | None) 
     home = home_of(kept, sessions_apart=not rule.across_sessions, standing_tag=standing_tag)
     sessions = {memory.scope.session for memory in group}
     occurred_from, occurred_to = span(group)
-    before = kept.metadata.get(MERGED_FROM)
-    named = [before] if isinstance(before, str) and before else []
     revised = replace(
         kept,
         text=longest.text,
@@ -106,7 +114,7 @@ def _merge(group: Sequence[Memory], rule: Compaction, standing_tag: str | None) 
         occurred_from=occurred_from,
         occurred_to=occurred_to,
         tags=tags_of(group),
-        metadata={**kept.metadata, MERGED_FROM: ",".join([*named, ids_told(gone)])},
+        metadata={**kept.metadata, MERGED_FROM: ",".join([*_merged_from(kept), ids_told(gone)])},
         revision=kept.revision + 1,
         strength=replace(kept.strength, importance_floor=max(memory.strength.importance_floor for memory in group)),
     )

@@ -26,7 +26,7 @@ from remembrancer.presets.spec import Fading, Preset
 STATE: Final = (
     (Signal("importance"), 0.025),
     (Signal("confidence"), 0.025),
-    # Enough to put the newer of two equal answers first; five times as much already buries what is old and exactly right.
+    # Enough to put the newer of two equal answers first; five times as much already buries what is old and right.
     (Signal("retention"), 0.002),
 )
 """What a memory is worth whatever is asked: so little that it decides between equals only."""

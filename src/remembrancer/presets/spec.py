@@ -110,8 +110,8 @@ class Preset:
     nothing by itself. `segmentation`: None forms no episodes. `review`: None rates no use. `facts`: None draws none.
     `extraction`, `rules`, `stages`: None learns nothing of that kind. `key_terms`: None searches by the question.
     `sleep`: None lets working memory be. `clusters`, `compaction`: None puts no memory in the place of several.
-    `promotion`: None tells no learning to more than those it was told to. `retention`: None archives no event. `schedule`: how often each of these is
-    looked to.
+    `promotion`: None tells no learning to more than those it was told to. `retention`: None archives no event.
+    `schedule`: how often each of these is looked to.
     `standing_tag`: memories with it are in every answer, apart from its hits; None: there are none.
     `nudge_after`: how many events of an agent without a `memory.updated` are worth a reminder.
     """

@@ -16,6 +16,7 @@ from remembrancer.domain.memory import Memory, Status
 from remembrancer.domain.scope import Visibility
 from remembrancer.domain.strength import Strength, Usage
 from remembrancer.engine.compact import CompactionReport, Merged, compact
+from remembrancer.engine.forget import restore
 from remembrancer.errors import InvalidInput, StoreUnavailable
 from remembrancer.policies.compacting import MERGED_FROM
 from remembrancer.ports.store import Store
@@ -181,6 +182,16 @@ def test_compacting_twice_changes_nothing(make: Callable[[], Store]) -> None:
         return await exported(life.store) == before, report.reason
 
     assert living(make, TEAPARTY, [BRIEF, LONG, OTHER], steps) == (True, "nothing was written down twice")
+
+
+def test_what_somebody_brought_back_is_not_merged_again_nor_counted_twice(make: Callable[[], Store]) -> None:
+    async def steps(life: Life) -> tuple[list[Status], int]:
+        await compact(life.ctx, SCOPE)
+        await restore(life.ctx, READER, LONG.id)
+        await compact(life.ctx, SCOPE)
+        return await life.statuses(BRIEF, LONG), (await life.memory(BRIEF.id)).strength.usage.retrieved
+
+    assert living(make, TEAPARTY, [BRIEF, LONG], steps) == ([Status.ACTIVE] * 2, 5)
 
 
 def test_a_dry_run_says_what_would_be_and_writes_nothing(make: Callable[[], Store]) -> None:

@@ -1,16 +1,19 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import pytest
 from golden_tables import cells, table
 
-from remembrancer.domain.event import Priority, Severity
+from remembrancer.domain.event import Event, Priority, Severity
+from remembrancer.domain.strength import Strength
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.importance import Importance
 from remembrancer.presets.catalogue import PRESETS
+from remembrancer.testing.doubles import an_event
 
 
 @pytest.mark.parametrize("row", table("importance"), ids=cells)
@@ -46,3 +49,46 @@ def test_a_type_may_matter_less_but_never_less_than_nothing() -> None:
 def test_a_part_out_of_range_is_refused_by_name(given: dict[str, Any], said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
         Importance(**given)
+
+
+PLAIN = an_event("said")
+
+
+def strength(importance: float, floor: float) -> Strength:
+    return Strength(importance=importance, importance_floor=floor)
+
+
+def marked(*priorities: Priority) -> list[Event]:
+    return [replace(PLAIN, priority=priority) for priority in priorities]
+
+
+@pytest.mark.parametrize("priority", Priority)
+def test_a_memory_of_one_event_becomes_what_it_would_have_begun_with(priority: Priority) -> None:
+    importance = Importance()
+    born = {one: strength(importance.of("message", Severity.INFO, one), importance.floor(one)) for one in Priority}
+    for before in Priority:
+        assert importance.marked_anew(born[before], marked(before), marked(priority)) == born[priority]
+
+
+def test_an_importance_that_has_changed_is_lifted_and_not_lowered() -> None:
+    before, after = marked(Priority.NORMAL), marked(Priority.PIN)
+    lifted = Importance().marked_anew(Strength(importance=0.3), before, after)
+    assert (lifted.importance, lifted.importance_floor) == (0.8, 0.8)
+    higher = Importance().marked_anew(Strength(importance=0.9), before, after)
+    assert (higher.importance, higher.importance_floor) == (0.9, 0.8)
+    back = Importance().marked_anew(higher, after, before)
+    assert (back.importance, back.importance_floor) == (0.9, 0.0)
+
+
+def test_a_memory_of_several_events_keeps_the_highest_floor() -> None:
+    before = marked(Priority.PERMANENT, Priority.NORMAL)
+    pinned = Importance().marked_anew(strength(0.95, 0.95), before, marked(Priority.PERMANENT, Priority.PIN))
+    assert pinned == strength(0.95, 0.95)
+    let_go = Importance().marked_anew(pinned, before, marked(Priority.NORMAL, Priority.PIN))
+    assert let_go == strength(0.95, 0.8)
+
+
+def test_nothing_else_of_a_strength_changes_with_a_priority() -> None:
+    lived = Strength(importance=0.5, priority=8, confidence=0.9, stability=30.0, difficulty=4.0)
+    after = Importance().marked_anew(lived, marked(Priority.NORMAL), marked(Priority.HIGH))
+    assert after == replace(lived, importance=0.85, importance_floor=0.85)

@@ -3,10 +3,20 @@ from __future__ import annotations
 import re
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from remembrancer.domain.query import LexicalQuery
 from remembrancer.policies.function_words import FUNCTION_WORDS
-from remembrancer.policies.lexical import MAX_QUERY_TERMS, MAX_TERM_CHARS, analyse, fold, lexical_query, stem
+from remembrancer.policies.lexical import (
+    MAX_QUERY_TERMS,
+    MAX_TERM_CHARS,
+    analyse,
+    every_word,
+    fold,
+    lexical_query,
+    stem,
+)
 
 
 @pytest.mark.parametrize(
@@ -171,3 +181,64 @@ def test_a_lone_s_is_its_own_stem() -> None:
 
 def test_folding_takes_case_accents_and_possessive_away() -> None:
     assert [fold(word) for word in ("Café", "ANA'S", "ÅNGSTRÖM", "كـتـاب")] == ["cafe", "ana", "angstrom", "كتاب"]
+
+
+def has_every_word(question: str, text: str) -> bool:
+    asked, tokens = every_word(question), set(analyse(text).tokens)
+    return bool(asked) and all(words & tokens for words in asked)
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("failing deploys", "the deploy failed"),
+        ("payment-worker", "the payment worker"),
+        ("src/app/main.py", "in src/app/main.py:10"),
+        ("deploy", "the deployFailed hook"),
+        ("O'Brien", "from Mr O’Brien"),
+        ("Ana's", "Ana said"),
+        ("to be or not to be", "not to be, or to be"),
+        ("don't", "I don't"),
+        ("C++", "written in C++"),
+        ("付失", "今天支付失败了"),
+        ("付", "支付"),
+        ("فريق", "الفريق"),
+        ("الفريق", "فريق"),
+        ("מכתב", "והמכתב הזה"),
+        ("ตลาด", "ไปตลาดกัน"),
+        ("한국", "한국어로"),
+        ("🚀", "launch 🚀"),
+        ("18th", "on the 18"),
+    ],
+)
+def test_a_text_that_has_every_word_of_a_question_is_told(question: str, text: str) -> None:
+    assert has_every_word(question, text)
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("deploy failed", "the deploy went well"),
+        ("C++", "plan C"),
+        ("付款", "支付"),
+        ("to be or not", "to be"),
+        ("???", "???"),
+        ("", "anything"),
+    ],
+)
+def test_a_text_without_one_of_the_words_is_told_too(question: str, text: str) -> None:
+    assert not has_every_word(question, text)
+
+
+def test_words_without_a_meaning_are_asked_for_only_where_there_is_nothing_else() -> None:
+    assert (every_word("the deploy"), every_word("the")) == ((frozenset({"deploi"}),), (frozenset({"the"}),))
+
+
+def test_a_long_question_asks_for_its_first_words() -> None:
+    assert len(every_word(" ".join(f"word{n}" for n in range(100)))) == 64
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text())
+def test_a_text_has_every_word_of_itself(question: str) -> None:
+    assert has_every_word(question, f"it was said: {question} , and then") or not every_word(question)

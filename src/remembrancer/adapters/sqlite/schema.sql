@@ -29,7 +29,7 @@ CREATE TABLE events (
 CREATE UNIQUE INDEX events_by_key ON events (workspace, project, crew, agent, key) WHERE key IS NOT NULL;
 CREATE UNIQUE INDEX events_by_stream ON events (workspace, project, crew, agent, session, seq);
 CREATE INDEX events_by_time ON events (workspace, occurred_at, seq, id); -- the order of a page
-CREATE INDEX events_by_type ON events (workspace, type, occurred_at);
+CREATE INDEX events_by_type ON events (workspace, type, occurred_at, seq, id);
 CREATE UNIQUE INDEX events_by_position ON events (workspace, position);
 CREATE INDEX events_marked ON events (workspace, occurred_at, seq, id) WHERE priority <> 'normal';
 CREATE INDEX events_severe ON events (workspace, occurred_at, seq, id) WHERE severity <> 'info';

@@ -29,6 +29,7 @@ from remembrancer.interfaces.cli import (
     evaluate_segmentation,
     fading,
     ingest,
+    journal,
     mind,
     presets,
     read,
@@ -108,7 +109,21 @@ def _vault() -> None:
     """Keep memories in a folder of markdown files."""
 
 
+def _journal() -> None:
+    """Look through the journal: everything that was recorded, remembered or not."""
+
+
 GROUPS: Final = {
+    "journal": (
+        _journal,
+        {
+            "list": journal.list_,
+            "get": journal.get,
+            "count": journal.count,
+            "priority": journal.priority,
+            "tail": journal.tail,
+        },
+    ),
     "vault": (_vault, {"sync": vault.sync, "check": vault.check, "rebuild": vault.rebuild, "watch": vault.watch}),
     "presets": (_presets, {"list": presets.list_, "show": presets.show, "compare": presets.compare}),
     "eval": (

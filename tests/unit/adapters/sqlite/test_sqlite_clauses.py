@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from uuid import UUID
 
 import pytest
@@ -17,7 +17,7 @@ from remembrancer.adapters.sqlite.clauses import events_kept_by, kept_by, seen_b
 from remembrancer.adapters.sqlite.connection import Connection, connect
 from remembrancer.adapters.sqlite.journal import add_event
 from remembrancer.adapters.sqlite.resident.columns import SELECT, MemoryColumns, MemoryRow
-from remembrancer.domain.event import Event
+from remembrancer.domain.event import Event, Priority, Role, Severity
 from remembrancer.domain.memory import Memory, Status, Tier
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reach, Reader, Scope, Visibility
@@ -58,6 +58,27 @@ def event_filters(draw: st.DrawFn) -> EventFilter:
         types=draw(st.none() | st.frozensets(st.sampled_from(["message", "tool.call", "never"]), max_size=2)),
         since=since,
         until=until,
+        project=draw(st.sampled_from([None, None, None, "web"])),
+        crew=draw(st.sampled_from([None, None, None, "platform"])),
+        severities=draw(st.none() | st.frozensets(st.sampled_from(Severity))),
+        priorities=draw(st.none() | st.frozensets(st.sampled_from(Priority))),
+        roles=draw(st.none() | st.frozensets(st.sampled_from(Role))),
+        actor=draw(st.sampled_from([None, None, "Ana"])),
+        words=draw(st.sampled_from([(), (frozenset({"owl"}),), (frozenset({"owl", "hawk"}), frozenset({"a"}))])),
+    )
+
+
+@st.composite
+def events(draw: st.DrawFn) -> Event:
+    at = draw(moments)
+    event = an_event(draw(st.sampled_from(["an owl", "a hawk", "an owl, a hawk"])), scope=draw(scopes), at=at)
+    return replace(
+        event,
+        type=draw(st.sampled_from(["message", "tool.call"])),
+        severity=draw(st.sampled_from(Severity)),
+        priority=draw(st.sampled_from(Priority)),
+        role=draw(st.sampled_from(Role)),
+        actor=draw(st.sampled_from([None, "Ana"])),
     )
 
 
@@ -210,24 +231,17 @@ def test_columns_that_were_brought_up_to_date_keep_what_the_policy_keeps(
     assert kept_by_columns(columns, READER, CURRENT) == kept(later, READER, CURRENT)
 
 
-@settings(max_examples=100, deadline=None)
-@given(
-    st.lists(st.tuples(scopes, moments, st.sampled_from(["message", "tool.call"])), max_size=12),
-    readers(),
-    event_filters(),
-)
+@settings(max_examples=200, deadline=None)
+@given(st.lists(events(), max_size=12), readers(), event_filters())
 def test_the_clauses_keep_what_an_event_filter_says(
-    given_rows: list[tuple[Scope, datetime, str]], reader: Reader, where: EventFilter
+    given_rows: list[Event], reader: Reader, where: EventFilter
 ) -> None:
-    rows = [
-        replace(an_event(event_id=UUID(int=n), scope=scope), occurred_at=at, recorded_at=at, type=kind)
-        for n, (scope, at, kind) in enumerate(given_rows)
-    ]
+    rows = [replace(event, id=UUID(int=n)) for n, event in enumerate(given_rows)]
     connection = connect(":memory:")
     connection.execute(schema.schema_sql())
     for seq, event in enumerate(rows):
-        add_event(connection, event, seq)
-    conditions = events_kept_by(where, seen_by(reader, "e", visibility=False))
+        add_event(connection, event, seq, event.text.replace(",", "").split())
+    conditions = events_kept_by(where, seen_by(reader, "e", visibility=False), "events")
     found = connection.execute(f"SELECT e.id FROM events e WHERE {conditions.sql}", conditions.bindings)
     assert {UUID(bytes=identifier) for (identifier,) in found} == {
         event.id for event in rows if can_see(reader, event.scope, Visibility.WORKSPACE) and _keeps(where, event)
@@ -237,9 +251,16 @@ def test_the_clauses_keep_what_an_event_filter_says(
 def _keeps(where: EventFilter, event: Event) -> bool:
     return (
         (where.ids is None or event.id in where.ids)
+        and where.project in (None, event.scope.project)
+        and where.crew in (None, event.scope.crew)
         and where.agent in (None, event.scope.agent)
         and where.session in (None, event.scope.session)
+        and where.actor in (None, event.actor)
         and event.type not in where.without_types
+        and (where.severities is None or event.severity in where.severities)
+        and (where.priorities is None or event.priority in where.priorities)
+        and (where.roles is None or event.role in where.roles)
+        and all(words & set(event.text.replace(",", "").split()) for words in where.words)
         and (where.recorded_after is None or where.recorded_after < event.recorded_at)
         and (where.types is None or event.type in where.types)
         and (where.since is None or where.since <= event.occurred_at)
@@ -324,6 +345,6 @@ def test_at_the_very_moment_all_three_agree(what: str, where: Filter) -> None:
 def test_an_event_at_the_very_end_is_left_out() -> None:
     connection = connect(":memory:")
     connection.execute(schema.schema_sql())
-    add_event(connection, an_event(at=NOW), 1)
-    conditions = events_kept_by(EventFilter(until=NOW), seen_by(READER, "e", visibility=False))
+    add_event(connection, an_event(at=NOW), 1, ())
+    conditions = events_kept_by(EventFilter(until=NOW), seen_by(READER, "e", visibility=False), "events")
     assert list(connection.execute(f"SELECT e.id FROM events e WHERE {conditions.sql}", conditions.bindings)) == []

@@ -10,9 +10,11 @@ import pytest
 from remembrancer.adapters.sqlite import archive, embeddings, journal, lookup, memories, reviews, schema, streams
 from remembrancer.adapters.sqlite.connection import Connection, connect
 from remembrancer.adapters.sqlite.health import vitals
-from remembrancer.domain.event import Priority
+from remembrancer.domain.event import Priority, Severity
+from remembrancer.domain.journal import Place
 from remembrancer.domain.query import Filter
 from remembrancer.domain.strength import Exposure
+from remembrancer.policies.formation import analysed
 from remembrancer.ports.store import Aged, EventFilter
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, an_event
 
@@ -99,6 +101,44 @@ def test_events_are_read_by_their_ids(connection: Connection) -> None:
     assert steps == ["SEARCH e USING COVERING INDEX sqlite_autoindex_events_1 (workspace=? AND id=?)"]
 
 
+BEHIND = Place.of(an_event())
+
+
+@pytest.mark.parametrize("oldest_first", [True, False])
+def test_a_page_of_the_journal_is_read_in_its_order_from_where_it_begins(
+    connection: Connection, oldest_first: bool
+) -> None:
+    for after, range_ in ((None, ""), (BEHIND, f" AND (occurred_at,seq,id){'>' if oldest_first else '<'}(?,?,?)")):
+        steps = plans(
+            connection,
+            lambda after=after: journal.events(connection, READER, EventFilter(), 9, oldest_first, after),
+            "e",
+            "USE",
+        )
+        assert steps == [f"SEARCH e USING INDEX events_by_time (workspace=?{range_})"]
+
+
+@pytest.mark.parametrize(
+    ("where", "index"),
+    [
+        (EventFilter(priorities=frozenset({Priority.PIN})), "events_marked"),
+        (EventFilter(severities=frozenset({Severity.WARN, Severity.ERROR})), "events_severe"),
+    ],
+)
+def test_what_is_rare_is_read_from_an_index_of_its_own(connection: Connection, where: EventFilter, index: str) -> None:
+    steps = plans(connection, lambda: journal.events(connection, READER, where, 9, False, None), "e")
+    assert steps == [f"SEARCH e USING INDEX {index} (workspace=?)"]
+
+
+def test_what_was_recorded_is_read_from_its_position_on(connection: Connection) -> None:
+    connection.execute("INSERT INTO positions VALUES ('acme', 9)")
+    steps = plans(connection, lambda: journal.recorded(connection, READER, EventFilter(), 7, 9), "e", "positions")
+    assert steps == [
+        "SEARCH positions USING PRIMARY KEY (workspace=?)",
+        "SEARCH e USING INDEX events_by_position (workspace=? AND position>?)",
+    ]
+
+
 def test_streams_that_are_read_to_their_end_are_passed_over(connection: Connection) -> None:
     steps = plans(connection, lambda: streams.tails(connection, SCOPE, 2, NOW, 9, SCOPE), "s", "l", "f", "e")
     assert (
@@ -118,9 +158,9 @@ def test_a_tail_is_looked_up_by_its_stream(connection: Connection) -> None:
 
 
 def test_the_oldest_of_a_type_are_read_from_its_index(connection: Connection) -> None:
-    journal.add_event(connection, an_event(), 1)
+    journal.add_event(connection, an_event(), 1, ())
     aged = Aged(types=frozenset({"mess*"}), keep=frozenset({Priority.PIN}), before=NOW)
-    steps = plans(connection, lambda: archive.archive(connection, SCOPE, aged, NOW, 9), "e", "l", "c")
+    steps = plans(connection, lambda: archive.archive(connection, SCOPE, aged, NOW, 9, analysed), "e", "l", "c")
     assert steps == [
         "SEARCH e USING INDEX events_by_type (workspace=? AND type=? AND occurred_at<?)",
         "SEARCH l USING COVERING INDEX memory_events_by_event (event=?)",

@@ -11,7 +11,9 @@ CREATE UNIQUE INDEX events_by_position ON events (workspace, position);
 
 -- A page of the journal is read in its whole order, from wherever the page before ended.
 DROP INDEX events_by_time;
+DROP INDEX events_by_type;
 CREATE INDEX events_by_time ON events (workspace, occurred_at, seq, id);
+CREATE INDEX events_by_type ON events (workspace, type, occurred_at, seq, id);
 CREATE INDEX events_marked ON events (workspace, occurred_at, seq, id) WHERE priority <> 'normal';
 CREATE INDEX events_severe ON events (workspace, occurred_at, seq, id) WHERE severity <> 'info';
 DROP INDEX archive_by_time;

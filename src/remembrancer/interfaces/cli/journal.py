@@ -1,0 +1,198 @@
+"""Commands for the journal: list, get, count, priority, tail."""
+# ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from remembrancer.errors import InvalidInput
+from remembrancer.interfaces.cli import journal_pages
+from remembrancer.interfaces.cli.invocation import Invocation
+from remembrancer.interfaces.cli.options import TIME, TIMES
+from remembrancer.interfaces.cli.times import optional_time
+
+if TYPE_CHECKING:
+    from remembrancer.engine.journal import Chosen
+
+EventId = Annotated[str, typer.Argument(metavar="ID", help="An event's id, as `journal list` and `observe` print it.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entries:
+    """Options that choose entries of the journal."""
+
+    query: Annotated[
+        str | None, typer.Option("--query", "-q", help="Only with every word of this in the text or the payload.")
+    ] = None
+    type: Annotated[
+        list[str] | None, typer.Option("--type", help="Only of this type; may be repeated: any of them.")
+    ] = None
+    without_type: Annotated[list[str] | None, typer.Option("--without-type", help="None of this type; repeatable.")] = (
+        None
+    )
+    severity: Annotated[
+        list[str] | None, typer.Option("--severity", help="Only info, notice, warn or error; may be repeated.")
+    ] = None
+    priority: Annotated[
+        list[str] | None, typer.Option("--priority", help="Only normal, high, pin or permanent; may be repeated.")
+    ] = None
+    said_as: Annotated[
+        list[str] | None, typer.Option("--as", help="Only of user, assistant, system or tool; may be repeated.")
+    ] = None
+    actor: Annotated[str | None, typer.Option("--actor", help="Only of the one with this name.")] = None
+    in_session: Annotated[str | None, typer.Option("--in-session", help="Only what belongs to this session.")] = None
+    of_agent: Annotated[str | None, typer.Option("--of-agent", help="Only what belongs to this agent.")] = None
+    of_crew: Annotated[str | None, typer.Option("--of-crew", help="Only what belongs to this crew.")] = None
+    of_project: Annotated[str | None, typer.Option("--of-project", help="Only what belongs to this project.")] = None
+    since: Annotated[str | None, typer.Option("--since", metavar=TIME, help=f"Only what happened since: {TIMES}.")] = (
+        None
+    )
+    until: Annotated[
+        str | None, typer.Option("--until", metavar=TIME, help="Only what happened before; as --since.")
+    ] = None
+
+    def chosen(self, call: Invocation) -> Chosen:
+        return {
+            "query": self.query,
+            "types": self.type or None,
+            "without_types": self.without_type or None,
+            "severities": self.severity or None,
+            "priorities": self.priority or None,
+            "roles": self.said_as or None,
+            "actor": self.actor,
+            "session": self.in_session,
+            "agent": self.of_agent,
+            "crew": self.of_crew,
+            "project": self.of_project,
+            "since": optional_time("since", self.since, now=call.now),
+            "until": optional_time("until", self.until, now=call.now),
+        }
+
+
+Archived = Annotated[bool, typer.Option("--archived", help="Also what has been moved into the archive.")]
+
+
+def list_(
+    call: Invocation,
+    *,
+    entries: Entries,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="How many a page, 1 to 10000.")] = 50,
+    oldest_first: Annotated[bool, typer.Option("--oldest-first", help="In the order it happened.")] = False,
+    after: Annotated[
+        str | None, typer.Option("--after", metavar="CURSOR", help="The page after the one that printed this.")
+    ] = None,
+    archived: Archived = False,
+) -> None:
+    """List what is in the journal.
+
+    Everything that was recorded, remembered or not, by when it happened, newest first. A page ends with the cursor of
+    the next one; what is recorded meanwhile moves nothing between pages.
+
+    Example: remembrancer journal list --severity error --since 7d --query "checkout memory"
+    """
+    from remembrancer.interfaces.wire_journal import JournalPageOut
+
+    chosen = entries.chosen(call)
+    chosen["archived"] = archived
+    with call.opened(create=False) as memory:
+        found = memory.journal(after=after, limit=limit, oldest_first=oldest_first, **chosen)
+    call.answer(JournalPageOut.of(found), journal_pages.page)
+
+
+def get(call: Invocation, *, event_id: EventId) -> None:
+    """Show an entry of the journal.
+
+    Its whole text and payload, who said it, where it belongs, and who changed its priority, when and why. Of one in the
+    archive, what is left of it.
+
+    Example: remembrancer journal get 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f
+    """
+    from remembrancer.interfaces.wire_journal import JournalEntryOut
+
+    with call.opened(create=False) as memory:
+        found, changes = memory.event(event_id), memory.priority_changes(event_id)
+    call.answer(JournalEntryOut.of(found, changes), journal_pages.entry)
+
+
+def count(call: Invocation, *, entries: Entries, archived: Archived = False) -> None:
+    """Count what is in the journal.
+
+    Everything that was recorded, or what the same options as those of `journal list` choose of it.
+
+    Example: remembrancer journal count --type tool --severity error --since 24h
+    """
+    from remembrancer.interfaces.wire_journal import JournalCountOut
+
+    chosen = entries.chosen(call)
+    chosen["archived"] = archived
+    with call.opened(create=False) as memory:
+        total = memory.count_events(**chosen)
+    call.answer(JournalCountOut(total=total), journal_pages.counted_entries)
+
+
+def priority(
+    call: Invocation,
+    *,
+    event_id: EventId,
+    priority: Annotated[
+        str, typer.Argument(metavar="PRIORITY", help="normal, high, pin or permanent, which is never archived.")
+    ],
+    reason: Annotated[str, typer.Option("--reason", help="Why: it is kept with the change.")] = "",
+) -> None:
+    """Change the priority of an entry.
+
+    Only an operator may: --role LEAD, unless the preset says otherwise. Who did it, when and why is kept, and `journal
+    get` tells it. The memories formed from the entry fade no further than its priority allows.
+
+    Example: remembrancer journal priority 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f pin --role LEAD --reason "post-mortem"
+    """
+    from remembrancer.interfaces.wire_journal import PriorityChangeOut
+
+    with call.opened(create=False) as memory:
+        change = memory.set_priority(event_id, priority, reason)
+    call.answer(PriorityChangeOut.of(change), journal_pages.changed)
+
+
+def tail(
+    call: Invocation,
+    *,
+    entries: Entries,
+    lines: Annotated[int, typer.Option("--limit", "-n", help="How many of the last entries, 0 to 10000.")] = 10,
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="Then go on with what comes, until interrupted.")
+    ] = False,
+    after: Annotated[
+        int | None, typer.Option("--after", metavar="POSITION", help="Instead of the last: what came behind this.")
+    ] = None,
+    every: Annotated[float, typer.Option("--every", help="With -f: seconds between looks, 0.01 to 86400.")] = 1.0,
+) -> None:
+    """Show what was recorded last, and what comes.
+
+    In the order of recording, whenever it happened and whichever program recorded it. With -f it goes on until it is
+    interrupted, and misses nothing. With --json one document; with -f one for each entry, with its position.
+
+    Example: remembrancer journal tail -f --severity warn --severity error
+    """
+    from remembrancer.interfaces.wire_journal import RecordedOut, StretchOut
+
+    if not 0 <= lines <= 10_000:
+        raise InvalidInput("limit", lines, "a whole number from 0 to 10000")
+    chosen = entries.chosen(call)
+    with call.opened(create=False) as memory:
+        if not follow:
+            call.answer(StretchOut.of(memory.recorded(after, limit=lines, **chosen)), journal_pages.stretch)
+            return
+        if after is None:
+            last = memory.recorded(limit=lines, **chosen)
+            for one in last.entries:
+                call.answer(RecordedOut.of(one), journal_pages.recorded)
+            after = last.position
+        sys.stdout.flush()
+        for one in memory.tail(after, every=timedelta(seconds=every), **chosen):
+            call.answer(RecordedOut.of(one), journal_pages.recorded)
+            sys.stdout.flush()  # whoever reads through a pipe is waiting for it

@@ -1,0 +1,63 @@
+"""A tail that grows is embedded once a turn, however often it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from uuid import UUID
+
+import numpy as np
+from contexts import STORES, a_context, over
+
+from remembrancer.domain.event import EventDraft
+from remembrancer.domain.scope import Scope
+from remembrancer.engine.record import observe
+from remembrancer.engine.segment import segment
+from remembrancer.engine.tail_vectors import TailVectors
+from remembrancer.policies.segmentation.segmentation import Segmentation
+from remembrancer.policies.segmentation.topic_shift import TopicShift
+from remembrancer.ports.embedder import Embedded
+from remembrancer.ports.store import Store
+from remembrancer.presets.default import DEFAULT
+from remembrancer.testing.doubles import NOW, WordHashEmbedder
+
+SCOPE = Scope(workspace="acme", agent="ana", session="monday")
+EAGER = replace(DEFAULT, segmentation=Segmentation(segmenter=TopicShift(), least=1, idle_minutes=60))
+
+
+class _Counting(WordHashEmbedder):
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+
+    async def embed_documents(self, texts: Sequence[str]) -> Embedded:
+        self.texts += texts
+        return await super().embed_documents(texts)
+
+
+def vector(of: float) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
+    return np.array([of], dtype=np.float32)
+
+
+def test_a_turn_of_a_growing_tail_is_embedded_once() -> None:
+    async def steps(store: Store) -> list[str]:
+        embedder = _Counting()
+        ctx = a_context(store, EAGER, embedder=embedder)
+        for number in range(5):
+            text = f"the backup of the checkout database takes hour {number}"
+            await observe(ctx, SCOPE, [EventDraft(text=text, occurred_at=NOW + timedelta(minutes=number))])
+            await segment(ctx, SCOPE)
+        return embedder.texts
+
+    embedded = over(STORES["sqlite"], steps)
+    assert sorted(embedded) == [f"the backup of the checkout database takes hour {number}" for number in range(5)]
+
+
+def test_what_was_not_read_for_the_longest_time_is_let_go_of() -> None:
+    one, two, three = (UUID(int=number) for number in (1, 2, 3))
+    vectors = TailVectors(most=2)
+    vectors.keep({one: vector(1), two: vector(2)})
+    vectors.known([one])
+    vectors.keep({three: vector(3)})
+    assert set(vectors.known([one, two, three])) == {one, three}
