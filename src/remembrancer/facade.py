@@ -767,7 +767,11 @@ class AsyncRemembrancer:
     # ── care ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def forget(self, memory_id: Identifier) -> Memory:
-        """Retire a memory: kept, not recalled, and `restore` undoes it. Raises NotFound."""
+        """Retire a memory: kept, not recalled, and `restore` undoes it.
+
+        An episode that its turn is in is told anew without it. What facts, rules and summaries were drawn from it stay.
+        Raises NotFound, and Conflict where others keep changing the episode meanwhile.
+        """
         return await forget.forget(self._ctx, self._reader(), validation.identifier("memory_id", memory_id))
 
     async def restore(self, memory_id: Identifier) -> Memory:

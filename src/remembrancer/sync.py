@@ -650,7 +650,11 @@ class Remembrancer:
     # ── care ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def forget(self, memory_id: Identifier) -> Memory:
-        """Retire a memory: kept, not recalled, and `restore` undoes it. Raises NotFound."""
+        """Retire a memory: kept, not recalled, and `restore` undoes it.
+
+        An episode that its turn is in is told anew without it. What facts, rules and summaries were drawn from it stay.
+        Raises NotFound, and Conflict where others keep changing the episode meanwhile.
+        """
         return self._run(self._inner.forget(memory_id))
 
     def restore(self, memory_id: Identifier) -> Memory:

@@ -70,8 +70,9 @@ def test_every_argument_reaches_the_memory(rem: Remembrancer, tmp_path: Path) ->
     assert rem.journal(limit=1, session="monday", after=None).next is None
     assert (rem.count_events(actor="ana"), rem.recorded(0, limit=0).position) == (1, 0)
     assert next(rem.tail(0, every=timedelta(hours=1), types=["message"])).event == event
-    changed = rem.scoped(role="LEAD").set_priority(event.id, "high", "it matters")
-    assert rem.priority_changes(event.id) == (changed,)
+    lead = rem.scoped(role="LEAD")
+    changes = (lead.set_priority(event.id, "high", "it matters"), lead.set_priority(event.id, "normal"))
+    assert rem.priority_changes(event.id) == changes
     memory = rem.recent(limit=1, days=1)[0]
     assert rem.timeline(limit=1, kinds=["message"], session="monday") == (memory,)
     rem.mark([memory.id], "shown")

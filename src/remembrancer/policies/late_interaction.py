@@ -87,10 +87,13 @@ class Compared:
         together = np.full(self.nearest.shape[1], np.nan)
         # Each text without a group gets one of its own.
         own = np.where(groups < 0, groups.max(initial=0) + 1 + np.arange(len(groups)), groups)[present]
-        _, place = np.unique(own, return_inverse=True)
-        best = np.full((len(self.nearest), int(place.max(initial=-1)) + 1), -np.inf)
-        np.maximum.at(best, (slice(None), place), self.nearest[:, present])
-        together[present] = np.clip(self.weights @ best, 0.0, 1.0)[place]
+        if not len(present):
+            return together
+        in_groups = np.argsort(own, kind="stable")
+        _, starts = np.unique(own[in_groups], return_index=True)
+        best = np.maximum.reduceat(self.nearest[:, present[in_groups]], starts, axis=1)
+        sizes = np.diff(starts, append=len(present))
+        together[present[in_groups]] = np.repeat(np.clip(self.weights @ best, 0.0, 1.0), sizes)
         return together
 
 

@@ -240,7 +240,7 @@ def test_the_words_of_a_session_count_for_each_of_its_turns() -> None:
         return await asked(ctx, "kestrel barn")
 
     answer = run(steps, WordHashEmbedder(), Ranking(score=score, reread=9), WORDS)
-    together = {hit.memory.text: hit.explanation.signals["session_words"] for hit in answer}
+    together = {hit.memory.text: hit.explanation.signals["session_words"] or 0.0 for hit in answer}
     assert together["kestrel"] == together["barn"]
     assert together["kestrel"] > max(value for value in close(answer).values() if value is not None)
     assert together["owl"] == close(answer)["owl"]
