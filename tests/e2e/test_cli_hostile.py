@@ -15,7 +15,7 @@ HOSTILE = (
 
 def test_hostile_text_is_shown_as_text(cli: Cli) -> None:
     line = json.dumps({"text": HOSTILE, "actor": "[bold]Eve[/bold]", "session": "[blink]s"}).encode()
-    cli.done("observe", "--stdin", stdin=line)
+    event = cli.done("observe", "--stdin", "--json", stdin=line).json["events"][0]["id"]
     memory = cli.done("recent", "--json").json["memories"][0]
     assert memory["text"] == HOSTILE
 
@@ -29,6 +29,9 @@ def test_hostile_text_is_shown_as_text(cli: Cli) -> None:
         ("fading", "--within", "200d"),
         ("show", memory["id"], "--curve"),
         ("presets", "compare", "mirrored markup"),
+        ("journal", "list"),
+        ("journal", "get", event),
+        ("journal", "tail"),
         ("forget", memory["id"], "--undo"),
     ):
         printed = cli.done(*arguments).out

@@ -16,7 +16,7 @@ from remembrancer.errors import StoreUnavailable
 from remembrancer.policies.formation import analysed
 from remembrancer.ports.store import EventFilter
 from remembrancer.testing.contract.base import EVERYTHING, MODEL, exported
-from remembrancer.testing.contract.world import DEPLOY, FORMER, OLD, OOM, OTHER_MODEL, populate
+from remembrancer.testing.contract.world import DEPLOY, FORMER, MARKED, OLD, OOM, OTHER_MODEL, populate
 from remembrancer.testing.doubles import NOW, READER, SCOPE
 
 Read = Callable[[SqliteStore], Awaitable[object]]
@@ -71,6 +71,15 @@ RUINED: Final[dict[str, tuple[str, Read]]] = {
         lambda store: store.events(READER, EventFilter(archived=True), limit=9),
     ),
     "when an event was archived": (f"UPDATE archive SET archived_at = {NEVER}", exported),
+    "the priority that an event was given": (
+        "UPDATE priority_changes SET priority = 'loud' || at",
+        lambda store: store.priority_changes(READER, MARKED),
+    ),
+    "when an event was given a priority": (f"UPDATE priority_changes SET at = {NEVER}", exported),
+    "the role of an event that was recorded": (
+        "UPDATE events SET role = 'ghost'",
+        lambda store: store.recorded(READER, EventFilter(), limit=9),
+    ),
     "the time of a run": (f"UPDATE runs SET ended_at = {NEVER}", lambda store: store.runs(SCOPE)),
     "the time of what waits": (f"UPDATE deferrals SET retry_at = {NEVER}", lambda store: store.deferrals(SCOPE)),
     "when a vector was made": (f"UPDATE embeddings SET indexed_at = {NEVER}", exported),

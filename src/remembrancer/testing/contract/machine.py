@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -18,6 +18,7 @@ from remembrancer.adapters.reference import ReferenceStore
 from remembrancer.domain.effect import Effect, Moved
 from remembrancer.domain.event import Event, Priority, Role
 from remembrancer.domain.job import Run
+from remembrancer.domain.journal import Place
 from remembrancer.domain.memory import Memory, MemoryWrite, Status
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.review import Review
@@ -59,6 +60,12 @@ from remembrancer.testing.contract.histories import (
 from remembrancer.testing.contract.states import as_lists
 from remembrancer.testing.contract.world import a_call, a_review, a_snapshot
 from remembrancer.testing.doubles import NOW, SequentialIds, a_memory, an_event, indexed
+
+EVENTS = (
+    EventFilter(),
+    EventFilter(words=(frozenset({"owl", "barn"}), frozenset({"kestrel"})), archived=True),
+    EventFilter(priorities=frozenset({Priority.PIN, Priority.HIGH}), crew="c1"),
+)
 
 
 class StoreMachine(RuleBasedStateMachine):
@@ -229,6 +236,21 @@ class StoreMachine(RuleBasedStateMachine):
         aged = Aged(types=frozenset({"mess*"}), keep=frozenset({Priority.PIN}), before=before)
         self._both(lambda store: store.archive(scope, aged, at=at, limit=limit))
 
+    @rule(reader=readers, pick=picks, priority=st.sampled_from(Priority), at=moments)
+    def mark(self, reader: Reader, pick: int, priority: Priority, at: datetime) -> None:
+        (event,) = self._events([pick])
+        identifier = self.ids() if event is None else event.id
+
+        def lifted(memory: Memory, before: Sequence[Event], after: Sequence[Event]) -> Strength:
+            pinned = [sum(one.priority is Priority.PIN for one in events) / 8 for events in (before, after)]
+            return replace(memory.strength, importance=min(pinned[0], 1.0), importance_floor=min(pinned[1], 1.0))
+
+        self._both(
+            lambda store: store.set_priority(
+                reader, identifier, priority, by="LEAD", reason="a bird", at=at, change=lifted
+            )
+        )
+
     @rule(
         scope=scopes,
         job=st.sampled_from(["a", "b"]),
@@ -383,7 +405,7 @@ class MachineContract(StoreSuite):
             def __init__(self) -> None:
                 super().__init__(make_store)
 
-        run_state_machine_as_test(Machine, settings=settings(max_examples=25, stateful_step_count=20, deadline=None))
+        run_state_machine_as_test(Machine, settings=settings(max_examples=12, stateful_step_count=20, deadline=None))
 
 
 async def _opened(make_store: Callable[[], Awaitable[Store]]) -> Store:
@@ -417,6 +439,7 @@ async def _lists(store: Store, reader: Reader, ids: list[UUID]) -> object:
         await store.count_events(reader, EventFilter(agent="a1")),
         await store.events(reader, EventFilter(archived=True), limit=100, oldest_first=True),
         await store.count_events(reader, EventFilter(archived=True)),
+        [await _read(store, reader, where) for where in EVENTS],
         await store.relations(reader, ids),
         [(await store.audit(reader, memory_id), await store.reviews(reader, memory_id)) for memory_id in ids],
         [await store.vitals(reader, where, model=MODELS[0], shown_since=NOW) for where in WHERES],
@@ -431,6 +454,16 @@ async def _lists(store: Store, reader: Reader, ids: list[UUID]) -> object:
         await store.by_topic(reader.scope, "t1"),
         replace(stats, bytes=0, memories=_some(stats.memories), vectors=_some(stats.vectors)),
     )
+
+
+async def _read(store: Store, reader: Reader, where: EventFilter) -> object:
+    """A page and the one behind it, what was recorded, and what became of priorities."""
+    first = await store.events(reader, where, limit=2)
+    behind = await store.events(reader, where, limit=2, after=Place.of(first[-1])) if first else ()
+    stretch = await store.recorded(reader, where, limit=3)
+    earlier = await store.recorded(reader, where, after=stretch.position // 2, limit=2)
+    changes = [await store.priority_changes(reader, event.id) for event in first]
+    return first, behind, stretch, earlier, changes, await store.count_events(reader, where)
 
 
 async def _work_lists(store: Store, scope: Scope) -> object:
