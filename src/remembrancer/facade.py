@@ -722,13 +722,11 @@ class AsyncRemembrancer:
 
         What each did, or why it did nothing, by the job's name. Raises StoreUnavailable.
         """
-        jobs = None if only is None else [validation.choice("only", one, Job) for one in _several("only", only)]
-        return await maintenance.maintain(self._sweeper(on_indexed), jobs, force=force)
+        return await maintenance.maintain(self._sweeper(on_indexed), _jobs(only), force=force)
 
     async def work(self, stop: Stop, *, only: Iterable[Job | str] | None = None, on_run: OnRun | None = None) -> None:
         """Run the preset's jobs on their schedule, what was missed first, until `stop` is set, from whatever thread."""
-        jobs = None if only is None else [validation.choice("only", one, Job) for one in _several("only", only)]
-        await worker.work(self._sweeper(None), stop, only=jobs, on_run=on_run)
+        await worker.work(self._sweeper(None), stop, only=_jobs(only), on_run=on_run)
 
     async def jobs(self) -> tuple[JobState, ...]:
         """How each job of the preset stands: its last run, its next, what waits for it, and what failed."""
@@ -931,6 +929,10 @@ def _draft(place: int, event: object) -> EventDraft:
 
 def _position(after: int | None) -> int | None:
     return None if after is None else validation.whole("after", after, 0, 2**63 - 1)
+
+
+def _jobs(only: Iterable[Job | str] | None) -> list[Job] | None:
+    return None if only is None else [validation.choice("only", one, Job) for one in _several("only", only)]
 
 
 def _slugs(argument: str, values: Iterable[str] | None) -> frozenset[str] | None:

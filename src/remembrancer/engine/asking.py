@@ -96,12 +96,10 @@ async def planned_for(
     ctx: Context, reader: Reader, text: str, where: Filter, ranking: Ranking, terms: Sequence[str] = ()
 ) -> Plan:
     """What to search for, with the time of what it counts from looked up. `terms`: the question's key terms."""
-    if ctx.preset.key_terms is not None:
+    keyed = ctx.preset.key_terms
+    if keyed is not None or not ranking.reads_surroundings:
         people = frozenset[str]() if ctx.embedder is None else await _participants(ctx, reader, where)
-        return ctx.preset.key_terms.plan(text, terms, people)
-    if not ranking.reads_surroundings:
-        people = frozenset[str]() if ctx.embedder is None else await _participants(ctx, reader, where)
-        return plan(text, people)
+        return plan(text, people) if keyed is None else keyed.plan(text, terms, people)
     planned = plan_in_context(text, await _participants(ctx, reader, where), where.current_at)
     # "After the trip" alone leaves open how long after: looking the trip up for it lost more than it found.
     if planned.anchored is None or planned.anchored.soft:

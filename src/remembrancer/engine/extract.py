@@ -16,7 +16,7 @@ from uuid import UUID
 
 from remembrancer.domain import validation
 from remembrancer.domain.effect import Effect
-from remembrancer.domain.event import Event, Origin, Priority, Role, Severity, least_trusted
+from remembrancer.domain.event import Event, EventDraft, Origin, Role, least_trusted
 from remembrancer.domain.identity import derived_id
 from remembrancer.domain.memory import Memory, MemoryDraft, MemoryWrite, Tier
 from remembrancer.domain.scope import Level, Reader, Scope
@@ -24,6 +24,7 @@ from remembrancer.domain.strength import Exposure
 from remembrancer.domain.validation import JsonValue
 from remembrancer.engine.ask import ask
 from remembrancer.engine.context import Context
+from remembrancer.engine.record import event_of
 from remembrancer.engine.stages import current_stage
 from remembrancer.engine.still_said import still_said
 from remembrancer.errors import Conflict, ModelUnavailable, NotFound
@@ -396,25 +397,14 @@ async def _mark(ctx: Context, stream: Scope, until: int, learned: Mapping[Extrac
         return
     told = ", ".join(f"{about.value} {count}" for about, count in learned.items())
     text = f"Learned from the session up to turn {until}: {told}."
-    now = ctx.clock()
-    event = Event(
-        id=ctx.new_id(now),
-        scope=stream,
-        seq=0,  # the store gives the place in the stream
-        occurred_at=now,
-        recorded_at=now,
-        type=EXTRACTED,
-        severity=Severity.INFO,
-        priority=Priority.NORMAL,
-        actor=None,
-        role=Role.SYSTEM,
+    draft = EventDraft(
         text=text,
+        role=Role.SYSTEM,
+        type=EXTRACTED,
         payload={about.value: until for about in learned},
-        refs={},
         key=f"{EXTRACTED}:{derived_id(_SESSIONS, f'{_item(stream)} {text}')}",
-        origin=Origin.SYSTEM,
     )
-    await ctx.store.append(stream, [Entry(event)])
+    await ctx.store.append(stream, [Entry(event_of(ctx, stream, draft, ctx.clock()))])
 
 
 def _learning_id(stream: Scope, about: ExtractionScope, after: int, ordinal: int) -> UUID:

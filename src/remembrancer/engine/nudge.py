@@ -6,10 +6,11 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from remembrancer.domain.event import Event, Origin, Priority, Role, Severity
+from remembrancer.domain.event import Event, EventDraft, Role
 from remembrancer.domain.identity import derived_id
 from remembrancer.domain.scope import Reach, Reader, Scope
 from remembrancer.engine.context import Context
+from remembrancer.engine.record import event_of
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.nudge import NUDGED, UNCOUNTED, UPDATED, reminder
 from remembrancer.ports.store import Entry, EventFilter
@@ -53,22 +54,12 @@ async def _last_update(ctx: Context, reader: Reader) -> datetime | None:
 
 
 def _given(ctx: Context, scope: Scope, entries: int) -> Event:
-    now = ctx.clock()
-    return Event(
-        id=ctx.new_id(now),
-        scope=scope,
-        seq=0,  # the store gives the place in the stream
-        occurred_at=now,
-        recorded_at=now,
-        type=NUDGED,
-        severity=Severity.INFO,
-        priority=Priority.NORMAL,
-        actor=None,
-        role=Role.SYSTEM,
+    draft = EventDraft(
         text=SAID,
+        role=Role.SYSTEM,
+        type=NUDGED,
         payload={"entries": entries},
-        refs={},
         # A session's name may be as long as a key may be: an id made of it names it as well.
         key=f"{NUDGED}:{derived_id(_SESSIONS, scope.session or '')}",
-        origin=Origin.SYSTEM,
     )
+    return event_of(ctx, scope, draft, ctx.clock())

@@ -40,7 +40,7 @@ async def observe(ctx: Context, scope: Scope, drafts: Sequence[EventDraft]) -> t
     if not drafts:
         return ()
     now = ctx.clock()
-    entries = [_entry(ctx, _event(ctx, scope, draft, now), draft) for draft in drafts]
+    entries = [_entry(ctx, event_of(ctx, scope, draft, now), draft) for draft in drafts]
     return await ctx.store.append(scope, entries)
 
 
@@ -103,10 +103,11 @@ def _new(ctx: Context, scope: Scope, draft: MemoryDraft) -> MemoryWrite:
     return memory_of_draft(draft, scope=scope, identifier=ctx.new_id(now), now=now)
 
 
-def _event(ctx: Context, scope: Scope, draft: EventDraft, now: datetime) -> Event:
+def event_of(ctx: Context, scope: Scope, draft: EventDraft, now: datetime, *, identifier: UUID | None = None) -> Event:
+    """The event as it is recorded now, under an id of its own or the one that is given."""
     role = Role(draft.role)
     return Event(
-        id=ctx.new_id(now),
+        id=identifier or ctx.new_id(now),
         scope=scope if draft.session is None else scope.narrowed(session=draft.session),
         seq=0,  # the store gives the place in the stream
         occurred_at=draft.occurred_at or now,

@@ -18,7 +18,7 @@ from uuid import UUID
 
 from remembrancer.domain import validation
 from remembrancer.domain.effect import Effect
-from remembrancer.domain.event import Event, EventDraft, Origin, Priority, Role, Severity, least_trusted
+from remembrancer.domain.event import EventDraft, Priority, Role, Severity, least_trusted
 from remembrancer.domain.identity import derived_id
 from remembrancer.domain.memory import Memory, MemoryDraft, MemoryWrite, Tier
 from remembrancer.domain.query import Filter
@@ -27,6 +27,7 @@ from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.validation import JsonValue
 from remembrancer.engine.ask import ask
 from remembrancer.engine.context import Context
+from remembrancer.engine.record import event_of
 from remembrancer.errors import Conflict, ModelUnavailable, NotFound
 from remembrancer.policies.formation import memory_of_draft, memory_of_event, own_cue
 from remembrancer.policies.prompts import rules as prompt
@@ -352,24 +353,15 @@ async def _tell(
         "owner": _item(owner),
     }
     severity = Severity.INFO if outcome is _Outcome.DONE else Severity.WARN
-    draft = EventDraft(text=text, role=Role.SYSTEM, type=GENERATED, severity=severity, payload=told)
-    event = Event(
-        id=identifier,
-        scope=owner.scope,
-        seq=0,  # the store gives the place in the stream
-        occurred_at=now,
-        recorded_at=now,
+    draft = EventDraft(
+        text=text,
+        role=Role.SYSTEM,
         type=GENERATED,
         severity=severity,
-        priority=Priority.NORMAL,
-        actor=None,
-        role=Role.SYSTEM,
-        text=text,
-        payload=draft.payload,
-        refs={},
+        payload=told,
         key=f"{GENERATED}:{identifier}",
-        origin=Origin.SYSTEM,
     )
+    event = event_of(ctx, owner.scope, draft, now, identifier=identifier)
     memory = None
     if ctx.preset.admission.admits(draft):
         formed = memory_of_event(event, ctx.preset.formation)

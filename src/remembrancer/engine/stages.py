@@ -10,12 +10,13 @@ from uuid import UUID
 
 from remembrancer.domain import validation
 from remembrancer.domain.effect import Effect, Moved
-from remembrancer.domain.event import Event, Origin, Priority, Role, Severity
+from remembrancer.domain.event import Event, EventDraft, Role, Severity
 from remembrancer.domain.identity import derived_id
 from remembrancer.domain.memory import Memory, Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.context import Context
+from remembrancer.engine.record import event_of
 from remembrancer.errors import Conflict, NotFound
 from remembrancer.policies.learnings import KINDS
 from remembrancer.policies.stages import Stage
@@ -154,22 +155,13 @@ async def _last(ctx: Context, project: Scope) -> Event | None:
 async def _enter(ctx: Context, project: Scope, stage: Stage, at: datetime) -> None:
     last = await _last(ctx, project)
     before = 0 if last is None else last.seq
-    event = Event(
-        id=ctx.new_id(at),
-        scope=project,
-        seq=0,  # the store gives the place in the stream
-        occurred_at=at,
-        recorded_at=at,
+    draft = EventDraft(
+        text=f"The project has come to the stage {stage.value}.",
+        role=Role.SYSTEM,
         type=ENTERED,
         severity=Severity.NOTICE,
-        priority=Priority.NORMAL,
-        actor=None,
-        role=Role.SYSTEM,
-        text=f"The project has come to the stage {stage.value}.",
         payload={"stage": stage.value},
-        refs={},
         # Of processes that read the same file at once, one says so.
         key=f"{ENTERED}:{derived_id(_PROJECTS, f'{project.project} {before} {stage.value}')}",
-        origin=Origin.SYSTEM,
     )
-    await ctx.store.append(project, [Entry(event)])
+    await ctx.store.append(project, [Entry(event_of(ctx, project, draft, at))])

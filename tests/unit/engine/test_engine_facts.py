@@ -11,6 +11,7 @@ from uuid import UUID, uuid5
 
 import pytest
 from contexts import STORES, a_context, over, say
+from meeting import Meeting
 
 from remembrancer.domain.event import EventDraft, Origin
 from remembrancer.domain.memory import Memory, Status, Tier
@@ -697,21 +698,6 @@ def test_a_model_may_be_shown_no_known_facts_and_known_ones_are_reinforced_all_t
     material, report = sweep(make, [again, again], steps, policy=Facts(known=0))
     assert "No facts are known yet." in material
     assert (len(report.new), len(report.reinforced)) == (0, 1)
-
-
-class Meeting(ScriptedModel):
-    """Answers when two have asked."""
-
-    def __init__(self, given: Scripted) -> None:
-        super().__init__(lambda _: given)
-        self._both = asyncio.Event()
-
-    async def answer(self, task: Task) -> Answer:
-        if self.asked:
-            self._both.set()
-        given = await super().answer(task)
-        await self._both.wait()
-        return given
 
 
 def test_of_two_workers_at_once_one_draws(make: Callable[[], Store]) -> None:

@@ -12,6 +12,7 @@ from uuid import UUID
 import numpy as np
 import pytest
 from contexts import STORES, a_context, over, say
+from meeting import Meeting
 
 from remembrancer.domain.event import EventDraft
 from remembrancer.domain.memory import Memory
@@ -28,7 +29,7 @@ from remembrancer.policies.formation import memory_id_of
 from remembrancer.policies.fsrs import after_review
 from remembrancer.policies.prompts.review import PURPOSE
 from remembrancer.policies.reviewing import Reviewing
-from remembrancer.ports.language_model import Answer, LanguageModel, Task
+from remembrancer.ports.language_model import LanguageModel, Task
 from remembrancer.ports.store import Store
 from remembrancer.presets.default import DEFAULT
 from remembrancer.presets.plastmem import PLASTMEM
@@ -501,21 +502,6 @@ def test_a_long_question_is_logged_by_its_beginning(make: Callable[[], Store]) -
         return evidence.queries
 
     assert sweep(make, [], steps) == (("why? " * 1_000)[:MAX_QUERY_CHARS],)
-
-
-class Meeting(ScriptedModel):
-    """Answers when two have asked."""
-
-    def __init__(self, answer: Scripted) -> None:
-        super().__init__(lambda _: answer)
-        self._both = asyncio.Event()
-
-    async def answer(self, task: Task) -> Answer:
-        if self.asked:
-            self._both.set()
-        given = await super().answer(task)
-        await self._both.wait()
-        return given
 
 
 def test_of_two_workers_at_once_one_reviews(make: Callable[[], Store]) -> None:

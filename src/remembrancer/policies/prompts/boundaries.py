@@ -11,12 +11,11 @@ from remembrancer.policies.prompts.episode import MAX_SUMMARY_CHARS, TELLING
 from remembrancer.policies.prompts.fence import fenced
 from remembrancer.policies.prompts.fields import Object, objects, whole, words
 from remembrancer.policies.prompts.transcript import transcript
-from remembrancer.policies.segmentation.segments import Boundaries, BoundaryQuestion, Segment, Turn
+from remembrancer.policies.segmentation.segments import BY_MODEL, Boundaries, BoundaryQuestion, Segment, Turn
 
 SURPRISE: Final[Mapping[str, float]] = MappingProxyType({"low": 0.2, "high": 0.6, "extremely_high": 0.9})
 """How surprising a turn is that begins a segment, by what a model calls it. Source: PlastMem, batch segmentation."""
 
-REASON: Final = "a model's word"
 PURPOSE: Final = "segment"
 MAX_TOKENS: Final = 4_096
 MAX_ABOUT_CHARS: Final = 1_000
@@ -122,7 +121,7 @@ def _segments(value: Object, question: BoundaryQuestion) -> Boundaries | str:
                 start=question.start + next_turn - 1,
                 end=question.start + last,
                 surprise=SURPRISE[surprise],
-                reason=REASON,
+                reason=BY_MODEL,
                 title=title,
                 summary=summary,
             )
@@ -139,11 +138,11 @@ def _verdict(value: Object, question: BoundaryQuestion) -> Boundaries | str:
         return "begins_something_new is neither true nor false"
     last = question.end - 1
     if not new:
-        all_of_it = Segment(start=question.start, end=question.end, surprise=0.0, reason=REASON)
+        all_of_it = Segment(start=question.start, end=question.end, surprise=0.0, reason=BY_MODEL)
         return Boundaries(segments=(all_of_it,), model=words(value, "about", max_chars=MAX_ABOUT_CHARS))
     return Boundaries(
         segments=(
-            Segment(start=question.start, end=last, surprise=0.0, reason=REASON),
-            Segment(start=last, end=question.end, surprise=0.0, reason=REASON),
+            Segment(start=question.start, end=last, surprise=0.0, reason=BY_MODEL),
+            Segment(start=last, end=question.end, surprise=0.0, reason=BY_MODEL),
         )
     )

@@ -13,6 +13,7 @@ import numpy as np
 from remembrancer.domain import validation
 from remembrancer.domain.validation import JsonValue
 from remembrancer.policies.segmentation.segments import (
+    BY_MODEL,
     ENDED,
     SURPRISE,
     Boundaries,
@@ -27,8 +28,6 @@ from remembrancer.policies.segmentation.segments import (
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-BY_MODEL: Final = "a model's word"
 
 MAX_TURNS: Final = 1_000
 MAX_CHARS: Final = 100_000

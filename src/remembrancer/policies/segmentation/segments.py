@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 Note = Mapping[str, JsonValue]
 
 ENDED: Final = "end of the stream"
+BY_MODEL: Final = "a model's word"
 """Why the last segment of a stream ends."""
 SURPRISE: Final = "surprise"
 """What notes call the surprise of the turn that began the open segment."""
