@@ -84,6 +84,15 @@ class Settings(BaseModel):
     full_sync: bool = Field(default=False, description="wait for the disk at every commit")
     index_mb: int = Field(default=1024, ge=1, description="memory budget of the resident indexes, in MiB")
     background_index: bool = Field(default=True, description="index new memories beside other work")
+    host: str = Field(default="127.0.0.1", description="the address that `serve` listens on")
+    port: int = Field(default=8765, ge=0, le=65_535, description="its port; 0: any that is free")
+    request_timeout: float = Field(default=60.0, gt=0, le=3600, description="seconds for one request to the server")
+    rate_limit: float = Field(
+        default=100.0,
+        ge=0,
+        le=1_000_000,
+        description="requests a second that the server takes from one key, in the long run; 0: any number",
+    )
 
     @field_validator("ollama_url", "llm_url")
     @classmethod

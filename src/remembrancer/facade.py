@@ -95,13 +95,23 @@ class _Open:
     """What all views of one open store share."""
 
     ctx: Context
-    indexer: Indexer
+    indexers: dict[str, Indexer]
+    """By workspace, of those that were asked for."""
+    in_background: bool
     lent_embedder: bool
     """The caller's own: not ours to close."""
     lent_reranker: bool
     """Likewise."""
     lent_llm: bool
     """Likewise."""
+
+    def indexer(self, workspace: str) -> Indexer:
+        """Of that workspace: at work in the background, where that is wanted."""
+        if workspace not in self.indexers:
+            self.indexers[workspace] = Indexer(self.ctx, Scope(workspace=workspace))
+            if self.in_background:
+                self.indexers[workspace].start()
+        return self.indexers[workspace]
 
 
 class AsyncRemembrancer:
@@ -200,18 +210,19 @@ class AsyncRemembrancer:
             _log.warning("%s: %s", SearchMode.SPARSE_ONLY, ctx.without_embedder)
         opened = _Open(
             ctx,
-            Indexer(ctx, scope),
+            {},
+            in_background=chosen.background_index,
             lent_embedder=own_embedder is not None,
             lent_reranker=own_reranker is not None,
             lent_llm=own_llm is not None,
         )
-        if chosen.background_index:
-            opened.indexer.start()
+        opened.indexer(scope.workspace)
         return cls(opened, caller)
 
     async def close(self) -> None:
         """Let go of the store. What still awaits its vector is found again by the next sweep."""
-        await self._opened.indexer.stop()
+        for indexer in self._opened.indexers.values():
+            await indexer.stop()
         async with AsyncExitStack() as closing:  # each of them, whatever becomes of the others
             if self._ctx.llm is not None and not self._opened.lent_llm:
                 closing.push_async_callback(self._ctx.llm.close)
@@ -236,9 +247,21 @@ class AsyncRemembrancer:
         caller = replace(self._caller, scope=self._caller.scope.narrowed(**scope), role=role or self._caller.role)
         return type(self)(self._opened, caller)
 
+    def of_workspace(self, workspace: str) -> Self:
+        """A view of another workspace over the same open store, with nothing else of this scope and the same role.
+
+        Nothing crosses between the two. It is for a server, which has made sure that its caller may.
+        """
+        return type(self)(self._opened, replace(self._caller, scope=Scope(workspace=workspace)))
+
     @property
     def scope(self) -> Scope:
         return self._caller.scope
+
+    @property
+    def preset(self) -> Preset:
+        """What this memory was opened with."""
+        return self._ctx.preset
 
     # ── write ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -279,7 +302,7 @@ class AsyncRemembrancer:
     async def observe_many(self, events: Iterable[EventDraft | Mapping[str, Any]]) -> tuple[Event, ...]:
         """Record events in order, all or none. A mapping holds the arguments of an EventDraft. At most 10,000."""
         appended = await record.observe(self._ctx, self.scope, _drafts(events))
-        self._opened.indexer.wake()
+        self._indexer.wake()
         return tuple(item.event for item in appended)
 
     async def remember(
@@ -333,7 +356,7 @@ class AsyncRemembrancer:
         )
         turns = [validation.identifier("events", one) for one in _several("events", events)]
         memory, _ = await record.remember(self._ctx, self.scope, draft, turns)
-        self._opened.indexer.wake()
+        self._indexer.wake()
         return memory
 
     async def learn(
@@ -349,7 +372,7 @@ class AsyncRemembrancer:
             await learn.learn(self._ctx, self.scope, one, source=source, tags=tagged)
             for one in _several("learnings", learnings)
         ]
-        self._opened.indexer.wake()
+        self._indexer.wake()
         return tuple(kept)
 
     async def feedback(self, memory_id: Identifier, said: Feedback | str) -> Strength:
@@ -693,7 +716,7 @@ class AsyncRemembrancer:
         if named is None:
             raise InvalidInput("session", None, "the name of a session, here or in the scope")
         report = await end_session(self._ctx, self.scope, named)
-        self._opened.indexer.wake()
+        self._indexer.wake()
         return report
 
     async def sleep(self, dry_run: bool = False) -> SleepReport:
@@ -702,7 +725,7 @@ class AsyncRemembrancer:
         A dry run only says what it would do. Without a language model the summary is a compression, and says so.
         """
         report = await sleep(self._ctx, self.scope, dry_run=dry_run)
-        self._opened.indexer.wake()
+        self._indexer.wake()
         return report
 
     async def consolidate(self, since: datetime | None = None, limit: int = 50) -> Consolidation:
@@ -712,7 +735,7 @@ class AsyncRemembrancer:
         """
         validation.whole("limit", limit, 1, MAX_LISTED)
         report = await consolidate(self._ctx, self.scope, since=validation.optional_moment("since", since), limit=limit)
-        self._opened.indexer.wake()
+        self._indexer.wake()
         return report
 
     async def maintain(
@@ -749,7 +772,7 @@ class AsyncRemembrancer:
         memory, _ = await promote.promote(
             self._ctx, self.scope, validation.identifier("memory_id", memory_id), to=level
         )
-        self._opened.indexer.wake()
+        self._indexer.wake()
         return memory
 
     async def enter_stage(self, intent: str) -> StageReport:
@@ -784,8 +807,8 @@ class AsyncRemembrancer:
         Raises NotFound.
         """
         if memory_id is None:
-            return await self._opened.indexer.run(on_indexed)
-        return await self._opened.indexer.run_for(self._reader(), validation.identifier("memory_id", memory_id))
+            return await self._indexer.run(on_indexed)
+        return await self._indexer.run_for(self._reader(), validation.identifier("memory_id", memory_id))
 
     async def sync_vault(self, folder: str | Path, *, name: str | None = None) -> SyncReport:
         """Bring a folder of markdown files and the memory to say the same: what was edited in the files is remembered
@@ -795,13 +818,13 @@ class AsyncRemembrancer:
         is among `conflicts`, and the next sync merges it. Raises InvalidInput where there is no folder.
         """
         report = await vault.sync(self._ctx, self.scope, await _vault(folder, name))
-        self._opened.indexer.wake()
+        self._indexer.wake()
         return report
 
     async def check_vault(self, folder: str | Path, *, name: str | None = None) -> SyncReport:
         """What is wrong in a vault's files, and what a sync would do. Writes nothing. Raises as `sync_vault` does."""
         report = await vault.check(self._ctx, self.scope, await _vault(folder, name))
-        self._opened.indexer.wake()
+        self._indexer.wake()
         return report
 
     async def rebuild_vault(self, folder: str | Path, *, name: str | None = None) -> SyncReport:
@@ -809,7 +832,7 @@ class AsyncRemembrancer:
         Raises as `sync_vault` does.
         """
         report = await vault.rebuild(self._ctx, self.scope, await _vault(folder, name))
-        self._opened.indexer.wake()
+        self._indexer.wake()
         return report
 
     async def search_mode(self) -> SearchMode:
@@ -822,7 +845,7 @@ class AsyncRemembrancer:
     async def doctor(self) -> tuple[Finding, ...]:
         """What was looked at, and what is wrong with it."""
         findings = await inspect.doctor(self._ctx, self._reader())
-        failing = self._opened.indexer.last_error
+        failing = self._indexer.last_error
         return (*findings, Finding("index sweep", ok=False, detail=failing)) if failing else findings
 
     async def export(self, path: str | Path, *, on_rows: OnRows | None = None) -> int:
@@ -832,7 +855,7 @@ class AsyncRemembrancer:
     async def import_(self, path: str | Path, *, dry_run: bool = True, on_rows: OnRows | None = None) -> Imported:
         """Take over an export, all of it or nothing. A dry run, the default, only says what it would add."""
         result = await exchange.import_file(self._ctx, self.scope, Path(path), dry_run=dry_run, on_rows=on_rows)
-        self._opened.indexer.wake()
+        self._indexer.wake()
         return result
 
     # ── inside ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -841,8 +864,12 @@ class AsyncRemembrancer:
     def _ctx(self) -> Context:
         return self._opened.ctx
 
+    @property
+    def _indexer(self) -> Indexer:
+        return self._opened.indexer(self.scope.workspace)
+
     def _sweeper(self, on_indexed: OnIndexed | None) -> Sweeper:
-        return Sweeper(self._ctx, self.scope, self._opened.indexer, on_indexed)
+        return Sweeper(self._ctx, self.scope, self._indexer, on_indexed)
 
     def _reader(self, reach: Reach | str | None = None, *, asking: bool = False) -> Reader:
         asked = None if reach is None else validation.choice("reach", reach, Reach)

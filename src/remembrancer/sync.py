@@ -198,9 +198,17 @@ class Remembrancer:
         """A view for another project, crew, agent or session of the same workspace, over the same open store."""
         return type(self)(self._inner.scoped(role=role, **scope), self._loop)
 
+    def of_workspace(self, workspace: str) -> Self:
+        """A view of another workspace over the same open store, for who has made sure that its caller may."""
+        return type(self)(self._inner.of_workspace(workspace), self._loop)
+
     @property
     def scope(self) -> Scope:
         return self._inner.scope
+
+    @property
+    def preset(self) -> Preset:
+        return self._inner.preset
 
     # ── write ────────────────────────────────────────────────────────────────────────────────────────────────────
 

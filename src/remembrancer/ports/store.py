@@ -1,7 +1,8 @@
 """The record of truth: events, memories, cues, vectors, and the search over them.
 
 Every method takes a scope or a reader: no row outside its workspace can be read, written, counted or let into a
-score. Every writing method is one transaction: its whole effect, or none of it. Reading methods write nothing.
+score. (`key_of` and `has_keys` take neither: a key is what says which workspace its holder may reach.) Every writing
+method is one transaction: its whole effect, or none of it. Reading methods write nothing.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 from uuid import UUID
 
+from remembrancer.domain.api_key import ApiKey
 from remembrancer.domain.candidates import Candidates, States
 from remembrancer.domain.effect import Effect
 from remembrancer.domain.event import Event, Priority, Role, Severity
@@ -21,6 +23,7 @@ from remembrancer.domain.journal import Place, PriorityChange, Stretch
 from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Revision, Status
 from remembrancer.domain.query import Filter, LexicalQuery
 from remembrancer.domain.relation import Relation
+from remembrancer.domain.reply import Claim, ClaimOutcome, Reply
 from remembrancer.domain.review import Evidence, Review
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.spending import ModelCall, Spent
@@ -392,6 +395,57 @@ class Store(Protocol):
 
     async def spending(self, scope: Scope, *, since: datetime | None = None) -> tuple[Spent, ...]:
         """The sums of the ledger since a time, by purpose, then model."""
+        ...
+
+    async def put_key(self, scope: Scope, key: ApiKey) -> None:
+        """Keep a new key to the workspace. Keys and claims are of this store alone: in no export, counted nowhere.
+
+        Conflict when its id is taken in the workspace, or its digest in any. InvalidInput for a key to another
+        workspace.
+        """
+        ...
+
+    async def keys(self, scope: Scope) -> tuple[ApiKey, ...]:
+        """The keys to the workspace, whoever made them, newest first, ties by id, the last first: also those that have
+        expired or are revoked.
+        """
+        ...
+
+    async def revoke_key(self, scope: Scope, key_id: UUID, *, at: datetime) -> ApiKey:
+        """Let a key open nothing any more. One that is revoked already stays as it was then. NotFound."""
+        ...
+
+    async def key_of(self, digest: bytes) -> ApiKey | None:
+        """The key with that digest, usable or not, of whichever workspace: it is by the key that its holder comes to
+        have one. Every other call of theirs takes the workspace that stands in it.
+        """
+        ...
+
+    async def has_keys(self, *, at: datetime) -> bool:
+        """Whether any key to any workspace is usable at that time."""
+        ...
+
+    async def claim(self, scope: Scope, claim: Claim, *, forget_before: datetime) -> ClaimOutcome:
+        """Claim a key for a request, if it is new; else say what became of the request that has it.
+
+        First the claims of the workspace from before `forget_before` are forgotten, with their replies. Of several at
+        once, in whichever processes, exactly one is told `Claimed`. Conflict when the request that has the key has
+        another fingerprint; nothing is written then.
+        """
+        ...
+
+    async def answer(self, scope: Scope, claim: Claim, reply: Reply) -> None:
+        """Keep what a claimed request was answered; of a body of more than `MAX_REPLY_BYTES` only that it was.
+
+        The first answer stays. A claim that is no longer there, or whose key another one has since, has no use for it:
+        nothing is written then.
+        """
+        ...
+
+    async def release(self, scope: Scope, claim: Claim) -> None:
+        """Take back a claim whose request did nothing, so that the key is new again. One that is answered stays, and so
+        does that of another request, or of the same one made at another time.
+        """
         ...
 
     async def get(self, reader: Reader, ids: Sequence[UUID]) -> Mapping[UUID, Memory]:

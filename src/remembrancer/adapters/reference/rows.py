@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from remembrancer.domain import validation
+from remembrancer.domain.api_key import ApiKey
 from remembrancer.domain.event import Event
 from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.job import Deferral, Run
 from remembrancer.domain.journal import PriorityChange
 from remembrancer.domain.memory import IndexedCue, Memory, Revision, Status
 from remembrancer.domain.relation import Relation, RelationKind
+from remembrancer.domain.reply import Claim, Reply, Unkept
 from remembrancer.domain.review import Review
 from remembrancer.domain.scope import Reader, Scope, Visibility
 from remembrancer.domain.spending import ModelCall
@@ -59,6 +61,14 @@ class Archived:
     at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A claim, and what its request was answered, if it was."""
+
+    claim: Claim
+    answered: Reply | Unkept | None = None
+
+
 @dataclass(slots=True)
 class Rows:
     """The rows of one workspace. No other workspace's rows are within reach of a method that holds these."""
@@ -94,6 +104,9 @@ class Rows:
     """How many events had been recorded with each of the journal's; `recorded`: how many have been by now."""
     recorded: int = 0
     priority_changes: set[PriorityChange] = field(default_factory=set[PriorityChange])
+    keys: dict[UUID, ApiKey] = field(default_factory=dict[UUID, ApiKey])
+    claims: dict[str, Held] = field(default_factory=dict[str, Held])
+    """By key."""
 
     def copy(self) -> Rows:
         """The same rows apart: writing to the copy leaves these as they are. The values themselves are frozen."""
@@ -118,6 +131,8 @@ class Rows:
             positions=dict(self.positions),
             recorded=self.recorded,
             priority_changes=set(self.priority_changes),
+            keys=dict(self.keys),
+            claims=dict(self.claims),
         )
 
     def record(self, event: Event) -> None:

@@ -13,12 +13,13 @@ from uuid import UUID
 
 import numpy as np
 
-from remembrancer.adapters.reference import exchange, journal, memories, streams, work
+from remembrancer.adapters.reference import access, exchange, journal, memories, streams, work
 from remembrancer.adapters.reference.effect import commit
 from remembrancer.adapters.reference.health import vitals
 from remembrancer.adapters.reference.memories import require_same_workspace
 from remembrancer.adapters.reference.rows import Failure, Rows, StoredVector
 from remembrancer.adapters.reference.search import participants, search
+from remembrancer.domain.api_key import ApiKey
 from remembrancer.domain.candidates import Candidates, States
 from remembrancer.domain.effect import Effect
 from remembrancer.domain.event import SPEAKERS, Event, Priority, archived
@@ -28,12 +29,13 @@ from remembrancer.domain.journal import Place, PriorityChange, Stretch
 from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Revision, Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation
+from remembrancer.domain.reply import Claim, ClaimOutcome, Reply
 from remembrancer.domain.review import Evidence, Review
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.spending import ModelCall, Spent
 from remembrancer.domain.stream import Tail
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
-from remembrancer.errors import Conflict, StoreUnavailable
+from remembrancer.errors import Conflict, InvalidInput, StoreUnavailable
 from remembrancer.policies.dynamics import states_of
 from remembrancer.policies.formation import analysed
 from remembrancer.policies.selection import excluded_by
@@ -209,6 +211,42 @@ class ReferenceStore:
 
     async def spending(self, scope: Scope, *, since: datetime | None = None) -> tuple[Spent, ...]:
         return work.spending(self._reading(scope), since)
+
+    async def put_key(self, scope: Scope, key: ApiKey) -> None:
+        if key.workspace != scope.workspace:
+            raise InvalidInput("key.workspace", key.workspace, repr(scope.workspace))
+        if await self.key_of(key.digest) is not None:
+            raise Conflict("a key with that digest is there already")
+        with self._writing(scope) as rows:
+            if key.id in rows.keys:
+                raise Conflict(f"key {key.id} is there already")
+            rows.keys[key.id] = key
+
+    async def keys(self, scope: Scope) -> tuple[ApiKey, ...]:
+        kept = self._reading(scope).keys.values()
+        return tuple(sorted(kept, key=lambda key: (key.created_at, key.id), reverse=True))
+
+    async def revoke_key(self, scope: Scope, key_id: UUID, *, at: datetime) -> ApiKey:
+        with self._writing(scope) as rows:
+            return access.revoke_key(rows, key_id, at)
+
+    async def key_of(self, digest: bytes) -> ApiKey | None:
+        return next((key for key in self._all_keys() if key.digest == digest), None)
+
+    async def has_keys(self, *, at: datetime) -> bool:
+        return any(key.usable_at(at) for key in self._all_keys())
+
+    async def claim(self, scope: Scope, claim: Claim, *, forget_before: datetime) -> ClaimOutcome:
+        with self._writing(scope) as rows:
+            return access.claim(rows, claim, forget_before)
+
+    async def answer(self, scope: Scope, claim: Claim, reply: Reply) -> None:
+        with self._writing(scope) as rows:
+            access.answer(rows, claim, reply)
+
+    async def release(self, scope: Scope, claim: Claim) -> None:
+        with self._writing(scope) as rows:
+            access.release(rows, claim)
 
     async def get(self, reader: Reader, ids: Sequence[UUID]) -> Mapping[UUID, Memory]:
         rows = self._reading(reader.scope)
@@ -459,6 +497,12 @@ class ReferenceStore:
         if self._closed:
             raise StoreUnavailable("the store is closed")
         return self._workspaces.get(scope.workspace, Rows())
+
+    def _all_keys(self) -> list[ApiKey]:
+        """To whichever workspace."""
+        if self._closed:
+            raise StoreUnavailable("the store is closed")
+        return [key for rows in self._workspaces.values() for key in rows.keys.values()]
 
     @contextmanager
     def _writing(self, scope: Scope) -> Generator[Rows, None, None]:

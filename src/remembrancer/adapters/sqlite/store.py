@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from uuid import UUID
 
 from remembrancer.adapters.sqlite import (
+    access,
     embeddings,
     exporting,
     health,
@@ -32,6 +33,7 @@ from remembrancer.adapters.sqlite.effect import commit
 from remembrancer.adapters.sqlite.full_text import add_all_words
 from remembrancer.adapters.sqlite.priorities import priority_changes, set_priority
 from remembrancer.adapters.sqlite.resident.cache import ResidentIndexes
+from remembrancer.domain.api_key import ApiKey
 from remembrancer.domain.candidates import Candidates, States
 from remembrancer.domain.effect import Effect
 from remembrancer.domain.event import Event, Priority
@@ -41,6 +43,7 @@ from remembrancer.domain.journal import Place, PriorityChange, Stretch
 from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Revision, Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation
+from remembrancer.domain.reply import Claim, ClaimOutcome, Reply
 from remembrancer.domain.review import Evidence, Review
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.spending import ModelCall, Spent
@@ -183,6 +186,30 @@ class SqliteStore:
 
     async def spending(self, scope: Scope, *, since: datetime | None = None) -> tuple[Spent, ...]:
         return await self._database.read(lambda c: spending.spending(c, scope, since))
+
+    async def put_key(self, scope: Scope, key: ApiKey) -> None:
+        await self._database.write(lambda c: access.put_key(c, scope, key))
+
+    async def keys(self, scope: Scope) -> tuple[ApiKey, ...]:
+        return await self._database.read(lambda c: access.keys(c, scope))
+
+    async def revoke_key(self, scope: Scope, key_id: UUID, *, at: datetime) -> ApiKey:
+        return await self._database.write(lambda c: access.revoke_key(c, scope, key_id, at))
+
+    async def key_of(self, digest: bytes) -> ApiKey | None:
+        return await self._database.read(lambda c: access.key_of(c, digest))
+
+    async def has_keys(self, *, at: datetime) -> bool:
+        return await self._database.read(lambda c: access.has_keys(c, at))
+
+    async def claim(self, scope: Scope, claim: Claim, *, forget_before: datetime) -> ClaimOutcome:
+        return await self._database.write(lambda c: access.claim(c, scope, claim, forget_before))
+
+    async def answer(self, scope: Scope, claim: Claim, reply: Reply) -> None:
+        await self._database.write(lambda c: access.answer(c, scope, claim, reply))
+
+    async def release(self, scope: Scope, claim: Claim) -> None:
+        await self._database.write(lambda c: access.release(c, scope, claim))
 
     async def get(self, reader: Reader, ids: Sequence[UUID]) -> Mapping[UUID, Memory]:
         return await self._database.read(lambda c: lookup.get(c, reader, ids))

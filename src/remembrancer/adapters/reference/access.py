@@ -1,0 +1,43 @@
+"""Keys revoked, and requests under idempotency keys, by their definition."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from uuid import UUID
+
+from remembrancer.adapters.reference.rows import Held, Rows
+from remembrancer.domain.api_key import ApiKey
+from remembrancer.domain.reply import MAX_REPLY_BYTES, Claim, Claimed, ClaimOutcome, Reply, UnderWay, Unkept
+from remembrancer.errors import Conflict, NotFound
+
+
+def revoke_key(rows: Rows, key_id: UUID, at: datetime) -> ApiKey:
+    key = rows.keys.get(key_id)
+    if key is None:
+        raise NotFound("key", key_id)
+    if key.revoked_at is None:
+        rows.keys[key_id] = replace(key, revoked_at=at)
+    return rows.keys[key_id]
+
+
+def claim(rows: Rows, made: Claim, forget_before: datetime) -> ClaimOutcome:
+    rows.claims = {key: held for key, held in rows.claims.items() if held.claim.at >= forget_before}
+    held = rows.claims.get(made.key)
+    if held is None:
+        rows.claims[made.key] = Held(made)
+        return Claimed()
+    if held.claim.fingerprint != made.fingerprint:
+        raise Conflict(f"key {made.key!r} was given to another request")
+    return UnderWay(held.claim) if held.answered is None else held.answered
+
+
+def answer(rows: Rows, made: Claim, reply: Reply) -> None:
+    if rows.claims.get(made.key) == Held(made):
+        kept = len(reply.body) <= MAX_REPLY_BYTES
+        rows.claims[made.key] = Held(made, reply if kept else Unkept(reply.status))
+
+
+def release(rows: Rows, made: Claim) -> None:
+    if rows.claims.get(made.key) == Held(made):
+        del rows.claims[made.key]

@@ -1,0 +1,109 @@
+"""Keys by which programs elsewhere reach a workspace: what each may do, and the text that its holder shows."""
+
+from __future__ import annotations
+
+import re
+from base64 import urlsafe_b64encode
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from hashlib import sha256
+from typing import Final
+from uuid import UUID
+
+from remembrancer.domain import validation
+from remembrancer.errors import InvalidInput
+
+SECRET_BYTES: Final = 32
+DIGEST_BYTES: Final = 32
+_TOKEN: Final = re.compile(r"rem_[A-Za-z0-9_-]{43}")
+_HIDDEN: Final = "(not shown)"
+"""What an error has in the place of a token: errors are printed and logged."""
+
+
+class Right(StrEnum):
+    """What a key is good for, each with all that the ones before it are."""
+
+    READ = "read"
+    WRITE = "write"
+    ADMIN = "admin"
+
+    def allows(self, needed: Right) -> bool:
+        """Whether this right is enough where that one is needed.
+
+        >>> Right.ADMIN.allows(Right.WRITE), Right.READ.allows(Right.WRITE)
+        (True, False)
+        """
+        weakest_first = list(Right)
+        return weakest_first.index(self) >= weakest_first.index(needed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiKey:
+    """A key to one workspace, without its token: `digest` is the SHA-256 of that, 32 bytes.
+
+    The token is 32 random bytes: there is nothing to guess it by, and so no salt and no slow hash are needed.
+    """
+
+    id: UUID
+    workspace: str
+    name: str
+    right: Right
+    digest: bytes = field(repr=False)
+    created_at: datetime
+    expires_at: datetime | None = None
+    revoked_at: datetime | None = None
+
+    def __post_init__(self) -> None:
+        validation.name("workspace", self.workspace)
+        _no_token("name", self.name)  # it would be told in every list
+        validation.name("name", self.name)
+        validation.choice("right", self.right, Right)
+        if len(self.digest) != DIGEST_BYTES:
+            raise InvalidInput("digest", f"{len(self.digest)} bytes", f"{DIGEST_BYTES} bytes of SHA-256")
+        created = validation.moment("created_at", self.created_at)
+        expires = validation.optional_moment("expires_at", self.expires_at)
+        validation.optional_moment("revoked_at", self.revoked_at)
+        if expires is not None and expires <= created:
+            raise InvalidInput("expires_at", expires.isoformat(), f"a time after created_at ({created.isoformat()})")
+
+    def usable_at(self, now: datetime) -> bool:
+        """Whether it opens anything: not revoked, whenever that was, and not yet at the time it expires."""
+        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+
+@dataclass(frozen=True, slots=True)
+class NewKey:
+    """A key as it was made, and its token, which is kept nowhere."""
+
+    key: ApiKey
+    token: str = field(repr=False)
+
+
+def token_of(secret: bytes) -> str:
+    """The token of 32 random bytes: `rem_`, then base64url (RFC 4648, section 5) without padding, 43 characters.
+
+    >>> token_of(bytes(32))
+    'rem_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'
+    """
+    if len(secret) != SECRET_BYTES:
+        raise InvalidInput("secret", f"{len(secret)} bytes", f"{SECRET_BYTES} random bytes")
+    return f"rem_{urlsafe_b64encode(secret).decode('ascii').rstrip('=')}"
+
+
+def digest_of(token: str) -> bytes:
+    """The SHA-256 of the whole token, by which its key is found. Raises InvalidInput, which does not show the token."""
+    if not _TOKEN.fullmatch(token):
+        raise InvalidInput("token", _HIDDEN, "rem_ and 43 letters, digits, '-' or '_'")
+    return sha256(token.encode("ascii")).digest()
+
+
+def key_id(argument: str, value: object) -> UUID:
+    """A key's id, given as a UUID or its usual text. Raises InvalidInput; one for a token does not show it."""
+    _no_token(argument, value)
+    return validation.identifier(argument, value)
+
+
+def _no_token(argument: str, value: object) -> None:
+    if isinstance(value, str) and _TOKEN.search(value):
+        raise InvalidInput(argument, _HIDDEN, "something else than a token, which is shown to nobody")

@@ -1,0 +1,43 @@
+"""Keys to a workspace: made, with a token that is told once, and found by it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from remembrancer.domain.api_key import ApiKey, NewKey, Right, digest_of, token_of
+from remembrancer.domain.scope import Scope
+from remembrancer.engine.context import Context
+from remembrancer.errors import InvalidInput
+
+
+async def create_key(
+    ctx: Context, scope: Scope, *, name: str, right: Right, expires_at: datetime | None, secret: bytes
+) -> NewKey:
+    """Make a key to the scope's workspace. `secret`: 32 random bytes, of which only the digest of the token is kept.
+
+    Raises InvalidInput for a name that is none, or an `expires_at` that is not after now.
+    """
+    now, token = ctx.clock(), token_of(secret)
+    key = ApiKey(
+        id=ctx.new_id(now),
+        workspace=scope.workspace,
+        name=name,
+        right=right,
+        digest=digest_of(token),
+        created_at=now,
+        expires_at=expires_at,
+    )
+    await ctx.store.put_key(scope, key)
+    return NewKey(key, token)
+
+
+async def key_for(ctx: Context, token: str, now: datetime) -> ApiKey | None:
+    """The key of that token, which names its workspace. None for a token that has not the shape, or that is unknown,
+    expired or revoked: whoever shows it is not told which.
+    """
+    try:
+        digest = digest_of(token)
+    except InvalidInput:
+        return None
+    key = await ctx.store.key_of(digest)
+    return key if key is not None and key.usable_at(now) else None

@@ -1,0 +1,1 @@
+"""The memory over HTTP: for programs in any language, and for people with a browser."""

@@ -1,0 +1,134 @@
+"""Who asks, and what they may: a key names its workspace and its right; without keys only this machine is served."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Annotated, Final
+from urllib.parse import urlsplit
+
+from fastapi import Depends, HTTPException, Query, Request, Security
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from starlette.requests import HTTPConnection
+
+from remembrancer.domain.api_key import Right
+from remembrancer.errors import PermissionDenied
+from remembrancer.facade import AsyncRemembrancer
+
+ANYBODY: Final = "local"
+"""How one without a key is called, in logs and where requests are counted."""
+COOKIE: Final = "remembrancer_key"
+"""What a browser keeps a key in, out of reach of scripts: a page cannot send a header with every request."""
+
+_BEARER: Final = HTTPBearer(
+    auto_error=False, description="A key that `remembrancer keys create` made. None is needed while there are no keys."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Who asks: by what name, with what right, and the memory of their workspace."""
+
+    name: str
+    right: Right
+    memory: AsyncRemembrancer
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Lets in who may. `host`: the address that the server listens on."""
+
+    memory: AsyncRemembrancer
+    host: str
+
+    async def visitor(self, connection: HTTPConnection, bearer: str | None) -> Visitor:
+        """Raises HTTPException 401 for a key that is missing or not valid, 403 for a page of another site."""
+        token = bearer or connection.cookies.get(COOKIE)
+        if bearer is None:
+            _refuse_other_sites(connection)
+        if token is not None:
+            key = await self.memory.key_for(token)
+            if key is None:
+                raise _unauthorized("this key is not valid here: unknown, expired or revoked")
+            return Visitor(str(key.id), key.right, self.memory.of_workspace(key.workspace))
+        if not is_loopback(self.host) or await self.memory.has_keys():
+            raise _unauthorized("a key is needed: Authorization: Bearer KEY")
+        _refuse_other_names(connection)
+        return Visitor(ANYBODY, Right.ADMIN, self.memory)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches that address."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+async def visitor(
+    request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)] = None
+) -> Visitor:
+    """Who asks. Kept with the request: what comes after asks no second time."""
+    known = request.scope.get("remembrancer.visitor")
+    if isinstance(known, Visitor):
+        return known
+    gate: Gate = request.app.state.gate
+    token = None if credentials is None else credentials.credentials
+    found = await gate.visitor(request, token)
+    request.scope["remembrancer.visitor"] = found
+    return found
+
+
+def _memory_for(needed: Right) -> Callable[..., Awaitable[AsyncRemembrancer]]:
+    async def memory(
+        asking: Annotated[Visitor, Depends(visitor)],
+        project: Annotated[str | None, Query(description="The project within the workspace.")] = None,
+        crew: Annotated[str | None, Query(description="The crew within the project.")] = None,
+        agent: Annotated[str | None, Query(description="The agent whose memories these are.")] = None,
+        session: Annotated[str | None, Query(description="The session within the agent.")] = None,
+        role: Annotated[
+            str | None, Query(description="As what to read, AGENT or LEAD; another than the server's needs an admin key.")
+        ] = None,
+    ) -> AsyncRemembrancer:
+        if not asking.right.allows(needed):
+            raise PermissionDenied(f"this key may {asking.right.value}; this needs one that may {needed.value}")
+        if role is not None and not asking.right.allows(Right.ADMIN):
+            raise PermissionDenied(f"role: only a key that may {Right.ADMIN.value} chooses as what it reads")
+        given = {"project": project, "crew": crew, "agent": agent, "session": session}
+        parts = {part: value for part, value in given.items() if value is not None}
+        return asking.memory.scoped(role=role, **parts) if parts or role is not None else asking.memory
+
+    return memory
+
+
+Reading = Annotated[AsyncRemembrancer, Depends(_memory_for(Right.READ))]
+"""The memory of the caller, who may read it."""
+Writing = Annotated[AsyncRemembrancer, Depends(_memory_for(Right.WRITE))]
+"""The memory of the caller, who may write to it."""
+Administering = Annotated[AsyncRemembrancer, Depends(_memory_for(Right.ADMIN))]
+"""The memory of the caller, who may also do what cannot be undone."""
+
+
+def _unauthorized(detail: str) -> HTTPException:
+    return HTTPException(HTTPStatus.UNAUTHORIZED, detail, headers={"WWW-Authenticate": "Bearer"})
+
+
+def _refuse_other_names(connection: HTTPConnection) -> None:
+    """Without keys whoever reaches the port may do everything. A web page must not, by a name that was made to point
+    here (DNS rebinding): the browser tells that name in `Host`.
+    """
+    host = connection.headers.get("host", "")
+    if not is_loopback(urlsplit(f"//{host}").hostname or ""):
+        detail = "without a key, only requests for this machine's own name are answered"
+        raise HTTPException(HTTPStatus.FORBIDDEN, detail)
+
+
+def _refuse_other_sites(connection: HTTPConnection) -> None:
+    """What a browser adds by itself, a cookie or its place behind the wall, must not serve pages of other sites."""
+    origin = connection.headers.get("origin")
+    if origin is not None and urlsplit(origin).netloc != connection.headers.get("host", ""):
+        raise HTTPException(HTTPStatus.FORBIDDEN, "pages of other sites are not answered")

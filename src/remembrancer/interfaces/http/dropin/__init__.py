@@ -1,0 +1,1 @@
+"""Routes of other systems, in exactly their shapes, over the same memory."""

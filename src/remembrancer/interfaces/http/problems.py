@@ -1,0 +1,124 @@
+"""Errors as RFC 9457 problem details: one table from what went wrong to a status, and the only place that answers so."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any, Final
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import Field
+from starlette.exceptions import HTTPException
+
+from remembrancer.errors import (
+    Conflict,
+    EmbedderMismatch,
+    InvalidInput,
+    ModelUnavailable,
+    NotFound,
+    PermissionDenied,
+    RemembrancerError,
+    StoreUnavailable,
+    Unsupported,
+)
+from remembrancer.interfaces.wire import Wire
+
+MEDIA_TYPE: Final = "application/problem+json"
+URN: Final = "urn:remembrancer:problem:"
+
+STATUS: Final[Mapping[type[RemembrancerError], HTTPStatus]] = {
+    InvalidInput: HTTPStatus.BAD_REQUEST,
+    PermissionDenied: HTTPStatus.FORBIDDEN,
+    NotFound: HTTPStatus.NOT_FOUND,
+    Conflict: HTTPStatus.CONFLICT,
+    Unsupported: HTTPStatus.NOT_IMPLEMENTED,
+    EmbedderMismatch: HTTPStatus.SERVICE_UNAVAILABLE,
+    StoreUnavailable: HTTPStatus.SERVICE_UNAVAILABLE,
+    ModelUnavailable: HTTPStatus.SERVICE_UNAVAILABLE,
+}
+"""Of every error that is raised on purpose."""
+
+_log = logging.getLogger("remembrancer.server")
+
+
+class ProblemOut(Wire):
+    """What went wrong (RFC 9457). `type` names the kind of it, `detail` this case.
+
+    `argument` and `allowed`: of a value that is not allowed, which one it is and what may stand there.
+    """
+
+    type: str = Field(examples=[f"{URN}invalid_input"])
+    title: str = Field(examples=["Bad Request"])
+    status: int = Field(examples=[400])
+    detail: str = Field(examples=["limit: 0 is not allowed; expected a whole number from 1 to 200"])
+    argument: str | None = Field(default=None, examples=["limit"])
+    allowed: str | None = Field(default=None, examples=["a whole number from 1 to 200"])
+
+
+def problem(
+    code: str,
+    status: HTTPStatus,
+    detail: str,
+    *,
+    argument: str | None = None,
+    allowed: str | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> JSONResponse:
+    """The answer that tells of a problem. `code` is one word: of an error, or of what the server itself refuses."""
+    told = ProblemOut(
+        type=f"{URN}{code}", title=status.phrase, status=status, detail=detail, argument=argument, allowed=allowed
+    )
+    return JSONResponse(
+        told.model_dump(mode="json", exclude_none=True), status, headers=headers, media_type=MEDIA_TYPE
+    )
+
+
+def problem_of(error: RemembrancerError) -> JSONResponse:
+    status = next(
+        (status for kind, status in STATUS.items() if isinstance(error, kind)), HTTPStatus.INTERNAL_SERVER_ERROR
+    )
+    # A busy or restarting store answers again soon; clients need not guess when to ask.
+    headers = {"Retry-After": "1"} if status is HTTPStatus.SERVICE_UNAVAILABLE else None
+    if isinstance(error, InvalidInput):
+        return problem(error.code, status, str(error), argument=error.argument, allowed=error.allowed)
+    return problem(error.code, status, str(error), headers=headers)
+
+
+def install(app: FastAPI) -> None:
+    """Have every error of the app answered as a problem."""
+    app.add_exception_handler(RemembrancerError, _ours)
+    app.add_exception_handler(RequestValidationError, _unreadable)
+    app.add_exception_handler(HTTPException, _of_the_framework)
+    app.add_exception_handler(Exception, _unforeseen)
+
+
+async def _ours(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RemembrancerError)  # noqa: S101  it is what this handler is installed for
+    return problem_of(error)
+
+
+async def _unreadable(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)  # noqa: S101
+    first: Mapping[str, Any] = error.errors()[0]
+    place = [str(part) for part in first["loc"][1:]] or [str(first["loc"][0])]
+    return problem_of(InvalidInput(".".join(place), first.get("input"), str(first["msg"])))
+
+
+async def _of_the_framework(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)  # noqa: S101
+    status = HTTPStatus(error.status_code)
+    code = status.phrase.lower().replace(" ", "_").replace("-", "_")
+    return problem(code, status, str(error.detail), headers=error.headers)
+
+
+async def _unforeseen(request: Request, error: Exception) -> JSONResponse:
+    # Without the message, which may quote a memory: where it happened is in the traceback's lines.
+    _log.error("unforeseen %s in %s", type(error).__name__, request.scope.get("path"), exc_info=_without_words(error))
+    return problem("unforeseen", HTTPStatus.INTERNAL_SERVER_ERROR, f"unforeseen, please report it: {type(error).__name__}")
+
+
+def _without_words(error: Exception) -> BaseException:
+    return RuntimeError(type(error).__name__).with_traceback(error.__traceback__)

@@ -1,0 +1,1 @@
+"""The routes of version 1, a file for each noun."""
