@@ -14,7 +14,8 @@ from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.context import Context
 from remembrancer.interfaces import pictures
-from remembrancer.interfaces.canvas import BLUE, GREEN, INK, RULE, png_of, style
+from remembrancer.interfaces.canvas import INK, RULE, png_of, style
+from remembrancer.interfaces.palette import BLUE, GREEN
 from remembrancer.interfaces.charts import titled_axes
 from remembrancer.interfaces.cli.fading_pages import forecast
 from remembrancer.interfaces.wire import CurveOut

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from types import TracebackType
@@ -15,16 +16,20 @@ from typing import Any, Self, Unpack, cast
 from uuid import UUID
 
 from remembrancer.config import Settings, load
-from remembrancer.domain import validation
+from remembrancer.domain import api_key, validation
+from remembrancer.domain.api_key import SECRET_BYTES, ApiKey, NewKey, Right
+from remembrancer.domain.erasure import Choice, Erasure
 from remembrancer.domain.event import Event, EventDraft, Origin, Priority, Role, Severity
 from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.job import Job
 from remembrancer.domain.journal import JournalPage, PriorityChange, Recorded, Stretch
 from remembrancer.domain.learning import Learning
+from remembrancer.domain.listing import MemoryPage
 from remembrancer.domain.memory import Memory, MemoryDraft, Tier
 from remembrancer.domain.query import Filter
 from remembrancer.domain.recall import Hit, Recall
 from remembrancer.domain.relation import Relation, RelationKind
+from remembrancer.domain.reply import Claim, ClaimOutcome, Reply
 from remembrancer.domain.review import Review
 from remembrancer.domain.scope import Level, Reach, Reader, Scope, Visibility
 from remembrancer.domain.spending import Spent
@@ -32,18 +37,22 @@ from remembrancer.domain.strength import Exposure, Feedback, Strength
 from remembrancer.domain.validation import JsonScalar, JsonValue
 from remembrancer.engine import (
     compare,
+    erase,
     exchange,
     fading,
     forget,
+    graph,
     health,
     inspect,
     journal,
+    keys,
     learn,
     nudge,
     promote,
     record,
     reinforce,
     relate,
+    replies,
     stages,
     vault,
 )
@@ -53,21 +62,25 @@ from remembrancer.engine.context import Caller, Clock, Context, reader_of
 from remembrancer.engine.end_session import EndReport, end_session
 from remembrancer.engine.exchange import Imported, OnRows
 from remembrancer.engine.fading import FadingCurve, Outlook
-from remembrancer.engine.inspect import Dossier, SearchMode, WhyNot
+from remembrancer.engine.graph import Graph
+from remembrancer.engine.inspect import Dossier, SearchMode, SearchState, WhyNot
 from remembrancer.engine.journal import Chosen
 from remembrancer.engine.promote import Candidate
 from remembrancer.engine.recall import Question, recall
 from remembrancer.engine.sleep import SleepReport, sleep
 from remembrancer.engine.stages import StageReport
+from remembrancer.engine.update import update
 from remembrancer.engine.vault import SyncReport
 from remembrancer.errors import InvalidInput
 from remembrancer.jobs import maintenance, overview, worker
+from remembrancer.jobs.arrivals import Arrivals
 from remembrancer.jobs.indexer import Indexer, IndexReport, OnIndexed
 from remembrancer.jobs.overview import JobState
 from remembrancer.jobs.reports import Report
 from remembrancer.jobs.stop import Stop
 from remembrancer.jobs.sweeps import Sweeper
 from remembrancer.jobs.worker import OnRun
+from remembrancer.policies.updating import Changes
 from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.language_model import LanguageModel
 from remembrancer.ports.reranker import Reranker
@@ -104,6 +117,19 @@ class _Open:
     """Likewise."""
     lent_llm: bool
     """Likewise."""
+    awaited: dict[str, Arrivals]
+    """By workspace, of those whose journal somebody has waited for."""
+
+    def arrivals(self, workspace: str) -> Arrivals:
+        """What is recorded in that workspace, for those who wait for it."""
+        if workspace not in self.awaited:
+            reader, everything = Reader(Scope(workspace=workspace)), journal.filter_of({})
+
+            async def position() -> int:
+                return (await self.ctx.store.recorded(reader, everything, limit=0)).position
+
+            self.awaited[workspace] = Arrivals(position)
+        return self.awaited[workspace]
 
     def indexer(self, workspace: str) -> Indexer:
         """Of that workspace: at work in the background, where that is wanted."""
@@ -215,6 +241,7 @@ class AsyncRemembrancer:
             lent_embedder=own_embedder is not None,
             lent_reranker=own_reranker is not None,
             lent_llm=own_llm is not None,
+            awaited={},
         )
         opened.indexer(scope.workspace)
         return cls(opened, caller)
@@ -223,6 +250,8 @@ class AsyncRemembrancer:
         """Let go of the store. What still awaits its vector is found again by the next sweep."""
         for indexer in self._opened.indexers.values():
             await indexer.stop()
+        for arrivals in self._opened.awaited.values():
+            await arrivals.stop()
         async with AsyncExitStack() as closing:  # each of them, whatever becomes of the others
             if self._ctx.llm is not None and not self._opened.lent_llm:
                 closing.push_async_callback(self._ctx.llm.close)
@@ -262,6 +291,16 @@ class AsyncRemembrancer:
     def preset(self) -> Preset:
         """What this memory was opened with."""
         return self._ctx.preset
+
+    @property
+    def language_model(self) -> str | None:
+        """The name of the language model that is asked; None: there is none."""
+        return None if self._ctx.llm is None else self._ctx.llm.model_id
+
+    @property
+    def now(self) -> datetime:
+        """What time it is by the clock of this memory, which ages are told by."""
+        return self._ctx.clock()
 
     # ── write ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -303,7 +342,36 @@ class AsyncRemembrancer:
         """Record events in order, all or none. A mapping holds the arguments of an EventDraft. At most 10,000."""
         appended = await record.observe(self._ctx, self.scope, _drafts(events))
         self._indexer.wake()
+        self._arrivals.wake()
         return tuple(item.event for item in appended)
+
+    async def log_event(
+        self,
+        type: str,  # noqa: A002  the field's own name
+        text: str,
+        *,
+        severity: Severity | str = Severity.INFO,
+        payload: Mapping[str, JsonValue] | None = None,
+        refs: Mapping[str, JsonValue] | None = None,
+        key: str | None = None,
+    ) -> Event:
+        """Record what was done with the memory itself: found in the journal, and remembered under no preset.
+
+        By the role `system`. With a `key` that is known, the event as it was recorded; Conflict when it says something
+        else.
+        """
+        draft = EventDraft(
+            text=text,
+            role=Role.SYSTEM,
+            type=type,
+            severity=validation.choice("severity", severity, Severity),
+            payload={} if payload is None else payload,
+            refs={} if refs is None else refs,
+            key=key,
+        )
+        event = await record.log(self._ctx, self.scope, draft)
+        self._arrivals.wake()
+        return event
 
     async def remember(
         self,
@@ -374,6 +442,29 @@ class AsyncRemembrancer:
         ]
         self._indexer.wake()
         return tuple(kept)
+
+    async def update(
+        self, memory_id: Identifier, *, expected_revision: int | None = None, **changes: Unpack[Changes]
+    ) -> Memory:
+        """Let a memory say otherwise: what is given changes, None takes away, the rest stays. Returns it as it is then.
+
+        `text`, `title`, `kind`, `source`, `importance`, `priority`, `tags`, `metadata`, `valid_from`, `valid_until` and
+        `visibility` as `remember` takes them. What it said before is kept as a revision; what changes nothing makes
+        none. What was formed from it, such as episodes and facts, stays, and so does the journal. `expected_revision`:
+        the `revision` it was read at. Raises NotFound, InvalidInput, and Conflict when it is at another one, or
+        superseded.
+        """
+        memory = await update(
+            self._ctx,
+            self._reader(),
+            validation.identifier("memory_id", memory_id),
+            changes,
+            expected_revision=None
+            if expected_revision is None
+            else validation.whole("expected_revision", expected_revision, 1, 2**63 - 1),
+        )
+        self._indexer.wake()
+        return memory
 
     async def feedback(self, memory_id: Identifier, said: Feedback | str) -> Strength:
         """Say that a memory was helpful, unhelpful or harmful. Returns its strength after it. Raises NotFound."""
@@ -446,7 +537,9 @@ class AsyncRemembrancer:
         session. It is no reading method: it records that the reminder was given, as an event `memory.nudged`, though
         not its words. Raises InvalidInput without an agent and a session in the scope.
         """
-        return await nudge.nudge(self._ctx, self.scope)
+        reminder = await nudge.nudge(self._ctx, self.scope)
+        self._arrivals.wake()
+        return reminder
 
     # ── read ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -563,6 +656,33 @@ class AsyncRemembrancer:
         validation.whole("limit", limit, 1, MAX_LISTED)
         return await inspect.recent(self._ctx, self._reader(), limit=limit, within=within)
 
+    async def memories(
+        self,
+        *,
+        after: str | None = None,
+        limit: int = 100,
+        oldest_first: bool = False,
+        kinds: Iterable[str] | None = None,
+        tiers: Iterable[Tier | str] | None = None,
+        tags: Iterable[str] = (),
+        source: str | None = None,
+        session: str | None = None,
+        metadata: Mapping[str, JsonScalar] | None = None,
+        visibilities: Iterable[Visibility | str] | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        as_of: datetime | None = None,
+    ) -> MemoryPage:
+        """Current memories a page at a time, newest first unless asked: `after`, the `next` of the page before, goes on
+        behind it, whatever came since. `limit` 1 to 10,000; chosen as `recall` does. Episodes beside their turns only
+        where `kinds` names them.
+        """
+        validation.whole("limit", limit, 1, MAX_LISTED)
+        where = self._filter(
+            kinds, tiers, tags, source, session, since, until, as_of, metadata=metadata, visibilities=visibilities
+        )
+        return await inspect.page(self._ctx, self._reader(), where, limit=limit, oldest_first=oldest_first, after=after)
+
     async def timeline(
         self,
         since: datetime | None = None,
@@ -597,6 +717,22 @@ class AsyncRemembrancer:
         ahead = validation.duration("within", within, timedelta(days=36_500))
         return await fading.fading(self._ctx, self._reader(), limit=limit, within=ahead)
 
+    async def outlooks(self, memories: Iterable[Identifier]) -> tuple[Outlook, ...]:
+        """How strong some memories are, and when each falls below what counts as faded: in their order, whatever their
+        status; those that this caller cannot see are left out. At most 10,000; reads no others.
+        """
+        ids = [validation.identifier("memories", one) for one in _several("memories", memories)]
+        validation.whole("memories", len(ids), 0, MAX_LISTED)
+        return await fading.outlooks(self._ctx, self._reader(), ids)
+
+    async def graph(self, memory_id: Identifier | None = None, *, limit: int = 60) -> Graph:
+        """Memories and the edges among them: up to `limit` (1 to 200) within two steps of one, or, without an id, of
+        the most connected current ones. Raises NotFound.
+        """
+        around = None if memory_id is None else validation.identifier("memory_id", memory_id)
+        room = validation.whole("limit", limit, 1, MAX_LIMIT)
+        return await graph.graph(self._ctx, self._reader(), around, limit=room)
+
     async def curve(self, memory_id: Identifier, *, days: float = 180, points: int = 181) -> FadingCurve:
         """One memory's strength over time, by the preset's curve. Raises NotFound.
 
@@ -616,8 +752,8 @@ class AsyncRemembrancer:
     ) -> tuple[Event, ...]:
         """Entries of the journal, remembered or not, newest first unless asked. `limit` 1 to 10,000.
 
-        What to choose them by: `project`, `crew`, `agent`, `session`, `actor`; `types`, `severities`, `priorities`,
-        `roles` (any of them), `without_types`; `query`: each of its words stands in the text or the payload; `since`,
+        What to choose them by: `project`, `crew`, `agent`, `session`, `actor`; `crews`, `agents`, `types`,
+        `severities`, `priorities`, `roles` (any of them), `without_types`; `query`: each of its words stands in the text or the payload; `since`,
         `until`; `archived`: also those that have been moved into the archive, cut as they are there.
         """
         validation.whole("limit", limit, 1, MAX_LISTED)
@@ -645,6 +781,10 @@ class AsyncRemembrancer:
         """How many entries of the journal there are, chosen as `events` does."""
         return await self._ctx.store.count_events(self._reader(), journal.filter_of(chosen))
 
+    async def events_by_day(self, **chosen: Unpack[Chosen]) -> Mapping[date, int]:
+        """The same by the day, in UTC, that they happened on: those days that have any, the earliest first."""
+        return await self._ctx.store.events_by_day(self._reader(), journal.filter_of(chosen))
+
     async def recorded(self, after: int | None = None, *, limit: int = 100, **chosen: Unpack[Chosen]) -> Stretch:
         """Entries of the journal in the order they were recorded: those behind a position, or the last ones.
 
@@ -671,6 +811,19 @@ class AsyncRemembrancer:
             pause=lambda: asyncio.sleep(every.total_seconds()),
         )
 
+    async def wait_recorded(self, after: int, *, within: timedelta = timedelta(seconds=15)) -> bool:
+        """Wait until something was recorded behind a position in this workspace, by whichever process, at most `within`
+        (0.01 s to a day). Whether something was, be it of what this caller may see or not: `recorded` tells what.
+        """
+        seconds = validation.number("within", within.total_seconds(), 0.01, 86_400)
+        position = validation.whole("after", after, 0, 2**63 - 1)
+        try:
+            async with asyncio.timeout(seconds):
+                await self._arrivals.behind(position)
+        except TimeoutError:
+            return False
+        return (await self.recorded(limit=0)).position > position
+
     async def set_priority(self, event_id: Identifier, priority: Priority | str, reason: str = "") -> PriorityChange:
         """Mark an entry of the journal: `normal`, `high`, `pin` or `permanent`, which neither fades nor leaves.
 
@@ -690,6 +843,10 @@ class AsyncRemembrancer:
     async def priority_changes(self, event_id: Identifier) -> tuple[PriorityChange, ...]:
         """Who gave an entry another priority, when and why, oldest first."""
         return await self._ctx.store.priority_changes(self._reader(), validation.identifier("event_id", event_id))
+
+    async def crews(self) -> tuple[str, ...]:
+        """The names of the crews of this workspace that anything is remembered of."""
+        return await self._ctx.store.crews(self.scope)
 
     async def stats(self) -> Stats:
         """Counts of what this caller may see."""
@@ -728,14 +885,20 @@ class AsyncRemembrancer:
         self._indexer.wake()
         return report
 
-    async def consolidate(self, since: datetime | None = None, limit: int = 50) -> Consolidation:
+    async def consolidate(
+        self, since: datetime | None = None, limit: int = 50, *, crew: str | None = None
+    ) -> Consolidation:
         """Make little of much, now: facts from episodes, rules from what happened `since`, one memory of many alike.
 
-        Each as far as the preset has it, at most `limit` (1 to 10,000) of a kind. What it replaces stays reachable.
+        Each as far as the preset has it, at most `limit` (1 to 10,000) of a kind. What it replaces stays reachable. With
+        a `crew`, only rules, from what happened in it.
         """
         validation.whole("limit", limit, 1, MAX_LISTED)
-        report = await consolidate(self._ctx, self.scope, since=validation.optional_moment("since", since), limit=limit)
+        start = validation.optional_moment("since", since)
+        only = validation.optional_name("crew", crew)
+        report = await consolidate(self._ctx, self.scope, since=start, limit=limit, crew=only)
         self._indexer.wake()
+        self._arrivals.wake()
         return report
 
     async def maintain(
@@ -799,6 +962,43 @@ class AsyncRemembrancer:
         """Undo `forget`. Raises NotFound."""
         return await forget.restore(self._ctx, self._reader(), validation.identifier("memory_id", memory_id))
 
+    async def erase(
+        self,
+        *,
+        ids: Iterable[Identifier] | None = None,
+        events: Iterable[Identifier] | None = None,
+        session: str | None = None,
+        agent: str | None = None,
+        crew: str | None = None,
+        project: str | None = None,
+        before: datetime | None = None,
+        dry_run: bool = False,
+    ) -> Erasure:
+        """Let go of memories (`ids`), entries of the journal (`events`), or all of a session, agent, crew or project,
+        for good, with all that quotes or was drawn from them. Returns the receipt; a dry run only says what would go.
+
+        Exactly one of these ways; of several parts of a scope, what belongs to each; `before`: of those, only what
+        happened before. It reaches the whole workspace, whatever its rows' visibility. At most 1,000 ids. Raises
+        InvalidInput where nothing is chosen, NotFound, and Conflict where others keep forming memories of it meanwhile.
+        """
+        choice = Choice(
+            ids=_identifiers("ids", ids),
+            events=_identifiers("events", events),
+            project=project,
+            crew=crew,
+            agent=agent,
+            session=session,
+            before=before,
+        )
+        receipt = await erase.erase(self._ctx, self._caller, choice, dry_run=dry_run)
+        self._indexer.wake()
+        return receipt
+
+    async def erasures(self, limit: int = 100) -> tuple[Erasure, ...]:
+        """The receipts of this workspace's erasures, newest first. `limit` 1 to 10,000."""
+        validation.whole("limit", limit, 1, MAX_LISTED)
+        return await erase.erasures(self._ctx, self.scope, limit=limit)
+
     async def index_now(
         self, memory_id: Identifier | None = None, *, on_indexed: OnIndexed | None = None
     ) -> IndexReport:
@@ -842,6 +1042,16 @@ class AsyncRemembrancer:
         """
         return await inspect.search_mode(self._ctx)
 
+    async def search_state(self) -> SearchState:
+        """The same with why it is that one, in words. Asks the embedder too."""
+        return await inspect.search_state(self._ctx)
+
+    async def ready(self) -> None:
+        """Return when the store has been read and could be written to. Raises StoreUnavailable, after as long as a
+        write waits for others.
+        """
+        await inspect.ready(self._ctx, self.scope)
+
     async def doctor(self) -> tuple[Finding, ...]:
         """What was looked at, and what is wrong with it."""
         findings = await inspect.doctor(self._ctx, self._reader())
@@ -858,11 +1068,68 @@ class AsyncRemembrancer:
         self._indexer.wake()
         return result
 
+    # ── keys ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def create_key(
+        self, name: str, right: Right | str = Right.READ, expires_in: timedelta | None = None
+    ) -> NewKey:
+        """Make a key to this workspace, for programs elsewhere: one that may `read`, `write` or `admin`.
+
+        Its token is in the answer and kept nowhere. `expires_in`: up to a hundred years; None: never. Raises
+        InvalidInput.
+        """
+        ends = None if expires_in is None else validation.duration("expires_in", expires_in, timedelta(days=36_500))
+        return await keys.create_key(
+            self._ctx,
+            self.scope,
+            name=name,
+            right=validation.choice("right", right, Right),
+            expires_at=None if ends is None else self._ctx.clock() + ends,
+            secret=os.urandom(SECRET_BYTES),
+        )
+
+    async def keys(self) -> tuple[ApiKey, ...]:
+        """The keys to this workspace, newest first, also those that have expired or are revoked."""
+        return await self._ctx.store.keys(self.scope)
+
+    async def revoke_key(self, key_id: Identifier) -> ApiKey:
+        """Let a key open nothing any more, from its next request on. Raises NotFound."""
+        return await self._ctx.store.revoke_key(self.scope, api_key.key_id("key_id", key_id), at=self._ctx.clock())
+
+    async def key_for(self, token: str) -> ApiKey | None:
+        """The key with that token, to whichever workspace of this store; None where no key is usable by it now."""
+        return await keys.key_for(self._ctx, token, self._ctx.clock())
+
+    async def has_keys(self) -> bool:
+        """Whether any key to any workspace of this store is usable now."""
+        return await self._ctx.store.has_keys(at=self._ctx.clock())
+
+    async def claim_request(self, key: str, fingerprint: bytes, *, longest: timedelta) -> ClaimOutcome:
+        """Claim an idempotency key of this workspace for a request, for a day: what a server asks before it does one.
+
+        `fingerprint`: the SHA-256 of what is asked for. `longest`: one that has no answer after so long was broken off.
+        `Claimed`: do it, then `answer_request` or, where it did nothing, `release_request`. Else what became of it: a
+        `Reply` to give again, `UnderWay`, or `Unkept`. Raises InvalidInput, and Conflict for another request's key.
+        """
+        return await replies.claim_request(self._ctx, self.scope, key, fingerprint, longest=longest)
+
+    async def answer_request(self, claim: Claim, reply: Reply) -> None:
+        """Keep what a claimed request was answered. The first answer stays."""
+        await self._ctx.store.answer(self.scope, claim, reply)
+
+    async def release_request(self, claim: Claim) -> None:
+        """Take back the claim of a request that did nothing, so that its key is new again."""
+        await self._ctx.store.release(self.scope, claim)
+
     # ── inside ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     @property
     def _ctx(self) -> Context:
         return self._opened.ctx
+
+    @property
+    def _arrivals(self) -> Arrivals:
+        return self._opened.arrivals(self.scope.workspace)
 
     @property
     def _indexer(self) -> Indexer:
@@ -929,6 +1196,11 @@ async def _vault(folder: str | Path, name: str | None) -> VaultFiles:
 
 def _drafts(events: object) -> list[EventDraft]:
     return [_draft(place, event) for place, event in enumerate(_several("events", events))]
+
+
+def _identifiers(argument: str, values: object) -> frozenset[UUID]:
+    given = () if values is None else _several(argument, values)
+    return frozenset(validation.identifier(argument, one) for one in given)
 
 
 def _several(argument: str, values: object) -> Iterable[Any]:

@@ -11,20 +11,24 @@ import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack
 
 from remembrancer.config import Settings
+from remembrancer.domain.api_key import ApiKey, NewKey, Right
+from remembrancer.domain.erasure import Erasure
 from remembrancer.domain.event import Event, EventDraft, Origin, Priority, Role, Severity
 from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.job import Job
 from remembrancer.domain.journal import JournalPage, PriorityChange, Recorded, Stretch
 from remembrancer.domain.learning import Learning
+from remembrancer.domain.listing import MemoryPage
 from remembrancer.domain.memory import Memory, Tier
 from remembrancer.domain.recall import Hit, Recall
 from remembrancer.domain.relation import Relation, RelationKind
+from remembrancer.domain.reply import Claim, ClaimOutcome, Reply
 from remembrancer.domain.review import Review
 from remembrancer.domain.scope import Level, Reach, Scope, Visibility
 from remembrancer.domain.spending import Spent
@@ -36,7 +40,8 @@ from remembrancer.engine.context import Clock
 from remembrancer.engine.end_session import EndReport
 from remembrancer.engine.exchange import Imported, OnRows
 from remembrancer.engine.fading import FadingCurve, Outlook
-from remembrancer.engine.inspect import Dossier, SearchMode, WhyNot
+from remembrancer.engine.graph import Graph
+from remembrancer.engine.inspect import Dossier, SearchMode, SearchState, WhyNot
 from remembrancer.engine.journal import Chosen
 from remembrancer.engine.promote import Candidate
 from remembrancer.engine.sleep import SleepReport
@@ -49,6 +54,7 @@ from remembrancer.jobs.overview import JobState
 from remembrancer.jobs.reports import Report
 from remembrancer.jobs.stop import Stop
 from remembrancer.jobs.worker import OnRun
+from remembrancer.policies.updating import Changes
 from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.language_model import LanguageModel
 from remembrancer.ports.reranker import Reranker
@@ -199,7 +205,10 @@ class Remembrancer:
         return type(self)(self._inner.scoped(role=role, **scope), self._loop)
 
     def of_workspace(self, workspace: str) -> Self:
-        """A view of another workspace over the same open store, for who has made sure that its caller may."""
+        """A view of another workspace over the same open store, with nothing else of this scope and the same role.
+
+        Nothing crosses between the two. It is for a server, which has made sure that its caller may.
+        """
         return type(self)(self._inner.of_workspace(workspace), self._loop)
 
     @property
@@ -208,7 +217,18 @@ class Remembrancer:
 
     @property
     def preset(self) -> Preset:
+        """What this memory was opened with."""
         return self._inner.preset
+
+    @property
+    def language_model(self) -> str | None:
+        """The name of the language model that is asked; None: there is none."""
+        return self._inner.language_model
+
+    @property
+    def now(self) -> datetime:
+        """What time it is by the clock of this memory, which ages are told by."""
+        return self._inner.now
 
     # ── write ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -250,6 +270,25 @@ class Remembrancer:
     def observe_many(self, events: Iterable[EventDraft | Mapping[str, Any]]) -> tuple[Event, ...]:
         """Record events in order, all or none. A mapping holds the arguments of an EventDraft. At most 10,000."""
         return self._run(self._inner.observe_many(events))
+
+    def log_event(
+        self,
+        type: str,  # noqa: A002  the field's own name
+        text: str,
+        *,
+        severity: Severity | str = Severity.INFO,
+        payload: Mapping[str, JsonValue] | None = None,
+        refs: Mapping[str, JsonValue] | None = None,
+        key: str | None = None,
+    ) -> Event:
+        """Record what was done with the memory itself: found in the journal, and remembered under no preset.
+
+        By the role `system`. With a `key` that is known, the event as it was recorded; Conflict when it says something
+        else.
+        """
+        return self._run(
+            self._inner.log_event(type, text, severity=severity, payload=payload, refs=refs, key=key)
+        )
 
     def remember(
         self,
@@ -309,6 +348,19 @@ class Remembrancer:
         Raises Conflict when an id holds another text; those before it are kept.
         """
         return self._run(self._inner.learn(learnings, source=source, tags=tags))
+
+    def update(
+        self, memory_id: Identifier, *, expected_revision: int | None = None, **changes: Unpack[Changes]
+    ) -> Memory:
+        """Let a memory say otherwise: what is given changes, None takes away, the rest stays. Returns it as it is then.
+
+        `text`, `title`, `kind`, `source`, `importance`, `priority`, `tags`, `metadata`, `valid_from`, `valid_until` and
+        `visibility` as `remember` takes them. What it said before is kept as a revision; what changes nothing makes
+        none. What was formed from it, such as episodes and facts, stays, and so does the journal. `expected_revision`:
+        the `revision` it was read at. Raises NotFound, InvalidInput, and Conflict when it is at another one, or
+        superseded.
+        """
+        return self._loop.run(self._inner.update(memory_id, expected_revision=expected_revision, **changes))
 
     def feedback(self, memory_id: Identifier, said: Feedback | str) -> Strength:
         """Say that a memory was helpful, unhelpful or harmful. Returns its strength after it. Raises NotFound."""
@@ -482,6 +534,45 @@ class Remembrancer:
         """Current memories by when they happened, newest first, of the last `days` if given. `limit` 1 to 10,000."""
         return self._run(self._inner.recent(limit, days))
 
+    def memories(
+        self,
+        *,
+        after: str | None = None,
+        limit: int = 100,
+        oldest_first: bool = False,
+        kinds: Iterable[str] | None = None,
+        tiers: Iterable[Tier | str] | None = None,
+        tags: Iterable[str] = (),
+        source: str | None = None,
+        session: str | None = None,
+        metadata: Mapping[str, JsonScalar] | None = None,
+        visibilities: Iterable[Visibility | str] | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        as_of: datetime | None = None,
+    ) -> MemoryPage:
+        """Current memories a page at a time, newest first unless asked: `after`, the `next` of the page before, goes on
+        behind it, whatever came since. `limit` 1 to 10,000; chosen as `recall` does. Episodes beside their turns only
+        where `kinds` names them.
+        """
+        return self._loop.run(
+            self._inner.memories(
+                after=after,
+                limit=limit,
+                oldest_first=oldest_first,
+                kinds=kinds,
+                tiers=tiers,
+                tags=tags,
+                source=source,
+                session=session,
+                metadata=metadata,
+                visibilities=visibilities,
+                since=since,
+                until=until,
+                as_of=as_of,
+            )
+        )
+
     def timeline(
         self,
         since: datetime | None = None,
@@ -511,6 +602,18 @@ class Remembrancer:
         """
         return self._run(self._inner.fading(limit, within))
 
+    def outlooks(self, memories: Iterable[Identifier]) -> tuple[Outlook, ...]:
+        """How strong some memories are, and when each falls below what counts as faded: in their order, whatever their
+        status; those that this caller cannot see are left out. At most 10,000; reads no others.
+        """
+        return self._run(self._inner.outlooks(memories))
+
+    def graph(self, memory_id: Identifier | None = None, *, limit: int = 60) -> Graph:
+        """Memories and the edges among them: up to `limit` (1 to 200) within two steps of one, or, without an id, of
+        the most connected current ones. Raises NotFound.
+        """
+        return self._run(self._inner.graph(memory_id, limit=limit))
+
     def curve(self, memory_id: Identifier, *, days: float = 180, points: int = 181) -> FadingCurve:
         """One memory's strength over time, by the preset's curve. Raises NotFound.
 
@@ -522,8 +625,8 @@ class Remembrancer:
     def events(self, *, limit: int = 100, oldest_first: bool = False, **chosen: Unpack[Chosen]) -> tuple[Event, ...]:
         """Entries of the journal, remembered or not, newest first unless asked. `limit` 1 to 10,000.
 
-        What to choose them by: `project`, `crew`, `agent`, `session`, `actor`; `types`, `severities`, `priorities`,
-        `roles` (any of them), `without_types`; `query`: each of its words stands in the text or the payload; `since`,
+        What to choose them by: `project`, `crew`, `agent`, `session`, `actor`; `crews`, `agents`, `types`,
+        `severities`, `priorities`, `roles` (any of them), `without_types`; `query`: each of its words stands in the text or the payload; `since`,
         `until`; `archived`: also those that have been moved into the archive, cut as they are there.
         """
         return self._run(self._inner.events(limit=limit, oldest_first=oldest_first, **chosen))
@@ -547,6 +650,10 @@ class Remembrancer:
         """How many entries of the journal there are, chosen as `events` does."""
         return self._run(self._inner.count_events(**chosen))
 
+    def events_by_day(self, **chosen: Unpack[Chosen]) -> Mapping[date, int]:
+        """The same by the day, in UTC, that they happened on: those days that have any, the earliest first."""
+        return self._run(self._inner.events_by_day(**chosen))
+
     def recorded(self, after: int | None = None, *, limit: int = 100, **chosen: Unpack[Chosen]) -> Stretch:
         """Entries of the journal in the order they were recorded: those behind a position, or the last ones.
 
@@ -564,6 +671,12 @@ class Remembrancer:
         """
         return self._each(self._inner.tail(after, every=every, **chosen))
 
+    def wait_recorded(self, after: int, *, within: timedelta = timedelta(seconds=15)) -> bool:
+        """Wait until something was recorded behind a position in this workspace, by whichever process, at most `within`
+        (0.01 s to a day). Whether something was, be it of what this caller may see or not: `recorded` tells what.
+        """
+        return self._run(self._inner.wait_recorded(after, within=within))
+
     def set_priority(self, event_id: Identifier, priority: Priority | str, reason: str = "") -> PriorityChange:
         """Mark an entry of the journal: `normal`, `high`, `pin` or `permanent`, which neither fades nor leaves.
 
@@ -576,6 +689,10 @@ class Remembrancer:
     def priority_changes(self, event_id: Identifier) -> tuple[PriorityChange, ...]:
         """Who gave an entry another priority, when and why, oldest first."""
         return self._run(self._inner.priority_changes(event_id))
+
+    def crews(self) -> tuple[str, ...]:
+        """The names of the crews of this workspace that anything is remembered of."""
+        return self._run(self._inner.crews())
 
     def stats(self) -> Stats:
         """Counts of what this caller may see."""
@@ -606,12 +723,13 @@ class Remembrancer:
         """
         return self._run(self._inner.sleep(dry_run))
 
-    def consolidate(self, since: datetime | None = None, limit: int = 50) -> Consolidation:
+    def consolidate(self, since: datetime | None = None, limit: int = 50, *, crew: str | None = None) -> Consolidation:
         """Make little of much, now: facts from episodes, rules from what happened `since`, one memory of many alike.
 
-        Each as far as the preset has it, at most `limit` (1 to 10,000) of a kind. What it replaces stays reachable.
+        Each as far as the preset has it, at most `limit` (1 to 10,000) of a kind. What it replaces stays reachable. With
+        a `crew`, only rules, from what happened in it.
         """
-        return self._run(self._inner.consolidate(since, limit))
+        return self._run(self._inner.consolidate(since, limit, crew=crew))
 
     def maintain(
         self, only: Iterable[Job | str] | None = None, *, force: bool = False, on_indexed: OnIndexed | None = None
@@ -669,6 +787,42 @@ class Remembrancer:
         """Undo `forget`. Raises NotFound."""
         return self._run(self._inner.restore(memory_id))
 
+    def erase(
+        self,
+        *,
+        ids: Iterable[Identifier] | None = None,
+        events: Iterable[Identifier] | None = None,
+        session: str | None = None,
+        agent: str | None = None,
+        crew: str | None = None,
+        project: str | None = None,
+        before: datetime | None = None,
+        dry_run: bool = False,
+    ) -> Erasure:
+        """Let go of memories (`ids`), entries of the journal (`events`), or all of a session, agent, crew or project,
+        for good, with all that quotes or was drawn from them. Returns the receipt; a dry run only says what would go.
+
+        Exactly one of these ways; of several parts of a scope, what belongs to each; `before`: of those, only what
+        happened before. It reaches the whole workspace, whatever its rows' visibility. At most 1,000 ids. Raises
+        InvalidInput where nothing is chosen, NotFound, and Conflict where others keep forming memories of it meanwhile.
+        """
+        return self._run(
+            self._inner.erase(
+                ids=ids,
+                events=events,
+                session=session,
+                agent=agent,
+                crew=crew,
+                project=project,
+                before=before,
+                dry_run=dry_run,
+            )
+        )
+
+    def erasures(self, limit: int = 100) -> tuple[Erasure, ...]:
+        """The receipts of this workspace's erasures, newest first. `limit` 1 to 10,000."""
+        return self._run(self._inner.erasures(limit))
+
     def index_now(self, memory_id: Identifier | None = None, *, on_indexed: OnIndexed | None = None) -> IndexReport:
         """Give every waiting cue its vector before returning, or those of one memory, which then wait for no other.
 
@@ -702,6 +856,16 @@ class Remembrancer:
         """
         return self._run(self._inner.search_mode())
 
+    def search_state(self) -> SearchState:
+        """The same with why it is that one, in words. Asks the embedder too."""
+        return self._run(self._inner.search_state())
+
+    def ready(self) -> None:
+        """Return when the store has been read and could be written to. Raises StoreUnavailable, after as long as a
+        write waits for others.
+        """
+        return self._run(self._inner.ready())
+
     def doctor(self) -> tuple[Finding, ...]:
         """What was looked at, and what is wrong with it."""
         return self._run(self._inner.doctor())
@@ -713,6 +877,49 @@ class Remembrancer:
     def import_(self, path: str | Path, *, dry_run: bool = True, on_rows: OnRows | None = None) -> Imported:
         """Take over an export, all of it or nothing. A dry run, the default, only says what it would add."""
         return self._run(self._inner.import_(path, dry_run=dry_run, on_rows=on_rows))
+
+    # ── keys ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def create_key(self, name: str, right: Right | str = Right.READ, expires_in: timedelta | None = None) -> NewKey:
+        """Make a key to this workspace, for programs elsewhere: one that may `read`, `write` or `admin`.
+
+        Its token is in the answer and kept nowhere. `expires_in`: up to a hundred years; None: never. Raises
+        InvalidInput.
+        """
+        return self._run(self._inner.create_key(name, right, expires_in))
+
+    def keys(self) -> tuple[ApiKey, ...]:
+        """The keys to this workspace, newest first, also those that have expired or are revoked."""
+        return self._run(self._inner.keys())
+
+    def revoke_key(self, key_id: Identifier) -> ApiKey:
+        """Let a key open nothing any more, from its next request on. Raises NotFound."""
+        return self._run(self._inner.revoke_key(key_id))
+
+    def key_for(self, token: str) -> ApiKey | None:
+        """The key with that token, to whichever workspace of this store; None where no key is usable by it now."""
+        return self._run(self._inner.key_for(token))
+
+    def has_keys(self) -> bool:
+        """Whether any key to any workspace of this store is usable now."""
+        return self._run(self._inner.has_keys())
+
+    def claim_request(self, key: str, fingerprint: bytes, *, longest: timedelta) -> ClaimOutcome:
+        """Claim an idempotency key of this workspace for a request, for a day: what a server asks before it does one.
+
+        `fingerprint`: the SHA-256 of what is asked for. `longest`: one that has no answer after so long was broken off.
+        `Claimed`: do it, then `answer_request` or, where it did nothing, `release_request`. Else what became of it: a
+        `Reply` to give again, `UnderWay`, or `Unkept`. Raises InvalidInput, and Conflict for another request's key.
+        """
+        return self._run(self._inner.claim_request(key, fingerprint, longest=longest))
+
+    def answer_request(self, claim: Claim, reply: Reply) -> None:
+        """Keep what a claimed request was answered. The first answer stays."""
+        self._run(self._inner.answer_request(claim, reply))
+
+    def release_request(self, claim: Claim) -> None:
+        """Take back the claim of a request that did nothing, so that its key is new again."""
+        self._run(self._inner.release_request(claim))
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         return self._loop.run(work)

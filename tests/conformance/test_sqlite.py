@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from remembrancer.adapters.sqlite.store import SqliteStore
+from remembrancer.adapters.sqlite.store import SqliteOptions, SqliteStore
 from remembrancer.policies.formation import analysed
 from remembrancer.ports.store import Store
+from remembrancer.testing.contract.search import DenseContract, FreshnessContract, LexicalContract, UnionContract
 from remembrancer.testing.store_contract import StoreContract
 
 
@@ -25,3 +26,10 @@ class TestSqliteFile(StoreContract):
 class TestSqliteInMemory(StoreContract):
     async def make_store(self) -> Store:
         return SqliteStore(":memory:", analyse=analysed)
+
+
+class TestManyTexts(LexicalContract, DenseContract, UnionContract, FreshnessContract):
+    """What is found among so many texts that not each is compared: here, among any."""
+
+    async def make_store(self) -> Store:
+        return SqliteStore(":memory:", analyse=analysed, options=SqliteOptions(scanned=0))

@@ -28,6 +28,7 @@ from remembrancer.adapters.sqlite.store import SqliteStore
 from remembrancer.adapters.sqlite.times import micros
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.relation import RelationKind
+from remembrancer.domain.reply import Claimed, ClaimOutcome
 from remembrancer.domain.review import Evidence
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength, Usage
@@ -37,6 +38,7 @@ from remembrancer.policies.lexical import analyse, every_word
 from remembrancer.ports.store import Aged, Entry, EventFilter
 from remembrancer.testing.contract.base import EVERYTHING, exported, request
 from remembrancer.testing.contract.states import LIVED
+from remembrancer.testing.contract.world import a_claim, a_key
 from remembrancer.testing.doubles import NOW, a_memory, a_vector, an_event, indexed
 
 T = TypeVar("T")
@@ -383,6 +385,17 @@ def test_what_is_archived_in_a_file_of_the_sixth_version_is_found_by_its_words(t
     connection.close()
     where = EventFilter(words=every_word("owls"), archived=True)
     assert with_store(path, lambda store: store.count_events(Reader(KESTREL.scope), where)) == 1
+
+
+def test_a_file_of_the_seventh_version_takes_keys_and_claims(tmp_path: Path) -> None:
+    async def steps(store: SqliteStore) -> tuple[bool, bool, ClaimOutcome]:
+        before = await store.has_keys(at=NOW)
+        await store.put_key(KESTREL.scope, a_key())
+        outcome = await store.claim(KESTREL.scope, a_claim(), forget_before=NOW)
+        return before, await store.has_keys(at=NOW), outcome
+
+    of_version(tmp_path / "seventh.db", 7).close()
+    assert with_store(tmp_path / "seventh.db", steps) == (False, True, Claimed(a_claim()))
 
 
 class TestAnExportOfTheFirstVersion:

@@ -59,7 +59,7 @@ def test_a_method_says_the_same_of_itself_in_both_facades(name: str) -> None:
 @pytest.mark.parametrize("name", public(AsyncRemembrancer))
 def test_a_method_is_awaited_in_one_facade_alone_and_in_that_one_unless_it_waits_for_nothing(name: str) -> None:
     awaited = inspect.iscoroutinefunction(function(AsyncRemembrancer, name))
-    assert awaited == (name not in {"scoped", "scope", "tail"})
+    assert awaited == (name not in {"scoped", "scope", "of_workspace", "preset", "language_model", "now", "tail"})
     assert not inspect.iscoroutinefunction(function(Remembrancer, name))
 
 
@@ -93,6 +93,9 @@ def test_every_argument_reaches_the_memory(rem: Remembrancer, tmp_path: Path) ->
     assert rem.index_now().indexed == 0
     assert rem.export(tmp_path / "a.jsonl") == rem.import_(tmp_path / "a.jsonl", dry_run=False).rows
     assert all(finding.ok for finding in rem.doctor())
+    new = rem.create_key("ci", "write", timedelta(days=1))
+    assert (rem.keys(), rem.key_for(new.token), rem.has_keys()) == ((new.key,), new.key, True)
+    assert (rem.revoke_key(new.key.id).right, rem.has_keys()) == ("write", False)
     assert rem.observe_many([EventDraft(text="two")])[0].seq == 1
     assert rem.scoped(agent="ana", role="LEAD").scope.agent == "ana"
 

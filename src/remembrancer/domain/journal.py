@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Final, Self
 from uuid import UUID
 
+from remembrancer.domain.cursor import cursor_of, parse_cursor
 from remembrancer.domain.event import Event, Priority
 from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import InvalidInput
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_CURSOR_BYTES: Final = 8 + 8 + 16
+_SEQ_BYTES: Final = 8
+_MOST: Final = 2**63 - 1
+_ID_BYTES: Final = 16
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -35,29 +35,22 @@ class Place:
 
     @property
     def cursor(self) -> str:
-        """The place as a text without meaning of its own, of letters that need no quoting in an address.
+        """The place as a text.
 
+        >>> from datetime import UTC
         >>> Place(datetime(2026, 3, 4, 9, tzinfo=UTC), 7, UUID(int=1)).cursor
         'AAZMLwt6RAAAAAAAAAAABwAAAAAAAAAAAAAAAAAAAAE'
         """
-        micros = (self.occurred_at - _EPOCH) // timedelta(microseconds=1)
-        packed = micros.to_bytes(8, "big", signed=True) + self.seq.to_bytes(8, "big") + self.id.bytes
-        return base64.urlsafe_b64encode(packed).decode("ascii").rstrip("=")
+        return cursor_of(self.occurred_at, self.seq.to_bytes(_SEQ_BYTES, "big") + self.id.bytes)
 
     @classmethod
     def parse(cls, argument: str, value: object) -> Self:
         """The place that a cursor tells. Raises InvalidInput for what is none."""
-        try:
-            packed = base64.b64decode(f"{value}=".encode("ascii"), altchars=b"-_", validate=True)
-            micros, seq = (int.from_bytes(packed[start : start + 8], "big", signed=True) for start in (0, 8))
-            if not isinstance(value, str) or len(packed) != _CURSOR_BYTES or seq < 0:
-                raise InvalidInput(argument, value, _ALLOWED)
-            return cls(_EPOCH + timedelta(microseconds=micros), seq, UUID(bytes=packed[16:]))
-        except (UnicodeEncodeError, binascii.Error, OverflowError):
-            raise InvalidInput(argument, value, _ALLOWED) from None
-
-
-_ALLOWED: Final = "the cursor that a page gave for the next one"
+        occurred_at, rest = parse_cursor(argument, value, rest_bytes=_SEQ_BYTES + _ID_BYTES)
+        seq = int.from_bytes(rest[:_SEQ_BYTES], "big")
+        if seq > _MOST:
+            raise InvalidInput(argument, value, "the cursor that a page gave for the next one")
+        return cls(occurred_at, seq, UUID(bytes=rest[_SEQ_BYTES:]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,9 +54,8 @@ class Unkept:
 
 @dataclass(frozen=True, slots=True)
 class UnderWay:
-    """The same request was made before and has no answer yet. `claim` is what it was made with.
-
-    It is being done, or whoever did it is gone: older than any request may take, its claim can be released.
+    """The same request was made before and has no answer yet. It is being done, or was broken off by the end of its
+    process: older than any request may take, its claim can be released.
     """
 
     claim: Claim
@@ -64,7 +63,9 @@ class UnderWay:
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """The key was new, and is now this request's: it is to be done, then answered or released."""
+    """The key was new, and is now this request's: it is to be done, then answered or released by its claim."""
+
+    claim: Claim
 
 
 ClaimOutcome = Claimed | UnderWay | Reply | Unkept

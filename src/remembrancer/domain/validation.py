@@ -53,7 +53,7 @@ def name(argument: str, value: object, *, max_chars: int = MAX_NAME_CHARS) -> st
     allowed = f"1 to {max_chars} characters without control characters or outer blanks"
     if not isinstance(value, str) or not value or len(value) > max_chars or value != value.strip():
         raise InvalidInput(argument, value, allowed)
-    if any(unicodedata.category(character) in {"Cc", "Cs"} for character in value):
+    if not value.isprintable() and any(unicodedata.category(character) in {"Cc", "Cs"} for character in value):
         raise InvalidInput(argument, value, allowed)
     return value
 

@@ -24,11 +24,18 @@ class Consolidation:
     reason: str = ""
 
 
-async def consolidate(ctx: Context, scope: Scope, *, since: datetime | None, limit: int) -> Consolidation:
+async def consolidate(
+    ctx: Context, scope: Scope, *, since: datetime | None, limit: int, crew: str | None = None
+) -> Consolidation:
     """Draw facts, learn rules from what happened `since`, condense clusters and merge near-duplicates, where the preset
-    has each, `limit` pieces of work of each kind, whether or not it is due.
+    has each, `limit` pieces of work of each kind, whether or not it is due. With a `crew`, only rules are learned, from
+    what belongs to it.
     """
     preset = ctx.preset
+    if crew is not None:
+        if preset.rules is None:
+            return Consolidation(reason=f"preset {preset.name} consolidates nothing of one crew alone")
+        return Consolidation(rules=await learn_rules(ctx, scope, since=since, force=True, crew=crew))
     parts = (preset.facts, preset.rules, preset.clusters, preset.compaction)
     if all(part is None for part in parts):
         return Consolidation(reason=f"preset {preset.name} consolidates nothing")

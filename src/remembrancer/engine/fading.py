@@ -71,6 +71,12 @@ async def fading(ctx: Context, reader: Reader, *, limit: int, within: timedelta)
     return await _listed(ctx, reader, ids, rows[soonest[:limit]], now)
 
 
+async def outlooks(ctx: Context, reader: Reader, ids: Sequence[UUID]) -> tuple[Outlook, ...]:
+    """Of these memories only, in their order, whatever their status; those that the reader cannot see are left out."""
+    memories = await ctx.store.get(reader, ids)
+    return _outlooks(ctx, [memories[one] for one in ids if one in memories], ctx.clock())
+
+
 async def fading_curve(ctx: Context, reader: Reader, memory_id: UUID, *, around: timedelta, points: int) -> FadingCurve:
     """The strength of one memory, from so long ago, or since when it can be told, to so far ahead. Raises NotFound."""
     now, law = ctx.clock(), _law(ctx)

@@ -9,6 +9,7 @@ from typing import Final
 from uuid import UUID
 
 from remembrancer.domain.event import Event
+from remembrancer.domain.listing import MemoryPage, MemoryPlace
 from remembrancer.domain.memory import Cue, Memory, Revision
 from remembrancer.domain.query import Filter
 from remembrancer.domain.recall import Fate, Hit, Recall, Stage
@@ -35,6 +36,14 @@ class SearchMode(StrEnum):
     """There is an embedder, and it does not answer."""
     SPARSE_ONLY = "sparse-only"
     """There is no embedder, wanted or not."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchState:
+    """What recall can go by now, and in words why: the model that answers, or what stands in its way."""
+
+    mode: SearchMode
+    detail: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +102,19 @@ async def recent(ctx: Context, reader: Reader, *, limit: int, within: timedelta 
     return await ctx.store.memories(reader, shown(ctx, Filter(current_at=now, since=since)), limit=limit)
 
 
+async def page(
+    ctx: Context, reader: Reader, where: Filter, *, limit: int, oldest_first: bool, after: str | None
+) -> MemoryPage:
+    """Up to `limit` memories, behind the cursor of the page before; episodes beside their turns only where it names
+    them. Full while there are so many.
+    """
+    place = None if after is None else MemoryPlace.parse("after", after)
+    kept = shown(ctx, where)
+    found = await ctx.store.memories(reader, kept, limit=limit + 1, oldest_first=oldest_first, after=place)
+    memories = found[:limit]
+    return MemoryPage(memories=memories, next=MemoryPlace.of(memories[-1]).cursor if len(found) > limit else None)
+
+
 async def timeline(ctx: Context, reader: Reader, where: Filter, *, limit: int) -> tuple[Memory, ...]:
     """Current memories that the filter keeps, oldest first; episodes beside their turns only where it names them."""
     return await ctx.store.memories(reader, shown(ctx, where), limit=limit, oldest_first=True)
@@ -117,6 +139,17 @@ async def doctor(ctx: Context, reader: Reader) -> tuple[Finding, ...]:
     if ctx.reranker is not None:
         models.append(await _reranker_finding(ctx.reranker))
     return (*await ctx.store.check(reader.scope, ctx.model), *models)
+
+
+async def search_state(ctx: Context) -> SearchState:
+    """Asks the embedder, which takes as long as one answer of it may."""
+    return SearchState(*await _asked_embedder(ctx))
+
+
+async def ready(ctx: Context, scope: Scope) -> None:
+    """Reads, and settles nothing at all: a write that changes nothing, and yet needs the file and its lock."""
+    await ctx.store.runs(scope)
+    await ctx.store.settle(scope, "ready", ())
 
 
 async def search_mode(ctx: Context) -> SearchMode:

@@ -28,8 +28,8 @@ E = TypeVar("E", bound=StrEnum)
 class Chosen(TypedDict, total=False):
     """Which entries of the journal count; what is not given counts not, and what is None neither.
 
-    `project`, `crew`, `agent`, `session`, `actor`: exactly that one. `types`, `severities`, `priorities`, `roles`: any
-    of them; none of `without_types`. `query`: every word of it stands in the text or the payload. What happened in
+    `project`, `crew`, `agent`, `session`, `actor`: exactly that one. `crews`, `agents`, `types`, `severities`,
+    `priorities`, `roles`: any of them; none of `without_types`. `query`: every word of it stands in the text or the payload. What happened in
     [`since`, `until`). `archived`: also what has been moved into the archive, cut as it is there.
     """
 
@@ -37,6 +37,8 @@ class Chosen(TypedDict, total=False):
     crew: str | None
     agent: str | None
     session: str | None
+    crews: Iterable[str] | None
+    agents: Iterable[str] | None
     types: Iterable[str] | None
     without_types: Iterable[str] | None
     severities: Iterable[Severity | str] | None
@@ -61,6 +63,8 @@ def filter_of(chosen: Chosen) -> EventFilter:
         crew=validation.optional_name("crew", chosen.get("crew")),
         agent=validation.optional_name("agent", chosen.get("agent")),
         session=validation.optional_name("session", chosen.get("session")),
+        crews=_names("crews", chosen.get("crews")),
+        agents=_names("agents", chosen.get("agents")),
         types=None if types is None else _types("types", types),
         without_types=frozenset() if without is None else _types("without_types", without),
         severities=_choices("severities", chosen.get("severities"), Severity),
@@ -140,6 +144,10 @@ async def tail(
 
 def _types(argument: str, given: object) -> frozenset[str]:
     return frozenset(validation.slug(argument, one) for one in _several(argument, given))
+
+
+def _names(argument: str, given: object) -> frozenset[str] | None:
+    return None if given is None else frozenset(validation.name(argument, one) for one in _several(argument, given))
 
 
 def _choices(argument: str, given: object, options: type[E]) -> frozenset[E] | None:

@@ -44,6 +44,13 @@ async def observe(ctx: Context, scope: Scope, drafts: Sequence[EventDraft]) -> t
     return await ctx.store.append(scope, entries)
 
 
+async def log(ctx: Context, scope: Scope, draft: EventDraft) -> Event:
+    """Append an event about what was done with the memory itself: it forms no memory, whatever the preset admits."""
+    event = event_of(ctx, scope, draft, ctx.clock())
+    [appended] = await ctx.store.append(scope, [Entry(event, None, analyse(searchable_text(event)).tokens)])
+    return appended.event
+
+
 async def remember(ctx: Context, scope: Scope, draft: MemoryDraft, turns: Sequence[UUID] = ()) -> tuple[Memory, bool]:
     """Keep a memory; returns it and whether anything was written. With `turns`, ids of events, it is their episode.
 

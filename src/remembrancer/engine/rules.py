@@ -102,14 +102,20 @@ class _Tally:
 
 
 async def learn_rules(
-    ctx: Context, scope: Scope, *, since: datetime | None = None, limit: int = LIMIT, force: bool = False
+    ctx: Context,
+    scope: Scope,
+    *,
+    since: datetime | None = None,
+    limit: int = LIMIT,
+    force: bool = False,
+    crew: str | None = None,
 ) -> RulesReport:
     """Look for rules in the entries of the workspace that happened `since`, the newest `limit` of them. None: as far
     back as the preset looks; further, where the job did not run for longer than that, or nobody could read what was
     there.
 
     `force`: also in fewer entries than the preset asks for, and in such as were read before, or wait after a failure.
-    Without it the same entries are read once.
+    Without it the same entries are read once. `crew`: only entries that belong to it.
     """
     policy, now = ctx.preset.rules, ctx.clock()
     validation.whole("limit", limit, 1, 10_000)
@@ -118,11 +124,11 @@ async def learn_rules(
         return RulesReport(reason=f"preset {ctx.preset.name} learns no rules")
     deferred = {one.item: one for one in await ctx.store.deferrals(scope, JOB)}
     since = start or await _unread_since(ctx, scope, policy, now, deferred)
-    entries, older = await _entries(ctx, scope, since, now, limit)
+    entries, older = await _entries(ctx, scope, since, now, limit, crew)
     tally = _Tally([], left=older)
     owners = by_owner(entries)
     ready = {owner: own for owner, own in owners.items() if _suffice(ctx, policy, own, force=force)}
-    if start is None and not older:  # there is too little to be read of these by now, and nothing to try again
+    if start is None and crew is None and not older:  # there is too little to be read of these by now, and nothing to try again
         await ctx.store.settle(scope, JOB, sorted(set(deferred).difference(map(_item, ready))))
     if not ready:
         most = max((len(own) for own in owners.values()), default=0)
@@ -279,7 +285,7 @@ async def _unread_since(
 
 
 async def _entries(
-    ctx: Context, scope: Scope, since: datetime, now: datetime, limit: int
+    ctx: Context, scope: Scope, since: datetime, now: datetime, limit: int, crew: str | None
 ) -> tuple[Sequence[Memory], int]:
     """What was remembered of what happened since then and holds, the newest of it, oldest first, and how many more
     there are. Rules and accounts of runs are none.
@@ -289,6 +295,7 @@ async def _entries(
         # An episode says what its own turns say: two of them would be one piece of evidence.
         without_kinds=frozenset({CONSOLIDATED}) | ctx.preset.hidden_kinds,
         tiers=frozenset({ctx.preset.formation.event_tier}),
+        crew=crew,
         since=since,
     )
     newest: deque[Memory] = deque(maxlen=limit)

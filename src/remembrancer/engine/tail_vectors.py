@@ -37,3 +37,8 @@ class TailVectors:
         self._vectors.update(vectors)
         while len(self._vectors) > self._most:
             self._vectors.popitem(last=False)
+
+    def forget(self, events: Iterable[UUID]) -> None:
+        """Let go of these, for good."""
+        for event in events:
+            self._vectors.pop(event, None)

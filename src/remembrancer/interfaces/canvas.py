@@ -1,7 +1,6 @@
 """What every picture is drawn on: figures that look the same whoever draws them, in fonts that are there.
 
-The same data gives the same bytes on one machine. Colours are those of Okabe and Ito, which people who see colours
-differently can tell apart. Needs matplotlib, which is loaded with this module.
+The same data gives the same bytes on one machine. Needs matplotlib, which is loaded with this module.
 """
 
 from __future__ import annotations
@@ -25,15 +24,6 @@ _mpl, _fonts, _agg = cast("Any", mpl), cast("Any", font_manager), cast("Any", Fi
 
 DPI: Final = 100
 INK, FAINT, RULE, BAND = "#1a1a1a", "#6b6b6b", "#d9d9d9", "#f6f6f6"
-ORANGE, SKY, GREEN, YELLOW, BLUE, VERMILLION, PURPLE = (
-    "#e69f00",
-    "#56b4e9",
-    "#009e73",
-    "#f0e442",
-    "#0072b2",
-    "#d55e00",
-    "#cc79a7",
-)
 FALLBACKS: Final = (
     "Noto Sans CJK JP",
     "Noto Sans CJK SC",

@@ -6,23 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from remembrancer.evaluation.summary import ENOUGH_CONVERSATIONS, Means
-from remembrancer.interfaces.canvas import (
-    BLUE,
-    FAINT,
-    GREEN,
-    INK,
-    ORANGE,
-    PURPLE,
-    RULE,
-    SKY,
-    VERMILLION,
-    YELLOW,
-    drawable,
-    new_figure,
-    png_of,
-    style,
-)
+from remembrancer.interfaces.canvas import FAINT, INK, RULE, drawable, new_figure, png_of, style
 from remembrancer.interfaces.cli.drawing import shortened
+from remembrancer.interfaces.palette import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILLION, YELLOW
 
 SYSTEMS: Final = (BLUE, ORANGE, GREEN, VERMILLION, PURPLE, SKY, YELLOW, INK, FAINT, "#b5651d")
 """Of systems, in their order."""

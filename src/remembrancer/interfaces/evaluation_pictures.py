@@ -11,23 +11,10 @@ from remembrancer.evaluation.misses import READERS, Cause
 from remembrancer.evaluation.paired import Paired
 from remembrancer.evaluation.report import Report
 from remembrancer.evaluation.summary import ENOUGH_CONVERSATIONS, SystemResult
-from remembrancer.interfaces.canvas import (
-    BLUE,
-    FAINT,
-    GREEN,
-    INK,
-    ORANGE,
-    PURPLE,
-    RULE,
-    SKY,
-    VERMILLION,
-    YELLOW,
-    drawable,
-    png_of,
-    style,
-)
+from remembrancer.interfaces.canvas import FAINT, INK, RULE, drawable, png_of, style
 from remembrancer.interfaces.charts import NAME, NAMES, SYSTEMS, finish, grouped, legend, over, reach, titled_axes
 from remembrancer.interfaces.cli.drawing import shortened
+from remembrancer.interfaces.palette import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILLION, YELLOW
 
 CAUSES: Final = {
     Cause.FOUND: GREEN,

@@ -11,42 +11,15 @@ from matplotlib.patches import Circle, Rectangle
 from rich.cells import cell_len, set_cell_size
 
 from remembrancer.domain.recall import PRODUCT
-from remembrancer.interfaces.canvas import (
-    BAND,
-    BLUE,
-    FAINT,
-    GREEN,
-    INK,
-    ORANGE,
-    PURPLE,
-    RULE,
-    SKY,
-    VERMILLION,
-    YELLOW,
-    drawable,
-    new_figure,
-    png_of,
-    style,
-)
+from remembrancer.interfaces.canvas import BAND, FAINT, INK, RULE, drawable, new_figure, png_of, style
 from remembrancer.interfaces.cli.drawing import minute, one_line, shortened
+from remembrancer.interfaces.palette import BLUE, OTHER, SIGNALS, VERMILLION
 
 if TYPE_CHECKING:
     from remembrancer.interfaces.wire import AnswerOut, ComparedOut, ComparisonOut, CurveOut, PartOut, PlaceOut
 
-COLOURS: Final = {
-    "similarity": BLUE,
-    "dense_leg": BLUE,
-    "lexical": ORANGE,
-    "lexical_leg": ORANGE,
-    "bm25": ORANGE,
-    "retention": GREEN,
-    "importance": PURPLE,
-    "priority": VERMILLION,
-    "confidence": SKY,
-}
 MULTIPLIED: Final = "#9a9a9a"
 """The score of a product: its factors do not add up to it."""
-OTHER: Final = YELLOW
 SHADES: Final = ("#08306b", "#2171b5", "#4292c6", "#6baed6", "#9ecae1")
 """Of ranks: the better, the darker."""
 PAGE: Final = 14.0
@@ -127,7 +100,7 @@ def _place(page: _Page, left: float, top: float, place: PlaceOut, limit: int, be
     reached = left + 0.38
     for label, share in _segments(place.parts):
         length = BAR * place.score / best * share
-        page.box(reached, top + 0.20, length, 0.16, COLOURS.get(label, OTHER) if label else MULTIPLIED)
+        page.box(reached, top + 0.20, length, 0.16, SIGNALS.get(label, OTHER) if label else MULTIPLIED)
         reached += length
     page.text(left + 0.38 + BAR + 0.06, top + 0.28, f"{place.score:.2f}", size=8.5)
     for number, line in enumerate(_told(place.leading or "")):
@@ -183,7 +156,7 @@ def _legend(page: _Page, middle: float, memories: Sequence[ComparedOut]) -> None
     left = MARGIN
     for label in sorted(labels, key=lambda label: not label):
         told = label.replace("_", " ") or "a product, of factors such as those below the bar"
-        page.box(left, middle - 0.08, 0.26, 0.16, COLOURS.get(label, OTHER) if label else MULTIPLIED)
+        page.box(left, middle - 0.08, 0.26, 0.16, SIGNALS.get(label, OTHER) if label else MULTIPLIED)
         page.text(left + 0.34, middle, told, size=9)
         left += 0.34 + 0.085 * len(told) + 0.3
 

@@ -16,6 +16,16 @@ if TYPE_CHECKING:
     from remembrancer.domain.journal import JournalPage, PriorityChange, Recorded, Stretch
 
 
+class EventsOut(Wire):
+    """Entries of the journal, in the order they were asked for or sent."""
+
+    events: list[EventOut]
+
+    @classmethod
+    def of(cls, events: Iterable[Event]) -> Self:
+        return cls(events=[EventOut.of(event) for event in events])
+
+
 class JournalPageOut(Wire):
     """`next`: the cursor of the page after this one; null where there is none."""
 

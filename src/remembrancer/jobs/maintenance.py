@@ -19,10 +19,12 @@ _log = logging.getLogger("remembrancer")
 async def maintain(sweeper: Sweeper, only: Collection[Job] | None = None, *, force: bool = False) -> dict[str, Report]:
     """Run each job of the preset that is due, or each of `only`; with `force` whether or not it is due.
 
-    Their reports, by name, in the order they ran. A job that breaks off keeps none of the others from running. Raises
-    StoreUnavailable: without the store none can run.
+    Their reports, by name, in the order they ran. A job that breaks off keeps none of the others from running. Before
+    them, what an erasure could not get out of the store's files is. Raises StoreUnavailable: without the store none can
+    run.
     """
     ctx, scope = sweeper.ctx, sweeper.scope
+    await ctx.store.purge(scope, at=ctx.clock())
     reports: dict[str, Report] = {}
     runs = await ctx.store.runs(scope)
     for job in jobs_of(ctx.preset) if only is None else [job for job in Job if job in only]:

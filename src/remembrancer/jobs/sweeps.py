@@ -61,6 +61,8 @@ class Sweeper:
             case Job.RETAIN:
                 return await retain(ctx, scope)
             case Job.HEALTH:
+                # Once a day is often enough: it may write the whole file anew, while somebody still keeps it from that.
+                await ctx.store.purge(scope, at=ctx.clock())
                 taken = await take_snapshots(ctx, scope, force=force)
                 return HealthReport(taken=taken, reason="" if taken else "taken today already")
             case _:

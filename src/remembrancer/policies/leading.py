@@ -36,14 +36,22 @@ class Weights:
 
 def weights(score: Part) -> Weights:
     """The terms that a score is the sum of, or the factors it is the product of, with the factors of those."""
+    pieces, multiplied = pieces_of(score)
+    parts = [Weight(named(piece), (piece.value or 0.0) if multiplied else piece.contribution) for piece in pieces]
+    return Weights(tuple(parts), multiplied=multiplied)
+
+
+def pieces_of(score: Part) -> tuple[tuple[Part, ...], bool]:
+    """The nodes of `weights`, and whether they are multiplied: the first level of the tree that says something."""
     node = score
     while not node.is_product and (whole := _whole_of(node)) is not None:
         node = whole
-    if node.is_product:
-        parts = [Weight(_named(factor), factor.value or 0.0) for factor in _factors(node)]
-    else:
-        parts = [Weight(_named(term), term.contribution) for term in node.parts or (node,)]
-    return Weights(tuple(parts), multiplied=node.is_product)
+    return (tuple(_factors(node)) if node.is_product else node.parts or (node,)), node.is_product
+
+
+def named(part: Part) -> str:
+    """By all that it is made of."""
+    return " & ".join(dict.fromkeys(leaf.label for leaf in _leaves(part)))
 
 
 def leading(score: Part, count: int = 2) -> Weights:
@@ -103,11 +111,6 @@ def _whole_of(node: Part) -> Part | None:
         return node.parts[0]
     giving = [part for part in node.parts if part.contribution]
     return giving[0] if len(giving) == 1 and giving[0].value == node.value else None
-
-
-def _named(part: Part) -> str:
-    """By all that it is made of."""
-    return " & ".join(dict.fromkeys(leaf.label for leaf in _leaves(part)))
 
 
 def _leaves(part: Part) -> list[Part]:

@@ -7,19 +7,21 @@ method is one transaction: its whole effect, or none of it. Reading methods writ
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 from uuid import UUID
 
 from remembrancer.domain.api_key import ApiKey
 from remembrancer.domain.candidates import Candidates, States
 from remembrancer.domain.effect import Effect
+from remembrancer.domain.erasure import Choice, Erasure, Removal, Removed, Traces
 from remembrancer.domain.event import Event, Priority, Role, Severity
 from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.job import Deferral, Run
 from remembrancer.domain.journal import Place, PriorityChange, Stretch
+from remembrancer.domain.listing import MemoryPlace
 from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Revision, Status
 from remembrancer.domain.query import Filter, LexicalQuery
 from remembrancer.domain.relation import Relation
@@ -159,6 +161,7 @@ class Finding:
 class EventFilter:
     """Which events count: None means any. `since` and `until` select occurred_at in [since, until).
 
+    `crews`, `agents`: any of them, where `crew` and `agent` are exactly that one.
     `recorded_after`: those recorded later than that. `without_types`: none of these. `words`: of each of these sets one
     stands among the tokens of the event's `searchable_text`, as `policies.lexical.every_word` asks for them.
     `archived`: also what has been moved into the archive, cut as it is there.
@@ -169,6 +172,8 @@ class EventFilter:
     crew: str | None = None
     agent: str | None = None
     session: str | None = None
+    crews: frozenset[str] | None = None
+    agents: frozenset[str] | None = None
     types: frozenset[str] | None = None
     without_types: frozenset[str] = frozenset()
     severities: frozenset[Severity] | None = None
@@ -464,6 +469,12 @@ class Store(Protocol):
         """Edges from and to any of the memories, whose both ends the reader may see, oldest first, then by ends."""
         ...
 
+    async def hubs(self, reader: Reader, where: Filter, *, limit: int) -> Mapping[UUID, int]:
+        """The memories that the filter keeps with the most edges to others that it keeps, and how many those are: the
+        most first, ties by id; none without an edge.
+        """
+        ...
+
     async def audit(self, reader: Reader, memory_id: UUID) -> tuple[Audited, ...]:
         """What was done to the memory by a policy or a person, oldest first, then by action and reason."""
         ...
@@ -473,9 +484,19 @@ class Store(Protocol):
         ...
 
     async def memories(
-        self, reader: Reader, where: Filter, *, limit: int, oldest_first: bool = False
+        self,
+        reader: Reader,
+        where: Filter,
+        *,
+        limit: int,
+        oldest_first: bool = False,
+        after: MemoryPlace | None = None,
     ) -> tuple[Memory, ...]:
-        """Current memories by when they happened (the end of the span), ties by id."""
+        """Current memories by when they happened (the end of the span), ties by id.
+
+        `after`: those that come behind a place in that order. Pages asked for so neither repeat nor skip what has
+        stood where it is since the first was read, whatever is remembered or forgotten meanwhile.
+        """
         ...
 
     async def events(
@@ -530,6 +551,10 @@ class Store(Protocol):
 
     async def count_events(self, reader: Reader, where: EventFilter) -> int:
         """How many events the reader may see and the filter keeps."""
+        ...
+
+    async def events_by_day(self, reader: Reader, where: EventFilter) -> Mapping[date, int]:
+        """The same by the day, in UTC, that they happened on: those days that have any, the earliest first."""
         ...
 
     async def states(self, reader: Reader, where: Filter) -> tuple[tuple[UUID, ...], States]:
@@ -615,6 +640,50 @@ class Store(Protocol):
 
     async def crews(self, scope: Scope) -> tuple[str, ...]:
         """The crews of the workspace that have memories, by name."""
+        ...
+
+    async def lying_in(self, scope: Scope, choice: Choice) -> tuple[frozenset[UUID], frozenset[UUID]]:
+        """The memories and the events of the workspace that a choice names or that lie in the parts of a scope that it
+        names, by id; whatever their status and visibility, events of the archive too.
+
+        Of memories, `Choice.before` looks at the end of their span. NotFound for an id that the workspace does not
+        have.
+        """
+        ...
+
+    async def traces(self, scope: Scope, *, memories: Collection[UUID], events: Collection[UUID]) -> Traces:
+        """What these hang together with, whatever its status and visibility; what is not there is left out."""
+        ...
+
+    async def erase(self, scope: Scope, removal: Removal, receipt: Erasure) -> Removed:
+        """Let go of memories and events for good, with all that belongs to them, and keep a receipt; all or nothing.
+
+        With a memory go its cues, vectors, revisions, edges, exposures, reviews and audit; with an event its changes of
+        priority; with a session that nothing is left of, its exposures; with a stream that is left empty, its cursor,
+        and the note of any other. Lines of logs (queries, audit, errors) that quote what goes say `ERASED` from then
+        on, and every answer to an idempotency key is let go of, its key stays. Places and positions are not given
+        again while anything of their stream is left. What was superseded by something that goes is over since then,
+        and lets go of its topic.
+
+        The receipt is kept with the counts and the `repeated` of what is returned, and not `purged_at`. Raises
+        Conflict when something is no longer there, is no longer at its revision, or when a memory that stays was
+        formed or derived from something that goes; nothing is written then. In a dry run of the receipt nothing is
+        written either.
+        """
+        ...
+
+    async def purge(self, scope: Scope, *, at: datetime) -> str:
+        """Rid the store's files of what the erasures of this workspace left in them. Returns "" when they hold none of
+        it, else why they may: then another call goes on. Does nothing where nothing is left to do.
+        """
+        ...
+
+    async def copies(self, scope: Scope) -> tuple[str, ...]:
+        """The names of files beside the store's own that are copies of it from before; they are not erased from."""
+        ...
+
+    async def erasures(self, scope: Scope, *, limit: int) -> tuple[Erasure, ...]:
+        """The receipts of the workspace, newest first."""
         ...
 
     async def stats(self, reader: Reader) -> Stats: ...

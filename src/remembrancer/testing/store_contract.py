@@ -20,6 +20,7 @@ allows less than exact numbers (similarity to 2e-3, BM25 to 1e-4 of its value), 
 
 from __future__ import annotations
 
+from remembrancer.testing.contract.access import ClaimContract, CountedNowhereContract, KeyContract
 from remembrancer.testing.contract.archive import (
     ArchiveContract,
     ArchivedOnceContract,
@@ -60,6 +61,7 @@ from remembrancer.testing.contract.priorities import (
 )
 from remembrancer.testing.contract.reading import (
     ChosenEventsContract,
+    DaysOfEventsContract,
     PageContract,
     RecordedContract,
     WordsOfEventsContract,
@@ -105,6 +107,7 @@ from remembrancer.testing.contract.words import MovedWordsContract, WordsContrac
 class StoreContract(
     JournalContract,
     ChosenEventsContract,
+    DaysOfEventsContract,
     WordsOfEventsContract,
     PageContract,
     RecordedContract,
@@ -143,6 +146,9 @@ class StoreContract(
     RunContract,
     DeferralContract,
     SpendingContract,
+    KeyContract,
+    ClaimContract,
+    CountedNowhereContract,
     ListContract,
     FilterContract,
     MetadataContract,

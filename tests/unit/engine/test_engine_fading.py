@@ -197,3 +197,23 @@ def test_the_longest_look_ahead_ends_before_time_does(ramp: Remembrancer, clock:
     memory = ramp.remember("new")
     assert ramp.curve(memory.id, days=36_500).points[-1][0] == NOW + 36_500 * DAY
     assert isinstance(ramp.fading(within=36_500 * DAY)[0].falls_at, datetime)
+
+
+def test_outlooks_are_told_of_those_asked_for_in_their_order(several: Remembrancer) -> None:
+    by_text = {one.memory.text: one.memory.id for one in several.decay()}
+    asked = [by_text["strong"], by_text["faded"]]
+    assert told(several.outlooks(asked)) == [("strong", 1.0), ("faded", 0.125)]
+
+
+def test_an_outlook_is_the_one_that_decay_tells(several: Remembrancer) -> None:
+    told_by_decay = several.decay()
+    assert several.outlooks([one.memory.id for one in told_by_decay]) == told_by_decay
+
+
+def test_outlooks_leave_out_what_is_not_there(several: Remembrancer) -> None:
+    assert several.outlooks([uuid4()]) == ()
+
+
+def test_outlooks_of_one_text_in_place_of_a_list_are_refused(several: Remembrancer) -> None:
+    with pytest.raises(InvalidInput, match="memories"):
+        several.outlooks(str(uuid4()))

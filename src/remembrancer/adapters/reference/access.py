@@ -26,7 +26,7 @@ def claim(rows: Rows, made: Claim, forget_before: datetime) -> ClaimOutcome:
     held = rows.claims.get(made.key)
     if held is None:
         rows.claims[made.key] = Held(made)
-        return Claimed()
+        return Claimed(made)
     if held.claim.fingerprint != made.fingerprint:
         raise Conflict(f"key {made.key!r} was given to another request")
     return UnderWay(held.claim) if held.answered is None else held.answered

@@ -92,6 +92,8 @@ def keeps(where: EventFilter, event: Event, analyse: Analyse) -> bool:
         and (where.crew is None or event.scope.crew == where.crew)
         and (where.agent is None or event.scope.agent == where.agent)
         and (where.session is None or event.scope.session == where.session)
+        and (where.crews is None or event.scope.crew in where.crews)
+        and (where.agents is None or event.scope.agent in where.agents)
         and (where.types is None or event.type in where.types)
         and event.type not in where.without_types
         and (where.severities is None or event.severity in where.severities)

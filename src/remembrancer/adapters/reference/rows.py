@@ -10,6 +10,7 @@ from uuid import UUID
 
 from remembrancer.domain import validation
 from remembrancer.domain.api_key import ApiKey
+from remembrancer.domain.erasure import Erasure
 from remembrancer.domain.event import Event
 from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.job import Deferral, Run
@@ -94,6 +95,9 @@ class Rows:
     """By crew ("" for the workspace) and day."""
     streams: dict[Scope, Progress] = field(default_factory=dict[Scope, Progress])
     """Of those that were read at all."""
+    ends: dict[Scope, int] = field(default_factory=dict[Scope, int])
+    """The last place of each stream that something was erased of: it is not given again."""
+    erasures: list[Erasure] = field(default_factory=list[Erasure])
     archive: dict[UUID, Archived] = field(default_factory=dict[UUID, Archived])
     reviews: dict[tuple[UUID, datetime], Review] = field(default_factory=dict[tuple[UUID, datetime], Review])
     runs: dict[str, Run] = field(default_factory=dict[str, Run])
@@ -123,6 +127,8 @@ class Rows:
             audit=set(self.audit),
             health=dict(self.health),
             streams=dict(self.streams),
+            ends=dict(self.ends),
+            erasures=list(self.erasures),
             archive=dict(self.archive),
             reviews=dict(self.reviews),
             runs=dict(self.runs),
@@ -181,8 +187,9 @@ class Rows:
         return self.cues_by_memory().get(memory_id, [])
 
     def last_seq(self, stream: Scope) -> int:
-        """The place of the stream's last event, archived or not; 0 where there is none."""
-        return max((event.seq for event in self.all_events() if event.scope == stream), default=0)
+        """The place of the stream's last event, archived, erased or not; 0 where there is none."""
+        there = (event.seq for event in self.all_events() if event.scope == stream)
+        return max(self.ends.get(stream, 0), max(there, default=0))
 
     def progress(self, stream: Scope) -> Progress:
         return self.streams.get(stream, Progress())

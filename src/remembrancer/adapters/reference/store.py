@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, date, datetime
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
 
 import numpy as np
 
-from remembrancer.adapters.reference import access, exchange, journal, memories, streams, work
+from remembrancer.adapters.reference import access, erasing, exchange, journal, memories, streams, work
 from remembrancer.adapters.reference.effect import commit
 from remembrancer.adapters.reference.health import vitals
 from remembrancer.adapters.reference.memories import require_same_workspace
@@ -22,10 +22,12 @@ from remembrancer.adapters.reference.search import participants, search
 from remembrancer.domain.api_key import ApiKey
 from remembrancer.domain.candidates import Candidates, States
 from remembrancer.domain.effect import Effect
+from remembrancer.domain.erasure import Choice, Erasure, Removal, Removed, Traces, completed
 from remembrancer.domain.event import SPEAKERS, Event, Priority, archived
 from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.job import Deferral, Run
 from remembrancer.domain.journal import Place, PriorityChange, Stretch
+from remembrancer.domain.listing import MemoryPlace
 from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Revision, Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation
@@ -271,6 +273,13 @@ class ReferenceStore:
         near = [edge for edge in _seen_relations(rows, reader) if edge.source in ids or edge.target in ids]
         return tuple(sorted(near, key=lambda edge: (edge.created_at, edge.source, edge.target, edge.kind)))
 
+    async def hubs(self, reader: Reader, where: Filter, *, limit: int) -> Mapping[UUID, int]:
+        rows = self._reading(reader.scope)
+        kept = {memory.id for memory in rows.visible_memories(reader) if not excluded_by(memory, where)}
+        among = [edge for edge in rows.relations.values() if edge.source in kept and edge.target in kept]
+        counts = Counter(end for edge in among for end in (edge.source, edge.target))
+        return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:limit])
+
     async def audit(self, reader: Reader, memory_id: UUID) -> tuple[Audited, ...]:
         rows = self._reading(reader.scope)
         if rows.visible(reader, memory_id) is None:
@@ -286,12 +295,20 @@ class ReferenceStore:
         return tuple(seen[event_id] for event_id in rows.provenance[memory_id] if event_id in seen)
 
     async def memories(
-        self, reader: Reader, where: Filter, *, limit: int, oldest_first: bool = False
+        self,
+        reader: Reader,
+        where: Filter,
+        *,
+        limit: int,
+        oldest_first: bool = False,
+        after: MemoryPlace | None = None,
     ) -> tuple[Memory, ...]:
         rows = self._reading(reader.scope)
         kept = [memory for memory in rows.visible_memories(reader) if not excluded_by(memory, where)]
         kept.sort(key=lambda memory: memory.id)
         kept.sort(key=lambda memory: memory.occurred_to, reverse=not oldest_first)
+        if after is not None:
+            kept = [memory for memory in kept if _stands_behind(memory, after, oldest_first=oldest_first)]
         return tuple(kept[:limit])
 
     async def events(
@@ -310,6 +327,11 @@ class ReferenceStore:
     async def count_events(self, reader: Reader, where: EventFilter) -> int:
         events = self._reading(reader.scope).visible_events(reader, archived=where.archived)
         return sum(journal.keeps(where, event, self._analyse) for event in events)
+
+    async def events_by_day(self, reader: Reader, where: EventFilter) -> Mapping[date, int]:
+        events = self._reading(reader.scope).visible_events(reader, archived=where.archived)
+        kept = (event for event in events if journal.keeps(where, event, self._analyse))
+        return dict(sorted(Counter(event.occurred_at.astimezone(UTC).date() for event in kept).items()))
 
     async def recorded(self, reader: Reader, where: EventFilter, *, after: int | None = None, limit: int) -> Stretch:
         return journal.recorded(self._reading(reader.scope), reader, where, self._analyse, after=after, limit=limit)
@@ -437,6 +459,33 @@ class ReferenceStore:
         crews = {memory.scope.crew for memory in self._reading(scope).memories.values()}
         return tuple(sorted(crew for crew in crews if crew is not None))
 
+    async def lying_in(self, scope: Scope, choice: Choice) -> tuple[frozenset[UUID], frozenset[UUID]]:
+        return erasing.lying_in(self._reading(scope), choice)
+
+    async def traces(self, scope: Scope, *, memories: Collection[UUID], events: Collection[UUID]) -> Traces:
+        return erasing.traces(self._reading(scope), memories, events)
+
+    async def erase(self, scope: Scope, removal: Removal, receipt: Erasure) -> Removed:
+        rows = self._reading(scope).copy()
+        removed = erasing.erase(rows, removal, receipt, self._analyse, self._new_ref)
+        if not receipt.dry_run:
+            rows.erasures.append(completed(receipt, removed))
+            self._workspaces[scope.workspace] = rows
+        return removed
+
+    async def purge(self, scope: Scope, *, at: datetime) -> str:
+        """There is no file."""
+        with self._writing(scope) as rows:
+            rows.erasures = [one if one.purged_at else replace(one, purged_at=at) for one in rows.erasures]
+        return ""
+
+    async def copies(self, scope: Scope) -> tuple[str, ...]:
+        self._reading(scope)
+        return ()
+
+    async def erasures(self, scope: Scope, *, limit: int) -> tuple[Erasure, ...]:
+        return tuple(reversed(self._reading(scope).erasures))[:limit]
+
     async def stats(self, reader: Reader) -> Stats:
         rows = self._reading(reader.scope)
         events = rows.visible_events(reader)
@@ -532,6 +581,12 @@ def _spoken(rows: Rows, cue: Cue, before: int) -> tuple[str, tuple[Said, ...]]:
         at = other.occurred_at
     speaker = event.actor or "" if event.role in SPEAKERS else ""
     return speaker, tuple(reversed(said))
+
+
+def _stands_behind(memory: Memory, place: MemoryPlace, *, oldest_first: bool) -> bool:
+    if memory.occurred_to == place.occurred_to:
+        return memory.id > place.id
+    return (memory.occurred_to > place.occurred_to) is oldest_first
 
 
 def _seen_relations(rows: Rows, reader: Reader) -> list[Relation]:

@@ -22,12 +22,7 @@ _KEY_COLUMNS: Final = "id, workspace, name, grants, digest, created_at, expires_
 def put_key(connection: Connection, scope: Scope, key: ApiKey) -> None:
     if key.workspace != scope.workspace:
         raise InvalidInput("key.workspace", key.workspace, repr(scope.workspace))
-    taken = connection.execute(
-        "SELECT 1 FROM api_keys WHERE workspace = ? AND id = ? UNION ALL SELECT 1 FROM api_keys WHERE digest = ?",
-        (key.workspace, key.id.bytes, key.digest),
-    ).get
-    if taken is not None:
-        raise Conflict(f"key {key.id}, or one with its digest, is there already")
+    # An id or a digest that is taken is the table's to refuse: a ConstraintError, which is a Conflict.
     connection.execute(
         f"INSERT INTO api_keys ({_KEY_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         (
@@ -103,7 +98,7 @@ def claim(connection: Connection, scope: Scope, made: Claim, forget_before: date
             "INSERT INTO claims (workspace, key, fingerprint, at) VALUES (?, ?, ?, ?)",
             (scope.workspace, made.key, made.fingerprint, micros(made.at)),
         )
-        return Claimed()
+        return Claimed(made)
     fingerprint, at, status, media_type, body = row
     if fingerprint != made.fingerprint:
         raise Conflict(f"key {made.key!r} was given to another request")

@@ -146,6 +146,8 @@ def events_kept_by(where: EventFilter, conditions: Where, table: Table) -> Where
         if value is not None:
             conditions.add(f"e.{column} = ?", value)
     for condition, values in (
+        ("e.crew IN", where.crews),
+        ("e.agent IN", where.agents),
         ("e.type IN", where.types),
         ("e.type NOT IN", where.without_types or None),
         ("e.severity IN", where.severities),

@@ -17,6 +17,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Gene
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, Final, Protocol, TypeVar
 
 import apsw
@@ -42,6 +43,8 @@ LOG_BYTES: Final = 64 << 20
 class _Write:
     work: Callable[[Connection], Any]
     result: Future[Any]
+    alone: bool = False
+    """Outside of any transaction."""
 
 
 class _Read(Protocol):
@@ -96,6 +99,20 @@ class Database:
     async def write(self, work: Callable[[Connection], T]) -> T:
         """Run `work` inside a transaction, alone of its savepoint; return when the transaction is committed."""
         return await asyncio.wrap_future(self._submit(work))
+
+    async def alone(self, work: Callable[[Connection], T], *, patience_s: float = LOCK_TIMEOUT_S) -> T:
+        """Run `work` on the writing connection outside of any transaction, between two. It waits up to `patience_s` at
+        each lock of another's.
+        """
+
+        def impatient(connection: Connection) -> T:
+            connection.set_busy_timeout(int(patience_s * 1000))
+            try:
+                return work(connection)
+            finally:
+                connection.set_busy_timeout(int(LOCK_TIMEOUT_S * 1000))
+
+        return await asyncio.wrap_future(self._submit(impatient, alone=True))
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         """Run `work` inside a read transaction: all its statements see one state of the file."""
@@ -158,10 +175,14 @@ class Database:
                 connection.close()
             self._writing.close()
 
-    def _submit(self, work: Callable[[Connection], T]) -> Future[T]:
+    @property
+    def is_in_memory(self) -> bool:
+        return self._memory
+
+    def _submit(self, work: Callable[[Connection], T], *, alone: bool = False) -> Future[T]:
         result: Future[T] = Future()
         with self._entrance():
-            self._queue.put(_Write(work, result))
+            self._queue.put(_Write(work, result, alone))
         return result
 
     @contextmanager
@@ -245,8 +266,24 @@ class Database:
             open_for_more = group[-1] is not None
             # A caller that has stopped waiting before its write began is not written for.
             writes = [write for write in group if write is not None and write.result.set_running_or_notify_cancel()]
-            if writes:
-                self._commit(writes)
+            for alone, several in groupby(writes, key=lambda write: write.alone):
+                if alone:
+                    for write in several:
+                        self._run_alone(write)
+                else:
+                    self._commit(list(several))
+
+    def _run_alone(self, write: _Write) -> None:
+        try:
+            with translated(self.path):
+                _roll_back(self._writing)  # what failed to be, the last time
+                value = write.work(self._writing)
+        except BaseException as error:  # noqa: BLE001  the writer's outer edge: its thread must outlive any failure
+            with suppress(apsw.Error):
+                _roll_back(self._writing)
+            write.result.set_exception(error)
+        else:
+            write.result.set_result(value)
 
     def _commit(self, writes: list[_Write]) -> None:
         """One transaction for all; each write is told its own result only after the commit."""

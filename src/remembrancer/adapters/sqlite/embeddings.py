@@ -184,13 +184,13 @@ def vectors(connection: Connection, reader: Reader, model: str, ids: Sequence[UU
 
 def words(
     connection: Connection, reader: Reader, model: str, cues: Mapping[UUID, int]
-) -> dict[UUID, NDArray[np.uint8]]:
-    """The signs of the words of one cue of each memory, by its ordinal, shape (words, bytes)."""
+) -> dict[UUID, tuple[int, NDArray[np.uint8]]]:
+    """The signs of the words of one cue of each memory, by its ordinal, shape (words, bytes), after its row number."""
     found = by_ids(
         connection,
         reader,
         list(cues),
-        "m.id, c.ordinal, w.signs, d.dim",
+        "m.id, m.n, c.ordinal, w.signs, d.dim",
         "JOIN cues c ON c.memory = m.n JOIN word_vectors w ON w.cue = c.n AND w.model = ?"
         " JOIN vector_models d ON d.workspace = m.workspace AND d.model = w.model",
         model,
@@ -198,8 +198,8 @@ def words(
     known = {identifier.bytes: identifier for identifier in cues}
     with as_written():
         return {
-            known[identifier]: np.frombuffer(signs, dtype=np.uint8).reshape(-1, -(-dim // 8))
-            for identifier, ordinal, signs, dim in found
+            known[identifier]: (number, np.frombuffer(signs, dtype=np.uint8).reshape(-1, -(-dim // 8)))
+            for identifier, number, ordinal, signs, dim in found
             if cues[known[identifier]] == ordinal
         }
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from datetime import date, timedelta
+from typing import Final
 from uuid import UUID
 
 from remembrancer.adapters.sqlite.clauses import events_kept_by, owner, seen_by
@@ -18,6 +21,10 @@ from remembrancer.domain.scope import Reader, Scope
 from remembrancer.errors import Conflict, InvalidInput
 from remembrancer.ports.exchange import Analyse
 from remembrancer.ports.store import Appended, Entry, EventFilter
+
+_EPOCH: Final = date(1970, 1, 1)
+_DAY: Final = 86_400_000_000
+"""Microseconds."""
 
 
 def append(connection: Connection, scope: Scope, entries: Sequence[Entry], analyse: Analyse) -> tuple[Appended, ...]:
@@ -55,6 +62,22 @@ def count_events(connection: Connection, reader: Reader, where: EventFilter) -> 
         conditions = events_kept_by(where, seen_by(reader, "e", visibility=False), table)
         count += connection.execute(f"SELECT count(*) FROM {table} e WHERE {conditions.sql}", conditions.bindings).get
     return count
+
+
+def events_by_day(connection: Connection, reader: Reader, where: EventFilter) -> dict[date, int]:
+    counts: Counter[int] = Counter()
+    for table in _tables(where):
+        conditions = events_kept_by(where, seen_by(reader, "e", visibility=False), table)
+        # Rounded down before 1970 too, where SQLite's division rounds up.
+        day = f"(e.occurred_at - ((e.occurred_at % {_DAY}) + {_DAY}) % {_DAY}) / {_DAY}"
+        counts.update(
+            dict(
+                connection.execute(
+                    f"SELECT {day}, count(*) FROM {table} e WHERE {conditions.sql} GROUP BY 1", conditions.bindings
+                )
+            )
+        )
+    return {_EPOCH + timedelta(days=day): count for day, count in sorted(counts.items())}
 
 
 def recorded(connection: Connection, reader: Reader, where: EventFilter, after: int | None, limit: int) -> Stretch:

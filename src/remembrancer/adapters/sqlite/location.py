@@ -31,6 +31,14 @@ def check_path(path: str, *, create: bool) -> None:
         raise StoreUnavailable(f"{path}: cannot be made, its folder is read-only")
 
 
+def copies(path: str) -> tuple[str, ...]:
+    """The names of the backups of that file which stand beside it, as migrations make them."""
+    file = Path(path)
+    # Not a glob: a file's name may hold what is a pattern there.
+    beside = (one.name for one in file.parent.iterdir() if one.name.startswith(f"{file.name}."))
+    return tuple(sorted(name for name in beside if name.endswith((".backup", ".backup.partial"))))
+
+
 def _check_file(file: Path, path: str) -> None:
     if not file.is_file():  # opening a pipe could wait for ever
         raise StoreUnavailable(f"{path}: is not a file but a device, a pipe or a socket")

@@ -12,6 +12,7 @@ from remembrancer.adapters.sqlite.connection import Binding, Connection
 from remembrancer.adapters.sqlite.errors import as_written
 from remembrancer.adapters.sqlite.rows import MEMORY_SELECT, Row, memory_of
 from remembrancer.adapters.sqlite.times import micros, moment
+from remembrancer.domain.listing import MemoryPlace
 from remembrancer.domain.memory import Cue, Memory, Revision
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation, RelationKind
@@ -60,10 +61,20 @@ def cues(connection: Connection, reader: Reader, ids: Sequence[UUID]) -> dict[UU
 
 
 def memories(
-    connection: Connection, reader: Reader, where: Filter, limit: int, oldest_first: bool
+    connection: Connection,
+    reader: Reader,
+    where: Filter,
+    limit: int,
+    oldest_first: bool,
+    after: MemoryPlace | None = None,
 ) -> tuple[Memory, ...]:
     conditions = kept_by(where, seen_by(reader, "m", visibility=True))
-    order = "ASC" if oldest_first else "DESC"
+    order, behind = ("ASC", ">") if oldest_first else ("DESC", "<")
+    if after is not None:
+        at = micros(after.occurred_to)
+        # Ids rise in either order, so a comparison of rows would not do. The first condition is what the index takes.
+        conditions.add(f"m.occurred_to {behind}= ?", at)
+        conditions.add(f"(m.occurred_to {behind} ? OR m.id > ?)", at, after.id.bytes)
     rows = connection.execute(
         f"SELECT {MEMORY_SELECT} FROM memories m WHERE {conditions.sql} ORDER BY m.occurred_to {order}, m.id LIMIT ?",
         (*conditions.bindings, limit),
@@ -126,6 +137,26 @@ def relations(connection: Connection, reader: Reader, ids: Sequence[UUID]) -> tu
             Relation(UUID(bytes=source), UUID(bytes=target), RelationKind(kind), weight, moment(at))
             for source, target, kind, weight, at in rows
         )
+
+
+def hubs(connection: Connection, reader: Reader, where: Filter, limit: int) -> dict[UUID, int]:
+    kept = kept_by(where, seen_by(reader, "m", visibility=True))
+    # From the edges to their ends: a memory without an edge is never looked at.
+    rows = connection.execute(
+        "WITH ends (n) AS ("
+        "SELECT source FROM relations WHERE workspace = ? UNION SELECT target FROM relations WHERE workspace = ?),"
+        " kept (n, id) AS MATERIALIZED ("
+        f"SELECT m.n, m.id FROM ends CROSS JOIN memories m ON m.n = ends.n WHERE {kept.sql}),"
+        " edges (source, target) AS MATERIALIZED ("
+        "SELECT r.source, r.target FROM relations r WHERE r.source IN (SELECT n FROM kept)"
+        " AND r.target IN (SELECT n FROM kept)),"
+        " counted (n, edges) AS (SELECT n, count(*) FROM ("
+        "SELECT source AS n FROM edges UNION ALL SELECT target FROM edges) GROUP BY n)"
+        " SELECT k.id, c.edges FROM counted c JOIN kept k ON k.n = c.n ORDER BY c.edges DESC, k.id LIMIT ?",
+        (reader.scope.workspace, reader.scope.workspace, *kept.bindings, limit),
+    )
+    with as_written():
+        return {UUID(bytes=identifier): edges for identifier, edges in rows}
 
 
 def _memory(reader: Reader, memory_id: UUID) -> Where:

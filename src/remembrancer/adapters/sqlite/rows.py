@@ -6,6 +6,7 @@ import json
 import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final, Literal, cast
 from uuid import UUID
 
@@ -232,7 +233,11 @@ def decoded(value: str) -> dict[str, JsonValue]:
 
 def scope_of(parts: Row) -> Scope:
     """Of workspace, project, crew, agent and session, as the tables hold them."""
-    workspace, project, crew, agent, session = parts
+    return _scope_of(*parts)
+
+
+@lru_cache(maxsize=1024)  # the rows of one answer are of few scopes
+def _scope_of(workspace: str, project: str, crew: str, agent: str, session: str) -> Scope:
     return Scope(
         workspace=workspace,
         project=project or None,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from uuid import UUID
@@ -20,10 +20,12 @@ from remembrancer.adapters.sqlite import (
     journal,
     lookup,
     memories,
+    purging,
     reviews,
     spending,
     states,
     streams,
+    tracing,
     work,
 )
 from remembrancer.adapters.sqlite.archive import archive
@@ -31,15 +33,20 @@ from remembrancer.adapters.sqlite.connection import Connection
 from remembrancer.adapters.sqlite.database import Database, Snapshot
 from remembrancer.adapters.sqlite.effect import commit
 from remembrancer.adapters.sqlite.full_text import add_all_words
+from remembrancer.adapters.sqlite.location import copies
 from remembrancer.adapters.sqlite.priorities import priority_changes, set_priority
+from remembrancer.adapters.sqlite.removing import erase
 from remembrancer.adapters.sqlite.resident.cache import ResidentIndexes
+from remembrancer.adapters.sqlite.resident.index import SCANNED
 from remembrancer.domain.api_key import ApiKey
 from remembrancer.domain.candidates import Candidates, States
 from remembrancer.domain.effect import Effect
+from remembrancer.domain.erasure import Choice, Erasure, Removal, Removed, Traces
 from remembrancer.domain.event import Event, Priority
 from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.job import Deferral, Run
 from remembrancer.domain.journal import Place, PriorityChange, Stretch
+from remembrancer.domain.listing import MemoryPlace
 from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Revision, Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation
@@ -79,11 +86,14 @@ WORDS_OF_EVENTS: Final = 7
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SqliteOptions:
-    """`full_sync` waits for the disk at every commit; `index_bytes` is the budget of the resident indexes."""
+    """`full_sync` waits for the disk at every commit; `index_bytes` is the budget of the resident indexes; `scanned`:
+    up to how many texts of a workspace each is compared by meaning, of more only those whose signs are near.
+    """
 
     create: bool = True
     full_sync: bool = False
     index_bytes: int = DEFAULT_INDEX_BYTES
+    scanned: int = SCANNED
 
 
 class SqliteStore:
@@ -93,7 +103,7 @@ class SqliteStore:
         options = options or SqliteOptions()
         fills = {WORDS_OF_EVENTS: partial(add_all_words, analyse=analyse)}
         self._database = Database(path, create=options.create, full_sync=options.full_sync, fills=fills)
-        self._indexes = ResidentIndexes(options.index_bytes)
+        self._indexes = ResidentIndexes(options.index_bytes, scanned=options.scanned)
         self._analyse = analyse
         self._swept: dict[tuple[str, str, bool], int] = {}
         """By workspace, model, and whether words count: up to this number every cue has its vector, or waits."""
@@ -223,6 +233,9 @@ class SqliteStore:
     async def relations(self, reader: Reader, ids: Sequence[UUID]) -> tuple[Relation, ...]:
         return await self._database.read(lambda c: lookup.relations(c, reader, ids))
 
+    async def hubs(self, reader: Reader, where: Filter, *, limit: int) -> Mapping[UUID, int]:
+        return await self._database.read(lambda c: lookup.hubs(c, reader, where, limit))
+
     async def audit(self, reader: Reader, memory_id: UUID) -> tuple[Audited, ...]:
         return await self._database.read(lambda c: memories.audit(c, reader, memory_id))
 
@@ -230,9 +243,15 @@ class SqliteStore:
         return await self._database.read(lambda c: journal.provenance(c, reader, memory_id))
 
     async def memories(
-        self, reader: Reader, where: Filter, *, limit: int, oldest_first: bool = False
+        self,
+        reader: Reader,
+        where: Filter,
+        *,
+        limit: int,
+        oldest_first: bool = False,
+        after: MemoryPlace | None = None,
     ) -> tuple[Memory, ...]:
-        return await self._database.read(lambda c: lookup.memories(c, reader, where, limit, oldest_first))
+        return await self._database.read(lambda c: lookup.memories(c, reader, where, limit, oldest_first, after))
 
     async def events(
         self,
@@ -267,6 +286,9 @@ class SqliteStore:
 
     async def count_events(self, reader: Reader, where: EventFilter) -> int:
         return await self._database.read(lambda c: journal.count_events(c, reader, where))
+
+    async def events_by_day(self, reader: Reader, where: EventFilter) -> Mapping[date, int]:
+        return await self._database.read(lambda c: journal.events_by_day(c, reader, where))
 
     async def states(self, reader: Reader, where: Filter) -> tuple[tuple[UUID, ...], States]:
         return await self._database.read(lambda c: states.states(c, reader, where))
@@ -318,7 +340,7 @@ class SqliteStore:
         return await self._database.read(lambda c: embeddings.vectors(c, reader, model, ids))
 
     async def words(self, reader: Reader, model: str, cues: Mapping[UUID, int]) -> Mapping[UUID, NDArray[np.uint8]]:
-        return await self._database.read(lambda c: embeddings.words(c, reader, model, cues))
+        return await self._database.read(lambda c: self._indexes.words(c, reader, model, cues))
 
     async def vitals(self, reader: Reader, where: Filter, *, model: str | None, shown_since: datetime) -> Vitals:
         return await self._database.read(lambda c: health.vitals(c, reader, where, model, shown_since))
@@ -331,6 +353,29 @@ class SqliteStore:
 
     async def crews(self, scope: Scope) -> tuple[str, ...]:
         return await self._database.read(lambda c: health.crews(c, scope))
+
+    async def lying_in(self, scope: Scope, choice: Choice) -> tuple[frozenset[UUID], frozenset[UUID]]:
+        return await self._database.read(lambda c: tracing.lying_in(c, scope, choice))
+
+    async def traces(self, scope: Scope, *, memories: Collection[UUID], events: Collection[UUID]) -> Traces:
+        return await self._database.read(lambda c: tracing.traces(c, scope, memories, events))
+
+    async def erase(self, scope: Scope, removal: Removal, receipt: Erasure) -> Removed:
+        return await self._database.write(lambda c: erase(c, scope, removal, receipt, self._analyse))
+
+    async def purge(self, scope: Scope, *, at: datetime) -> str:
+        if not await self._database.read(lambda c: purging.is_due(c, scope)):
+            return ""
+        in_memory = self._database.is_in_memory
+        return await self._database.alone(
+            lambda c: purging.purge(c, scope, at, in_memory=in_memory), patience_s=purging.PATIENCE_S
+        )
+
+    async def copies(self, scope: Scope) -> tuple[str, ...]:
+        return await self._database.read(lambda _: () if self._database.is_in_memory else copies(self._database.path))
+
+    async def erasures(self, scope: Scope, *, limit: int) -> tuple[Erasure, ...]:
+        return await self._database.read(lambda c: purging.erasures(c, scope, limit))
 
     async def stats(self, reader: Reader) -> Stats:
         return await self._database.read(lambda c: inspection.stats(c, reader))

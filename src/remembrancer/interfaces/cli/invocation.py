@@ -86,6 +86,10 @@ class Invocation:
     @cached_property
     def settings(self) -> Settings:
         """The settings in force. Nothing is indexed in the background: a command is over too soon for that."""
+        return self.lasting_settings().model_copy(update={"background_index": False})
+
+    def lasting_settings(self, **others: object) -> Settings:
+        """The settings in force of a command that goes on; `others`: those that it has options of its own for."""
         from remembrancer.config import load
 
         given = {
@@ -101,7 +105,7 @@ class Invocation:
             "reranker": self.reranker,
             "llm": self.llm,
         }
-        return load(given, file=self.config).model_copy(update={"background_index": False})
+        return load({**given, **others}, file=self.config)
 
     @cached_property
     def now(self) -> datetime:

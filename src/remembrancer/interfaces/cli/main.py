@@ -25,15 +25,19 @@ from remembrancer.errors import (
 from remembrancer.interfaces.cli import (
     care,
     demo,
+    erase,
     evaluate,
     evaluate_segmentation,
     fading,
     ingest,
     journal,
+    keys,
     mind,
     presets,
     read,
     relations,
+    serve,
+    serving_mcp,
     vault,
     write,
 )
@@ -87,12 +91,15 @@ COMMANDS: Final = {
         "jobs": mind.jobs,
         "spending": mind.spending,
     },
+    "Serve": {"serve": serve.serve, "mcp": serving_mcp.mcp},
     "Care": {
         "stats": care.stats,
         "health": care.health,
         "doctor": care.doctor,
         "export": care.export,
         "import": care.import_,
+        "erase": erase.erase,
+        "erasures": erase.erasures,
     },
 }
 
@@ -113,6 +120,10 @@ def _journal() -> None:
     """Look through the journal: everything that was recorded, remembered or not."""
 
 
+def _keys() -> None:
+    """Manage the keys by which programs reach this workspace through a server."""
+
+
 GROUPS: Final = {
     "journal": (
         _journal,
@@ -124,6 +135,7 @@ GROUPS: Final = {
             "tail": journal.tail,
         },
     ),
+    "keys": (_keys, {"create": keys.create, "list": keys.list_, "revoke": keys.revoke}),
     "vault": (_vault, {"sync": vault.sync, "check": vault.check, "rebuild": vault.rebuild, "watch": vault.watch}),
     "presets": (_presets, {"list": presets.list_, "show": presets.show, "compare": presets.compare}),
     "eval": (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Final
 from urllib.parse import urlsplit
@@ -59,6 +60,9 @@ class Gate:
         return Visitor(ANYBODY, Right.ADMIN, self.memory)
 
 
+AskedAgain = Callable[[], Awaitable[Visitor]]
+
+
 def is_loopback(host: str) -> bool:
     """Whether only this machine reaches that address."""
     if host == "localhost":
@@ -83,6 +87,17 @@ async def visitor(
     return found
 
 
+async def asked_again(
+    request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)] = None
+) -> AskedAgain:
+    """For answers that go on: asks anew who it is that asks. What is asked for so raises as `Gate.visitor` does, once
+    the key has been revoked or has expired.
+    """
+    gate: Gate = request.app.state.gate
+    token = None if credentials is None else credentials.credentials
+    return partial(gate.visitor, request, token)
+
+
 def _memory_for(needed: Right) -> Callable[..., Awaitable[AsyncRemembrancer]]:
     async def memory(
         asking: Annotated[Visitor, Depends(visitor)],
@@ -91,7 +106,8 @@ def _memory_for(needed: Right) -> Callable[..., Awaitable[AsyncRemembrancer]]:
         agent: Annotated[str | None, Query(description="The agent whose memories these are.")] = None,
         session: Annotated[str | None, Query(description="The session within the agent.")] = None,
         role: Annotated[
-            str | None, Query(description="As what to read, AGENT or LEAD; another than the server's needs an admin key.")
+            str | None,
+            Query(description="As what to read, AGENT or LEAD; another than the server's needs an admin key."),
         ] = None,
     ) -> AsyncRemembrancer:
         if not asking.right.allows(needed):

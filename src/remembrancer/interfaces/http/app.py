@@ -2,47 +2,107 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from fastapi import FastAPI
+from starlette.middleware import Middleware
 
 import remembrancer
 from remembrancer.facade import AsyncRemembrancer
-from remembrancer.interfaces.http import problems
+from remembrancer.interfaces.http import metrics, problems
 from remembrancer.interfaces.http.access import Gate
+from remembrancer.interfaces.http.document import DocumentedApp
+from remembrancer.interfaces.http.limits import BodyLimits
+from remembrancer.interfaces.http.logs import RequestLog
+from remembrancer.interfaces.http.metrics import Measured, Metrics
+from remembrancer.interfaces.http.rates import RateLimit
+from remembrancer.interfaces.http.response_headers import ResponseHeaders
+from remembrancer.interfaces.http.routes import erasures, events, keys, memories, mind, recall, relations, state, times
+from remembrancer.interfaces.http.shift import Shift
+from remembrancer.interfaces.http.time_limit import TimeLimit
+from remembrancer.interfaces.http.tracing import Traced
+from remembrancer.interfaces.http.unforeseen import Unforeseen
 from remembrancer.jobs.stop import Stop
 
 DESCRIPTION: Final = """\
 An episodic memory for AI agents: it keeps what happened, brings the right memories back when they matter, and says why.
 
-A key (`Authorization: Bearer KEY`) names its workspace and its right: read, write or admin. Errors are problem details \
-(RFC 9457). What writes takes an `Idempotency-Key`: sent again with the same one, a request is answered as it was.
+A key (`Authorization: Bearer KEY`) names its workspace and its right: read, write or admin. Errors are problem \
+details (RFC 9457). What writes takes an `Idempotency-Key`: sent again with the same one, a request is answered as it \
+was.
 """
+
+
+_PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {
+    status: {"model": problems.ProblemOut, "description": description}
+    for status, description in {
+        400: "Something is not what is allowed",
+        401: "A key is needed, or this one is not valid",
+        403: "This key's right does not reach so far",
+        429: "Too many requests: `Retry-After` says when to ask again",
+        503: "The store or a model is not available now",
+        504: "It took too long",
+    }.items()
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Serving:
-    """How the server serves. `rate_limit`: requests a second of one key in the long run, 0: any number."""
+    """How the server serves. `rate_limit`: requests a second of one key in the long run, 0: any number.
+    `request_timeout`: seconds. `work`: run the jobs of the workspaces that are asked for.
+    """
 
     host: str = "127.0.0.1"
     request_timeout: float = 60.0
     rate_limit: float = 100.0
+    work: bool = False
 
 
 def build_app(memory: AsyncRemembrancer, serving: Serving, stop: Stop) -> FastAPI:
-    """The app over an open memory, which stays the caller's to close. When `stop` is set, streams that never end, end."""
-    app = FastAPI(
+    """The app over an open memory, which stays the caller's to close. When `stop` is set, streams end."""
+    gate = Gate(memory, serving.host)
+    measured = Metrics()
+    shift = Shift(memory, stop)
+
+    @asynccontextmanager
+    async def running(_: FastAPI) -> AsyncGenerator[None, None]:
+        async with AsyncExitStack() as parts:
+            if serving.work:
+                await parts.enter_async_context(shift)
+            yield
+
+    app = DocumentedApp(
         title="Remembrancer",
         version=remembrancer.__version__,
         description=DESCRIPTION,
         docs_url=None,  # the usual page loads its scripts from elsewhere
         redoc_url=None,
         separate_input_output_schemas=False,
-        responses={400: {"model": problems.ProblemOut, "description": "Something is not what is allowed"}},
+        responses=_PROBLEMS,
+        lifespan=running,
+        # The framework's own would tell query strings and the messages of errors.
+        telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
+        middleware=[  # from the outside in
+            Middleware(RequestLog),
+            Middleware(Measured, metrics=measured),
+            Middleware(Traced),
+            Middleware(ResponseHeaders),
+            Middleware(Unforeseen),
+            Middleware(TimeLimit, seconds=serving.request_timeout),
+            Middleware(RateLimit, gate=gate, requests_per_second=serving.rate_limit, metrics=measured, shift=shift),
+            Middleware(BodyLimits),
+        ],
     )
-    app.state.gate = Gate(memory, serving.host)
+    app.state.gate = gate
     app.state.memory = memory
+    app.state.metrics = measured
     app.state.stop = stop
     problems.install(app)
+    # Without a prefix here: the paths of the routes are what requests are counted by.
+    app.include_router(metrics.router)
+    for noun in (events, memories, relations, recall, times, state, mind, erasures, keys):
+        app.include_router(noun.router)
     return app

@@ -1,9 +1,10 @@
-"""Errors as RFC 9457 problem details: one table from what went wrong to a status, and the only place that answers so."""
+"""Errors as RFC 9457 problem details: one table from what went wrong to a status, the only place that answers so."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -41,6 +42,12 @@ STATUS: Final[Mapping[type[RemembrancerError], HTTPStatus]] = {
 }
 """Of every error that is raised on purpose."""
 
+_CODES: Final = {HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "content_too_large"}
+"""Where the name of a status has changed between releases of Python."""
+
+_LED_IN: Final = re.compile(r"^(Input|String|List|Dictionary) should (be |have )?|^Value error, ")
+"""How the framework begins to say what is allowed."""
+
 _log = logging.getLogger("remembrancer.server")
 
 
@@ -71,9 +78,7 @@ def problem(
     told = ProblemOut(
         type=f"{URN}{code}", title=status.phrase, status=status, detail=detail, argument=argument, allowed=allowed
     )
-    return JSONResponse(
-        told.model_dump(mode="json", exclude_none=True), status, headers=headers, media_type=MEDIA_TYPE
-    )
+    return JSONResponse(told.model_dump(mode="json", exclude_none=True), status, headers=headers, media_type=MEDIA_TYPE)
 
 
 def problem_of(error: RemembrancerError) -> JSONResponse:
@@ -88,11 +93,10 @@ def problem_of(error: RemembrancerError) -> JSONResponse:
 
 
 def install(app: FastAPI) -> None:
-    """Have every error of the app answered as a problem."""
+    """Have every error of the app that is foreseen answered as a problem; `Unforeseen` sees to the others."""
     app.add_exception_handler(RemembrancerError, _ours)
     app.add_exception_handler(RequestValidationError, _unreadable)
     app.add_exception_handler(HTTPException, _of_the_framework)
-    app.add_exception_handler(Exception, _unforeseen)
 
 
 async def _ours(_: Request, error: Exception) -> JSONResponse:
@@ -102,23 +106,50 @@ async def _ours(_: Request, error: Exception) -> JSONResponse:
 
 async def _unreadable(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)  # noqa: S101
-    first: Mapping[str, Any] = error.errors()[0]
-    place = [str(part) for part in first["loc"][1:]] or [str(first["loc"][0])]
-    return problem_of(InvalidInput(".".join(place), first.get("input"), str(first["msg"])))
+    return problem_of(_invalid(error.errors()[0]))
 
 
 async def _of_the_framework(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)  # noqa: S101
     status = HTTPStatus(error.status_code)
-    code = status.phrase.lower().replace(" ", "_").replace("-", "_")
-    return problem(code, status, str(error.detail), headers=error.headers)
+    named = status.phrase.lower().replace(" ", "_").replace("-", "_")
+    return problem(_CODES.get(status, named), status, str(error.detail), headers=error.headers)
 
 
-async def _unforeseen(request: Request, error: Exception) -> JSONResponse:
-    # Without the message, which may quote a memory: where it happened is in the traceback's lines.
-    _log.error("unforeseen %s in %s", type(error).__name__, request.scope.get("path"), exc_info=_without_words(error))
-    return problem("unforeseen", HTTPStatus.INTERNAL_SERVER_ERROR, f"unforeseen, please report it: {type(error).__name__}")
+def unforeseen(error: Exception) -> JSONResponse:
+    """The answer to what nobody foresaw: of what kind it is, and not its message, which may quote a memory."""
+    told = f"unforeseen, please report it: {type(error).__name__}"
+    return problem("unforeseen", HTTPStatus.INTERNAL_SERVER_ERROR, told)
 
 
-def _without_words(error: Exception) -> BaseException:
+def log_unforeseen(route: str, error: Exception) -> None:
+    """Where it happened is in the traceback's lines."""
+    _log.error("unforeseen %s in %s", type(error).__name__, route, exc_info=without_words(error))
+
+
+def without_words(error: Exception) -> RuntimeError:
+    """The same, of which only the kind and the place are told."""
     return RuntimeError(type(error).__name__).with_traceback(error.__traceback__)
+
+
+def _invalid(error: Mapping[str, Any]) -> InvalidInput:
+    """The framework's complaint in our words. Where something is missing or too much, what stands around it, which it
+    quotes, is not told: it may be a batch of texts.
+    """
+    place, kind = _named(error["loc"]), error["type"]
+    match kind:
+        case "missing":
+            return InvalidInput(place, None, "a value")
+        case "extra_forbidden":
+            return InvalidInput(place, "it", "no field of that name")
+        case "json_invalid":
+            return InvalidInput("body", "it", "JSON")
+        case _:
+            return InvalidInput(place, error.get("input"), _LED_IN.sub("", str(error["msg"])))
+
+
+def _named(location: Sequence[str | int]) -> str:
+    """`("body", "events", 3, "text")` as `events[3].text`."""
+    inner = location[1:] or location[:1]
+    named = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in inner).lstrip(".")
+    return named.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -3,6 +3,7 @@
 import pytest
 
 _PARTS = (
+    "access",
     "base",
     "before",
     "journal",

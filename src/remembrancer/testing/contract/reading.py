@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -92,6 +92,18 @@ class ChosenEventsContract(StoreSuite):
         assert await texts(store, EventFilter(crew="data")) == ["data"]
 
     @awaited
+    async def test_events_are_chosen_by_any_of_several_crews_or_agents(self, store: Store) -> None:
+        await append(
+            store,
+            an_event("data", scope=replace(SCOPE, crew="data")),
+            an_event("bob", scope=replace(SCOPE, agent="bob")),
+            an_event("neither", scope=replace(SCOPE, crew=None, agent=None)),
+        )
+        assert await texts(store, EventFilter(crews=frozenset({"data", "platform"}))) == ["data", "bob"]
+        assert await texts(store, EventFilter(agents=frozenset({"bob", "eve"}))) == ["bob"]
+        assert await texts(store, EventFilter(crews=frozenset())) == []
+
+    @awaited
     async def test_all_that_is_asked_for_must_hold(self, store: Store) -> None:
         both = replace(an_event("both"), severity=Severity.ERROR, actor="Ana")
         await append(
@@ -108,6 +120,35 @@ class ChosenEventsContract(StoreSuite):
     async def test_what_is_chosen_stays_within_reach(self, store: Store) -> None:
         await append(store, an_event("mine"), an_event("theirs", scope=OF_BOB))
         assert await texts(store, EventFilter(agent="bob"), Reader(SCOPE, Reach.OWN)) == []
+
+
+class DaysOfEventsContract(StoreSuite):
+    @awaited
+    async def test_events_are_counted_by_the_day_in_utc_that_they_happened_on(self, store: Store) -> None:
+        midnight = datetime(2026, 3, 4, tzinfo=UTC)
+        at = (midnight, midnight - timedelta(microseconds=1), midnight + timedelta(hours=23))
+        await append(store, *(an_event(event_id=UUID(int=n + 1), at=moment) for n, moment in enumerate(at)))
+        days = await store.events_by_day(READER, ANY)
+        assert list(days.items()) == [(date(2026, 3, 3), 1), (date(2026, 3, 4), 2)]
+
+    @awaited
+    async def test_days_before_1970_are_days_too(self, store: Store) -> None:
+        midnight = datetime(1969, 12, 31, tzinfo=UTC)
+        await append(store, an_event(at=midnight), an_event(event_id=UUID(int=9), at=midnight + timedelta(hours=23)))
+        assert await store.events_by_day(READER, ANY) == {date(1969, 12, 31): 2}
+
+    @awaited
+    async def test_what_is_archived_counts_for_its_day_where_it_is_asked_for(self, store: Store) -> None:
+        await append(store, an_event())
+        await store.archive(SCOPE, EVERYTHING_AGED, at=NOW, limit=9)
+        assert await store.events_by_day(READER, ANY) == {}
+        assert await store.events_by_day(READER, EventFilter(archived=True)) == {NOW.date(): 1}
+
+    @awaited
+    async def test_days_count_what_is_chosen_and_within_reach(self, store: Store) -> None:
+        await append(store, an_event("mine"), an_event("theirs", scope=OF_BOB))
+        assert await store.events_by_day(Reader(SCOPE, Reach.OWN), ANY) == {NOW.date(): 1}
+        assert await store.events_by_day(READER, EventFilter(agent="nobody")) == {}
 
 
 class WordsOfEventsContract(StoreSuite):

@@ -8,12 +8,13 @@ from uuid import UUID
 
 import pytest
 
-from remembrancer.domain.memory import Memory
+from remembrancer.domain.memory import Memory, Status
+from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.errors import EmbedderMismatch, NotFound
 from remembrancer.ports.exchange import relation_to_row
 from remembrancer.ports.store import CueVector, Store
-from remembrancer.testing.contract.base import MODEL, StoreSuite, awaited, exported, remember
+from remembrancer.testing.contract.base import EVERYTHING, MODEL, StoreSuite, awaited, exported, remember
 from remembrancer.testing.contract.memories import LATER
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, a_vector, indexed
 
@@ -55,6 +56,27 @@ class RelationContract(StoreSuite):
         edges = (edge(), replace(edge(LEFT, RIGHT), created_at=LATER))
         await store.relate(READER, edges)
         assert await store.relations(READER, [HUB.id, RIGHT.id]) == edges
+
+    @awaited
+    async def test_hubs_are_those_with_the_most_edges_first_and_ties_go_by_id(self, store: Store) -> None:
+        await three(store)
+        await store.relate(READER, [edge(), edge(HUB, RIGHT)])
+        one, other = sorted((LEFT.id, RIGHT.id))
+        assert list((await store.hubs(READER, EVERYTHING, limit=9)).items()) == [(HUB.id, 2), (one, 1), (other, 1)]
+
+    @awaited
+    async def test_as_many_hubs_come_as_are_asked_for(self, store: Store) -> None:
+        await three(store)
+        await store.relate(READER, [edge(), edge(HUB, RIGHT)])
+        assert await store.hubs(READER, EVERYTHING, limit=1) == {HUB.id: 2}
+
+    @awaited
+    async def test_edges_to_what_the_filter_leaves_out_make_no_hub(self, store: Store) -> None:
+        await three(store)
+        await store.relate(READER, [edge(), edge(HUB, RIGHT)])
+        await store.set_status(READER, LEFT.id, Status.RETIRED, at=NOW)
+        where = Filter(current_at=LATER)
+        assert await store.hubs(READER, where, limit=9) == {HUB.id: 1, RIGHT.id: 1}
 
     @awaited
     async def test_an_edge_between_two_of_the_memories_comes_once(self, store: Store) -> None:

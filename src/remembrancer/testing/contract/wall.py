@@ -21,6 +21,7 @@ from remembrancer.domain.journal import Place
 from remembrancer.domain.memory import Memory, Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation, RelationKind
+from remembrancer.domain.reply import Reply
 from remembrancer.domain.scope import Reach, Reader
 from remembrancer.domain.stream import Cursor
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
@@ -40,6 +41,7 @@ from remembrancer.testing.contract.states import as_lists
 from remembrancer.testing.contract.world import (
     CONVERSATION,
     DEPLOY,
+    DOOR,
     FORMER,
     MARKED,
     OLD,
@@ -50,6 +52,8 @@ from remembrancer.testing.contract.world import (
     TOPIC,
     TURNS,
     a_call,
+    a_claim,
+    a_key,
     a_review,
     a_snapshot,
     populate,
@@ -204,6 +208,39 @@ async def _called(store: Store) -> object:
     return await store.spending(SCOPE)
 
 
+async def _admitted(store: Store) -> object:
+    await store.put_key(SCOPE, a_key(TURNS[0]))
+    return await store.keys(SCOPE)
+
+
+async def _revoked(store: Store) -> object:
+    return await store.revoke_key(SCOPE, DOOR, at=LATER), await store.keys(SCOPE)
+
+
+async def _claimed(store: Store) -> object:
+    """A new one, one under way, one answered; and all once more, when these are forgotten."""
+    keys = ("request-3", "request-1", "request-2")
+    told = [await store.claim(SCOPE, a_claim(key), forget_before=NOW) for key in keys]
+    again = [replace(a_claim(key), at=LATER) for key in keys]
+    return told, [await store.claim(SCOPE, claim, forget_before=LATER) for claim in again]
+
+
+async def _answered(store: Store) -> object:
+    await store.answer(SCOPE, a_claim(), Reply(200, b"stolen", "text/plain"))
+    return await store.claim(SCOPE, a_claim(), forget_before=NOW)
+
+
+async def _released(store: Store) -> object:
+    await store.release(SCOPE, a_claim())
+    return await store.claim(SCOPE, replace(a_claim(), at=LATER), forget_before=NOW)
+
+
+async def _access(store: Store) -> object:
+    """The sibling's keys and claims, which are in no export."""
+    claims = [await store.claim(SIBLING, a_claim(key), forget_before=NOW) for key in ("request-1", "request-2")]
+    return await store.keys(SIBLING), claims
+
+
 async def _archived(store: Store) -> object:
     everything = Aged(types=frozenset({"*"}), keep=frozenset(), before=LATER)
     return await store.archive(SCOPE, everything, at=LATER, limit=9)
@@ -258,10 +295,18 @@ OBSERVED: Final[dict[str, Observe]] = {
     "deferrals": lambda store: store.deferrals(SCOPE),
     "log_call": _called,
     "spending": lambda store: store.spending(SCOPE),
+    "put_key": _admitted,
+    "keys": lambda store: store.keys(SCOPE),
+    "revoke_key": _revoked,
+    "key_of": lambda store: store.key_of(a_key().digest),
+    "claim": _claimed,
+    "answer": _answered,
+    "release": _released,
     "get": lambda store: store.get(READER, ALL_IDS),
     "cues": lambda store: store.cues(READER, ALL_IDS),
     "revisions": lambda store: store.revisions(READER, OOM),
     "relations": lambda store: store.relations(READER, [DEPLOY, OLD]),
+    "hubs": lambda store: store.hubs(READER, EVERYTHING, limit=9),
     "audit": lambda store: store.audit(READER, FORMER),
     "provenance": lambda store: store.provenance(READER, DEPLOY),
     "memories": lambda store: store.memories(READER, EVERYTHING, limit=3),
@@ -276,6 +321,7 @@ OBSERVED: Final[dict[str, Observe]] = {
     "states": _states,
     "count_events by words": lambda store: store.count_events(READER, CANARIES),
     "count_events": lambda store: store.count_events(READER, EventFilter()),
+    "events_by_day": lambda store: store.events_by_day(READER, EventFilter(archived=True)),
     "search": _search_both,
     "search by words": _search_words,
     "search by phrase": _search_phrase,
@@ -315,6 +361,7 @@ READ: Final = (
     "cues",
     "revisions",
     "relations",
+    "hubs",
     "audit",
     "provenance",
     "memories",
@@ -328,6 +375,7 @@ READ: Final = (
     "priority_changes",
     "count_events",
     "count_events by words",
+    "events_by_day",
     "stats",
     "by_topic",
     "pending",
@@ -348,18 +396,22 @@ READ: Final = (
     "runs",
     "deferrals",
     "spending",
+    "keys",
+    "key_of",
 )
 """What writes nothing, searches apart."""
 
 TRIED_ACROSS: Final = {"defer_vectors"}
 """Writes without a result to compare: `test_no_write_reaches_a_sibling` tries them."""
+OF_ALL: Final = {"has_keys"}
+"""What is told of all workspaces together, as it must be: whether a server may be reached without a key."""
 WITHOUT_ROWS: Final = {"close", "in_one_thread"}
 
 
 class WallContract(StoreSuite):
     def test_every_method_of_the_protocol_is_tried_at_the_wall(self) -> None:
         methods = {name for name in vars(Store) if not name.startswith("_")}
-        assert methods <= OBSERVED.keys() | TRIED_ACROSS | WITHOUT_ROWS
+        assert methods <= OBSERVED.keys() | TRIED_ACROSS | OF_ALL | WITHOUT_ROWS
 
     @pytest.mark.parametrize("method", OBSERVED)
     def test_a_sibling_workspace_changes_no_answer(self, store: Store, method: str) -> None:
@@ -385,9 +437,9 @@ class WallContract(StoreSuite):
         async def compare() -> None:
             await populate(store, SIBLING, prefix=CANARY)
             await populate(store, SCOPE)
-            before = await exported(store, SIBLING)
+            before = await exported(store, SIBLING), await _access(store)
             await OBSERVED[method](store)
-            assert await exported(store, SIBLING) == before
+            assert (await exported(store, SIBLING), await _access(store)) == before
 
         self.runner.run(compare())
 
@@ -416,6 +468,12 @@ class WallContract(StoreSuite):
         for effect in ACROSS:
             with pytest.raises(NotFound):
                 await store.commit(SCOPE, effect, at=LATER)
+        with pytest.raises(NotFound):
+            await store.revoke_key(SCOPE, DOOR, at=LATER)
+        access = await _access(store)
+        await store.answer(SCOPE, a_claim(), Reply(200, b"stolen", "text/plain"))
+        await store.release(SCOPE, a_claim())
+        assert await _access(store) == access
         await store.settle(SCOPE, "segment", ["the stream of monday"])
         assert await store.archive(SCOPE, replace(PROBES, before=LATER), at=LATER, limit=9) == 0
         stolen = [CueVector(ref, a_vector(0, 0, 1), False) for ref in refs]

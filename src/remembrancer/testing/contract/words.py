@@ -158,6 +158,24 @@ class WordsContract(StoreSuite):
         assert set(await read(store, {hidden.id: 0}, reader=Reader(hidden.scope))) == {hidden.id}
 
     @awaited
+    async def test_words_that_one_has_read_are_not_told_to_one_who_may_not(self, store: Store) -> None:
+        hidden = replace(a_memory(scope=replace(SCOPE, agent="bob")), visibility=Visibility.OWN)
+        await remember(store, indexed(hidden, "one"))
+        await give_words(store, {"one": signs(0x10)})
+        assert set(await read(store, {hidden.id: 0}, reader=Reader(hidden.scope))) == {hidden.id}
+        assert await read(store, {hidden.id: 0}) == {}
+
+    @awaited
+    async def test_words_that_were_read_are_read_anew_once_the_text_has_changed(self, store: Store) -> None:
+        memory = a_memory()
+        await remember(store, indexed(memory, "one"))
+        await give_words(store, {"one": signs(0x10)})
+        assert await read(store, {memory.id: 0}) == {memory.id: [[0, 0x10]]}
+        await store.revise(SCOPE, indexed(memory, "two"), expected_revision=1, at=NOW)
+        await give_words(store, {"two": signs(0x20)})
+        assert await read(store, {memory.id: 0}) == {memory.id: [[0, 0x20]]}
+
+    @awaited
     async def test_words_of_very_many_memories_can_be_asked_for(self, store: Store) -> None:
         await remember(store, indexed(a_memory(), "one"))
         await give_words(store, {"one": signs(0x10)})

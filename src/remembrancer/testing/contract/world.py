@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date, datetime, timedelta
+from hashlib import sha256
 from typing import Final
 from uuid import UUID
 
 import numpy as np
 
+from remembrancer.domain.api_key import ApiKey, Right
 from remembrancer.domain.effect import Effect
 from remembrancer.domain.event import Priority
 from remembrancer.domain.health import HealthSnapshot, Metrics
 from remembrancer.domain.job import Run
 from remembrancer.domain.memory import Cue, MemoryWrite, Status
 from remembrancer.domain.relation import Relation, RelationKind
+from remembrancer.domain.reply import Claim, Reply
 from remembrancer.domain.review import Rating, Review
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.spending import ModelCall, Outcome
@@ -30,6 +33,7 @@ DEPLOY, OOM, OLD, CONVERSATION, FORMER = (UUID(int=number) for number in range(1
 TURNS: Final = (UUID(int=201), UUID(int=202))
 MARKED: Final = UUID(int=203)
 PROBE: Final = UUID(int=204)
+DOOR: Final = UUID(int=301)
 TOPIC: Final = "checkout-memory"
 REVIEWED_AT: Final = NOW + timedelta(minutes=6)
 PROBES: Final = Aged(types=frozenset({"network.*"}), keep=frozenset({Priority.PIN}), before=NOW - timedelta(days=7))
@@ -77,6 +81,7 @@ async def populate(store: Store, scope: Scope, *, prefix: str = "") -> None:
     await _archive(store, scope, prefix)
     await _mark(store, scope, prefix)
     await _work(store, scope, prefix)
+    await _access(store, scope, prefix)
 
 
 async def _log(store: Store, scope: Scope, prefix: str) -> None:
@@ -152,6 +157,30 @@ async def _work(store: Store, scope: Scope, prefix: str) -> None:
     await store.put_run(scope, replace(run, reason=f"{prefix}no model"))
     await store.defer(scope, "segment", "the stream of monday", error=f"{prefix}no answer", now=NOW)
     await store.log_call(scope, a_call(purpose=f"{prefix}titles"))
+
+
+async def _access(store: Store, scope: Scope, prefix: str) -> None:
+    """Who may come in, and what was answered: of this store alone, too."""
+    await store.put_key(scope, replace(a_key(workspace=scope.workspace), name=f"{prefix}ci"))
+    for key in ("request-1", "request-2"):
+        await store.claim(scope, a_claim(key), forget_before=NOW)
+    await store.answer(scope, a_claim("request-2"), Reply(200, f"{prefix}done".encode(), "text/plain"))
+
+
+def a_key(key_id: UUID = DOOR, *, workspace: str = "acme", right: Right = Right.WRITE) -> ApiKey:
+    """One that never expires. Its digest is of its workspace and id."""
+    return ApiKey(
+        id=key_id,
+        workspace=workspace,
+        name="ci",
+        right=right,
+        digest=sha256(f"{workspace} {key_id}".encode()).digest(),
+        created_at=NOW,
+    )
+
+
+def a_claim(key: str = "request-1") -> Claim:
+    return Claim(key, sha256(b"remember it").digest(), NOW)
 
 
 def a_call(*, purpose: str = "titles", model: str = "small", outcome: Outcome = Outcome.ANSWERED) -> ModelCall:

@@ -7,7 +7,17 @@ from typing import Any, cast
 
 import pytest
 
-from remembrancer.adapters.sqlite import archive, embeddings, journal, lookup, memories, reviews, schema, streams
+from remembrancer.adapters.sqlite import (
+    access,
+    archive,
+    embeddings,
+    journal,
+    lookup,
+    memories,
+    reviews,
+    schema,
+    streams,
+)
 from remembrancer.adapters.sqlite.connection import Connection, connect
 from remembrancer.adapters.sqlite.health import vitals
 from remembrancer.domain.event import Priority, Severity
@@ -16,6 +26,7 @@ from remembrancer.domain.query import Filter
 from remembrancer.domain.strength import Exposure
 from remembrancer.policies.formation import analysed
 from remembrancer.ports.store import Aged, EventFilter
+from remembrancer.testing.contract.world import a_claim, a_key
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, an_event
 
 CURRENT = Filter(current_at=NOW)
@@ -191,3 +202,17 @@ def test_a_sweep_reads_from_where_it_was(connection: Connection) -> None:
         return lookup.workspace_memories(connection, SCOPE, CURRENT, 9, a_memory(), True)
 
     assert plans(connection, sweep, "m") == ["SEARCH m USING INDEX memories_by_time (workspace=? AND occurred_to>?)"]
+
+
+def test_a_key_is_looked_up_by_its_digest(connection: Connection) -> None:
+    steps = plans(connection, lambda: access.key_of(connection, a_key().digest), "api_keys")
+    assert all(step.startswith("SEARCH api_keys USING ") for step in steps)
+    assert "(digest=?)" in steps[0]
+
+
+def test_claims_are_looked_up_by_their_key_and_forgotten_by_their_time(connection: Connection) -> None:
+    steps = plans(connection, lambda: access.claim(connection, SCOPE, a_claim(), NOW), "claims")
+    assert steps == [
+        "SEARCH claims USING INDEX claims_by_time (workspace=? AND at<?)",
+        "SEARCH claims USING INDEX sqlite_autoindex_claims_1 (workspace=? AND key=?)",
+    ]

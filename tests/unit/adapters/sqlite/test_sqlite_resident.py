@@ -176,6 +176,43 @@ def test_a_vector_that_comes_later_takes_its_place() -> None:
     assert table.similarities(np.array([0, 1], dtype=np.float32)).tolist() == [pytest.approx(np.nan, nan_ok=True), 1.0]
 
 
+def test_the_likely_ones_hold_nearly_all_of_the_nearest() -> None:
+    # Texts on a hundred themes, two hundred of each: vectors around as many centres, at an angle of some 45 degrees.
+    themes, rng = unit_rows(3, 100, 384), np.random.default_rng(4)
+    rows = themes[np.arange(20_000) % 100] + 0.05 * rng.standard_normal((20_000, 384))
+    table, queries = VectorTable(384), themes[:20] + 0.05 * rng.standard_normal((20, 384))
+    table.extend((rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32))
+    shares: list[float] = []
+    for query in (queries / np.linalg.norm(queries, axis=1, keepdims=True)).astype(np.float32):
+        nearest = np.argsort(-table.similarities(query))[:200]
+        shares.append(float(np.isin(nearest, table.likely(query, None, 20_000 // 16)).mean()))
+    assert min(shares) > 0.9
+    assert np.mean(shares) > 0.97
+
+
+def test_the_likely_ones_are_chosen_of_those_that_may_be() -> None:
+    table, query = VectorTable(16), unit_rows(6, 1, 16)[0]
+    table.extend(unit_rows(5, 400, 16))
+    kept = np.arange(400) % 4 == 0
+    likely = table.likely(query, kept, 10)
+    assert len(likely) >= 10
+    assert kept[likely].all()
+
+
+def test_where_few_may_be_all_of_them_are_likely() -> None:
+    table = VectorTable(2)
+    table.extend(np.array([[1, 0], [np.nan, np.nan], [-1, 0], [0, 1]], dtype=np.float32))
+    kept = np.array([True, True, True, False])
+    assert table.likely(np.array([1, 0], dtype=np.float32), kept, 2).tolist() == [0, 2]
+
+
+def test_some_cues_are_compared_as_all_would_be() -> None:
+    table, query = VectorTable(16), unit_rows(6, 1, 16)[0]
+    table.extend(unit_rows(5, 40, 16))
+    cues = np.array([3, 0, 17])
+    np.testing.assert_array_equal(table.similarities(query, cues), table.similarities(query)[cues])
+
+
 def test_a_question_of_another_dimension_is_refused() -> None:
     with pytest.raises(EmbedderMismatch, match="3 dimensions, the texts' have 2"):
         VectorTable(2).similarities(np.array([1, 0, 0], dtype=np.float32))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from uuid import UUID
 
 import numpy as np
+from numpy.typing import NDArray
 
 from remembrancer.adapters.sqlite.connection import Connection
 from remembrancer.adapters.sqlite.errors import UNREADABLE, unreadable
@@ -24,8 +26,8 @@ class ResidentIndexes:
     The one in use is kept whatever its size: dropping it would only mean loading it again for the next question.
     """
 
-    def __init__(self, budget_bytes: int) -> None:
-        self._budget = budget_bytes
+    def __init__(self, budget_bytes: int, *, scanned: int) -> None:
+        self._budget, self._scanned = budget_bytes, scanned
         self._indexes: OrderedDict[tuple[str, str | None], WorkspaceIndex] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -39,14 +41,21 @@ class ResidentIndexes:
         with self._caught_up(connection, reader.scope.workspace, model) as index:
             return index.participants(reader, where)
 
+    def words(
+        self, connection: Connection, reader: Reader, model: str, cues: Mapping[UUID, int]
+    ) -> dict[UUID, NDArray[np.uint8]]:
+        """As `Store.words` says, of the rows as they are now."""
+        with self._caught_up(connection, reader.scope.workspace, model) as index:
+            return index.words(connection, reader, cues)
+
     @contextmanager
     def _caught_up(self, connection: Connection, workspace: str, model: str | None) -> Generator[WorkspaceIndex]:
         """The index, as new as the read transaction of `connection`, for the caller alone."""
         key = (workspace, model)
         with self._lock:
             index = self._indexes.pop(key, None)
-            if index is None or index.is_mostly_dead:
-                index = WorkspaceIndex(*key)
+            if index is None or index.is_mostly_dead or index.holds_erased(connection):
+                index = WorkspaceIndex(*key, scanned=self._scanned)
             try:
                 with np.errstate(over="raise"):  # a number that its array cannot hold was never written
                     index.catch_up(connection)

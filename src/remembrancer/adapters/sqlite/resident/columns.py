@@ -177,7 +177,7 @@ class MemoryColumns:
         at = micros(where.current_at)
         keep = self._alive.values & (self._numbers["current_from"].values <= at)
         keep &= self._numbers["current_until"].values > at
-        keep &= self._seen_by(reader)
+        keep &= self.seen_by(reader)
         for word, values in (("kind", where.kinds), ("tier", where.tiers), ("visibility", where.visibilities)):
             if values is not None:
                 keep &= self._is_any(word, values)
@@ -197,7 +197,7 @@ class MemoryColumns:
             keep &= self._numbers["occurred_from"].values < micros(where.until)
         return keep
 
-    def _seen_by(self, reader: Reader) -> NDArray[np.bool_]:
+    def seen_by(self, reader: Reader) -> NDArray[np.bool_]:
         mine = reader.scope
         seen = np.ones(len(self.ids), dtype=np.bool_)
         if mine.project is not None:

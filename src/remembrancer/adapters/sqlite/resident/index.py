@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Final
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
 from remembrancer.adapters.sqlite.connection import Connection
+from remembrancer.adapters.sqlite.embeddings import words
 from remembrancer.adapters.sqlite.full_text import cues_with_phrase
 from remembrancer.adapters.sqlite.resident.columns import SELECT, MemoryColumns, MemoryRow
 from remembrancer.adapters.sqlite.resident.growing import GrowingArray
+from remembrancer.adapters.sqlite.resident.kept_words import KeptWords
 from remembrancer.adapters.sqlite.resident.postings import LexicalScores, Postings
 from remembrancer.adapters.sqlite.resident.ranking import best, ordered
 from remembrancer.adapters.sqlite.resident.turns import Turns
@@ -25,6 +28,11 @@ from remembrancer.domain.scope import Reader
 from remembrancer.ports.store import BRIEF_TERMS, SearchRequest
 
 LOAD_BATCH: Final = 8192
+SCANNED: Final = 32_768
+"""Up to so many cues each one's vector is compared with a question's; of more only those whose signs are near."""
+LIKELY: Final = 8192
+LIKELY_SHARE: Final = 16
+"""Of more cues, so many are compared, or one in this many where that is more: forty times what a search wants."""
 _FIRST_COLUMN: Final = 12
 """Where the memory's own columns begin in a row of `_changed`."""
 
@@ -32,10 +40,13 @@ _FIRST_COLUMN: Final = 12
 class WorkspaceIndex:
     """Derived from the rows and never the only copy. Not safe for threads: its owner holds a lock around each call."""
 
-    def __init__(self, workspace: str, model: str | None) -> None:
+    def __init__(self, workspace: str, model: str | None, *, scanned: int) -> None:
+        """`scanned`: up to how many cues each is compared by meaning."""
         self.workspace = workspace
         self.model = model
+        self._scanned = scanned
         self._change = 0
+        self._erasures = 0
         self._columns = MemoryColumns()
         self._postings = Postings()
         self._vectors: VectorTable | None = None
@@ -52,20 +63,27 @@ class WorkspaceIndex:
         self._turns = Turns()
         self._actors: dict[str, int] = {"": 0}
         """Names of those who speak → their code in `_actor_of_cue`."""
+        self._words = KeptWords()
 
     @property
     def nbytes(self) -> int:
         vectors = 0 if self._vectors is None else self._vectors.nbytes
         cues = 155 * len(self._memory_of_cue)
-        return self._columns.nbytes + self._postings.nbytes + self._turns.nbytes + vectors + cues
+        return self._columns.nbytes + self._postings.nbytes + self._turns.nbytes + vectors + cues + self._words.nbytes
 
     @property
     def is_mostly_dead(self) -> bool:
         """Whether more slots were left behind by revisions than are in use: time to load it anew."""
         return len(self._columns) > 2 * len(self._slot_of_memory)
 
+    def holds_erased(self, connection: Connection) -> bool:
+        """Whether something was erased, by whatever process, since it was loaded: it is to be loaded anew."""
+        return self._change > 0 and self._erased(connection) != self._erasures
+
     def catch_up(self, connection: Connection) -> None:
         """Take over what was written since the last time, by whatever process."""
+        if self._change == 0:
+            self._erasures = self._erased(connection)
         latest = connection.execute("SELECT change FROM sequence").get
         if latest == self._change:
             return
@@ -73,12 +91,16 @@ class WorkspaceIndex:
             self._take(batch)
         self._change = latest
 
+    def _erased(self, connection: Connection) -> int:
+        """The workspace's last erasure."""
+        return connection.execute("SELECT ifnull(max(n), 0) FROM erasures WHERE workspace = ?", (self.workspace,)).get
+
     def search(self, connection: Connection, reader: Reader, request: SearchRequest) -> Candidates:
         """As `Store.search` says. The connection is asked only for phrases."""
         kept = self._columns.mask(reader, request.where)
         visible = int(np.count_nonzero(kept))
         cue_kept = None if visible == len(kept) else kept[self._memory_of_cue.values]
-        similarity = self._similarity(request)
+        similarity = self._similarity(request, cue_kept)
         lexical = self._lexical(connection, request.lexical, cue_kept)
         dense_scores = None if similarity is None else self._folded(similarity)
         lexical_scores = None if lexical is None else self._folded(lexical.bm25)
@@ -89,10 +111,12 @@ class WorkspaceIndex:
         in_company = self._best(together, kept, 0.0, request.depth)
         brought = np.union1d(np.union1d(dense, lexically), in_company).astype(np.int64)
         found = ordered(brought, self._columns.newest_first)
+        if similarity is not None:
+            dense_scores = self._completed(request, similarity, found)
         cue, text_cue = self._best_cues(found, similarity, lexical)
         blank = np.full(len(found), np.nan, dtype=np.float32)
         return Candidates(
-            ids=tuple(self._columns.ids[slot] for slot in map(int, found)),
+            ids=tuple(map(self._columns.ids.__getitem__, found.tolist())),
             cue=(cue - self._first_cue.values[found]).astype(np.int32),
             similarity=blank if dense_scores is None else dense_scores[found],
             bm25=blank if lexical_scores is None else lexical_scores[found],
@@ -125,6 +149,18 @@ class WorkspaceIndex:
         speaking[self._actor_of_cue.values[kept[self._memory_of_cue.values]]] = True
         return frozenset(name for name, code in self._actors.items() if name and speaking[code])
 
+    def words(self, connection: Connection, reader: Reader, cues: Mapping[UUID, int]) -> dict[UUID, NDArray[np.uint8]]:
+        """As `Store.words` says. What was read before and has not changed since is not read again."""
+        if self.model is None:
+            return {}
+        found = self._words.of(cues, self._columns.seen_by(reader))
+        missing = {identifier: ordinal for identifier, ordinal in cues.items() if identifier not in found}
+        if missing:
+            for identifier, (number, signs) in words(connection, reader, self.model, missing).items():
+                self._words.keep(identifier, self._slot_of_memory[number], missing[identifier], signs)
+                found[identifier] = signs
+        return found
+
     # ── loading ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _changed(self, connection: Connection) -> Iterator[list[Row]]:
@@ -156,6 +192,7 @@ class WorkspaceIndex:
             cues = list(group)
             slot = self._slot_of_memory.get(number)
             if slot is not None:
+                self._words.drop(self._columns.ids[slot])
                 memory = MemoryRow(*cues[0][_FIRST_COLUMN:])
                 # An import may bring a memory a cue without a revision: then it is taken anew.
                 known = all(row[1] in self._cue_rows for row in cues)
@@ -214,12 +251,27 @@ class WorkspaceIndex:
 
     # ── searching ────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _similarity(self, request: SearchRequest) -> NDArray[np.float32] | None:
+    def _similarity(self, request: SearchRequest, kept: NDArray[np.bool_] | None) -> NDArray[np.float32] | None:
+        """Per cue; NaN where it has no vector, and where there are many and it is not among the likely ones."""
         if request.vector is None:
             return None
-        if self._vectors is None:
-            return np.full(len(self._memory_of_cue), np.nan, dtype=np.float32)
-        return self._vectors.similarities(request.vector)
+        cues = len(self._memory_of_cue)
+        if self._vectors is not None and cues <= self._scanned:
+            return self._vectors.similarities(request.vector)
+        similarity = np.full(cues, np.nan, dtype=np.float32)
+        if self._vectors is not None:
+            likely = self._vectors.likely(request.vector, kept, max(LIKELY, cues // LIKELY_SHARE))
+            similarity[likely] = self._vectors.similarities(request.vector, likely)
+        return similarity
+
+    def _completed(
+        self, request: SearchRequest, similarity: NDArray[np.float32], found: NDArray[np.int64]
+    ) -> NDArray[np.float32]:
+        """The similarity of each slot, once `similarity` has that of every cue of what was found, by whichever leg."""
+        if self._vectors is not None and request.vector is not None and len(similarity) > self._scanned:
+            cues, _, _ = self._cues_of(found)
+            similarity[cues] = self._vectors.similarities(request.vector, cues)
+        return self._folded(similarity)
 
     def _lexical(
         self, connection: Connection, query: LexicalQuery | None, kept: NDArray[np.bool_] | None
@@ -268,20 +320,23 @@ class WorkspaceIndex:
         self, slots: NDArray[np.int64], similarity: NDArray[np.float32] | None, lexical: LexicalScores | None
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """For each slot, the cue that answers best by both legs, and the one that does by words alone."""
-        firsts = self._first_cue.values
-        if len(firsts) == len(self._memory_of_cue):
+        if len(self._first_cue) == len(self._memory_of_cue):
             return slots, slots
-        starts = firsts[slots]
-        sizes = np.append(firsts[1:], len(self._memory_of_cue))[slots] - starts
-        if not len(slots) or int(sizes.max()) == 1:
-            return starts, starts
-        # The cues of all these slots in one row, each slot's together.
-        begins = np.cumsum(sizes) - sizes
-        cues = np.arange(int(sizes.sum())) - np.repeat(begins - starts, sizes)
+        cues, begins, sizes = self._cues_of(slots)
+        if len(cues) == len(slots):
+            return cues, cues
         words = np.zeros(len(cues)) if lexical is None else lexical.bm25[cues].astype(np.float64)
         meaning = 0.0 if similarity is None else np.clip(np.nan_to_num(similarity[cues]), 0.0, None)
         bound = 1.0 if lexical is None or lexical.bound <= 0 else lexical.bound
         return cues[_first_of_most(words / bound + meaning, begins, sizes)], cues[_first_of_most(words, begins, sizes)]
+
+    def _cues_of(self, slots: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """The cues of all these slots in one row, each slot's together; where each slot's begin in it; how many."""
+        firsts = self._first_cue.values
+        starts = firsts[slots]
+        sizes = np.append(firsts[1:], len(self._memory_of_cue))[slots] - starts
+        begins = np.cumsum(sizes) - sizes
+        return np.arange(int(sizes.sum())) - np.repeat(begins - starts, sizes), begins, sizes
 
     def _without_vector(self, request: SearchRequest, kept: NDArray[np.bool_] | None) -> int:
         """Visible memories with a cue that awaits its vector."""

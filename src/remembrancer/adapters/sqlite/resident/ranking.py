@@ -13,9 +13,9 @@ def best(
     slots = np.flatnonzero(eligible)
     if len(slots) > depth:
         values = scores[slots]
-        threshold = np.partition(values, len(values) - depth)[len(values) - depth]
-        slots = slots[values >= threshold]
-    return ordered(slots, (-scores, *tie_break))[:depth]
+        slots = slots[values >= np.partition(values, len(values) - depth)[len(values) - depth]]
+    by_score = [*(key[slots] for key in reversed(tie_break)), -scores[slots]]
+    return slots[np.lexsort(by_score)][:depth]
 
 
 def ordered(slots: NDArray[np.int64], keys: tuple[NDArray[np.generic], ...]) -> NDArray[np.int64]:

@@ -1,4 +1,7 @@
-"""Unit vectors as 8-bit integers with one scale a row: a quarter of the memory, cosine within 0.003."""
+"""Unit vectors as 8-bit integers with one scale a row: a quarter of the memory, cosine within 0.003.
+
+Beside them stand their signs, one bit a component: an eighth of that to read, where only the nearest are wanted.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ class VectorTable:
     def __init__(self, dim: int) -> None:
         self.dim = dim
         self._codes = GrowingArray[np.int8](np.int8, dim)
+        self._signs = GrowingArray[np.uint8](np.uint8, -(-dim // 8))
         self._scales = GrowingArray[np.float32](np.float32)
 
     @classmethod
@@ -29,7 +33,7 @@ class VectorTable:
 
     @property
     def nbytes(self) -> int:
-        return self._codes.nbytes + self._scales.nbytes
+        return self._codes.nbytes + self._signs.nbytes + self._scales.nbytes
 
     @property
     def present(self) -> NDArray[np.bool_]:
@@ -40,27 +44,51 @@ class VectorTable:
         """Append rows, shape (n, dim); a row of NaN stands for a cue without a vector."""
         codes, scales = _quantised(vectors)
         self._codes.extend(codes)
+        self._signs.extend(np.packbits(codes > 0, axis=1))
         self._scales.extend(scales)
 
     def replace(self, row: int, vector: NDArray[np.float32]) -> None:
         codes, scales = _quantised(vector[np.newaxis])
         self._codes.values[row] = codes[0]
+        self._signs.values[row] = np.packbits(codes[0] > 0)
         self._scales.values[row] = scales[0]
 
-    def similarities(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Cosine of each cue to the unit vector `query`, shape (cues,); NaN where a cue has no vector.
+    def similarities(self, query: NDArray[np.float32], cues: NDArray[np.int64] | None = None) -> NDArray[np.float32]:
+        """Cosine of each cue, or of those of `cues`, to the unit vector `query`; NaN where a cue has no vector.
 
         Raises EmbedderMismatch for a query of another dimension.
         """
-        if len(query) != self.dim:
-            raise EmbedderMismatch(f"the question's vector has {len(query)} dimensions, the texts' have {self.dim}")
+        self._require_dim(query)
         codes, scales = _quantised(query[np.newaxis])
-        rows = self._codes.values
+        rows, sizes = self._codes.values, self._scales.values
+        if cues is not None:
+            rows, sizes = rows[cues], sizes[cues]
         if not len(rows):
             return np.zeros(0, dtype=np.float32)
         # simsimd's stubs type its result as its own buffer; numpy reads it without a copy.
         products = np.asarray(cast("Any", simsimd.cdist(codes, rows, "dot")), dtype=np.float32)[0]
-        return products * (self._scales.values * scales[0])
+        return products * (sizes * scales[0])
+
+    def likely(self, query: NDArray[np.float32], kept: NDArray[np.bool_] | None, count: int) -> NDArray[np.int64]:
+        """The `count` cues, and those as near as the last of them, whose signs differ least from the query's.
+
+        Of `kept` alone, shape (cues,), where that is given. In rising order. Signs that differ in h of d components
+        speak of an angle of about pi h / d. Source: Charikar, "Similarity estimation techniques from rounding
+        algorithms", STOC 2002. Raises EmbedderMismatch for a query of another dimension.
+        """
+        self._require_dim(query)
+        signs = self._signs.values
+        eligible = self.present if kept is None else self.present & kept
+        if np.count_nonzero(eligible) <= count:
+            return np.flatnonzero(eligible)
+        asked = np.packbits(query[np.newaxis] > 0, axis=1)
+        apart = np.asarray(cast("Any", simsimd.cdist(asked, signs, "hamming", dtype="bin8")))[0]
+        apart = np.where(eligible, apart, np.inf)
+        return np.flatnonzero(apart <= np.partition(apart, count - 1)[count - 1])
+
+    def _require_dim(self, query: NDArray[np.float32]) -> None:
+        if len(query) != self.dim:
+            raise EmbedderMismatch(f"the question's vector has {len(query)} dimensions, the texts' have {self.dim}")
 
 
 def _quantised(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:

@@ -1,0 +1,286 @@
+"""Erasure by its definition: what hangs together, and the rows without what goes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
+from datetime import datetime
+from typing import TypeVar
+from uuid import UUID
+
+from remembrancer.adapters.reference.memories import NewRef
+from remembrancer.adapters.reference.rows import Held, Progress, Rows
+from remembrancer.domain.erasure import (
+    ERASED,
+    Choice,
+    Erasure,
+    EventTrace,
+    Removal,
+    Removed,
+    Trace,
+    Traces,
+    owner_matches,
+)
+from remembrancer.domain.event import Event
+from remembrancer.domain.journal import searchable_text
+from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Status
+from remembrancer.domain.memory import searchable_text as text_of_cue
+from remembrancer.domain.relation import RelationKind
+from remembrancer.domain.reply import Reply, Unkept
+from remembrancer.errors import Conflict, NotFound
+from remembrancer.policies.dynamics import MICROSECOND
+from remembrancer.policies.erasing import LEAST_QUOTED_CHARS, quoter
+from remembrancer.ports.exchange import Analyse
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+def lying_in(rows: Rows, choice: Choice) -> tuple[frozenset[UUID], frozenset[UUID]]:
+    events = {event.id: event for event in rows.all_events()}
+    for kind, named, there in (("memory", choice.ids, rows.memories), ("event", choice.events, events)):
+        for missing in sorted(named - there.keys()):
+            raise NotFound(kind, missing)
+    if not choice.parts:
+        return choice.ids, choice.events
+
+    def is_early(at: datetime) -> bool:
+        return choice.before is None or at < choice.before
+
+    memories = rows.memories.values()
+    return (
+        frozenset(one.id for one in memories if owner_matches(choice, one.scope) and is_early(one.occurred_to)),
+        frozenset(one.id for one in events.values() if owner_matches(choice, one.scope) and is_early(one.occurred_at)),
+    )
+
+
+def traces(rows: Rows, memories: Collection[UUID], events: Collection[UUID]) -> Traces:
+    found = {event.id: event for event in rows.all_events()}
+    return Traces(
+        {one: _trace(rows, rows.memories[one]) for one in memories if one in rows.memories},
+        {one: EventTrace(found[one], _formed(rows, one)) for one in events if one in found},
+    )
+
+
+def erase(rows: Rows, removal: Removal, receipt: Erasure, analyse: Analyse, new_ref: NewRef) -> Removed:
+    """On a copy of the rows, which whoever calls keeps or not."""
+    _require(rows, removal)
+    counts: Counter[str] = Counter()
+    told = [rows.memories[memory].text for memory in removal.memories]
+    told += [event.text for event in _going_events(rows, removal)]
+    texts = _texts(rows, removal)
+    sessions = {
+        one.scope.session
+        for one in (*_going_events(rows, removal), *(rows.memories[memory] for memory in removal.memories))
+        if one.scope.session is not None
+    }
+    for memory in rows.memories.values():
+        if memory.superseded_by in removal.memories and memory.id not in removal.memories:
+            rows.memories[memory.id] = _ended(memory, receipt.at)
+    for write in removal.retold:
+        _tell_anew(rows, write, counts, new_ref)
+    for identifier in sorted(removal.restored):
+        _restore(rows, rows.memories[identifier])
+    for identifier in removal.memories:
+        _remove_memory(rows, identifier, counts)
+    for identifier in removal.redrawn:
+        rows.memories[identifier] = replace(rows.memories[identifier], consolidated_at=None)
+    _remove_events(rows, removal, counts)
+    left = {one.scope.session for one in (*rows.all_events(), *rows.memories.values())}
+    _drop(rows.exposures, lambda one: one.session in sessions - left, counts, "exposures")
+    named = {str(identifier) for identifier in removal.memories | removal.events}
+    _drop(rows.deferrals, lambda one: one.item in named, counts, "deferrals")
+    for key, held in rows.claims.items():
+        if isinstance(held.answered, Reply):
+            rows.claims[key] = Held(held.claim, Unkept(held.answered.status))
+            counts["replies"] += 1
+    words = {token for text in texts for token in _words(text, analyse)} - _said(rows, analyse)
+    counts["quotations"] += _silence(rows, quoter(texts, words))
+    kinds = ("memories", "events", "archived", "cues", "vectors", "word_vectors", "revisions", "relations", "exposures")
+    kinds += ("reviews", "audit", "priority_changes", "streams", "deferrals", "replies", "quotations")
+    return Removed({kind: counts[kind] for kind in kinds}, _repeated(rows, told, analyse))
+
+
+def _trace(rows: Rows, memory: Memory) -> Trace:
+    drawn = [edge for edge in rows.relations.values() if edge.kind is RelationKind.DERIVED_FROM]
+    cues = [indexed.cue for _, indexed in rows.cues_of(memory.id)]
+    return Trace(
+        memory=memory,
+        events=tuple(event for event in rows.provenance[memory.id] if event in rows.events),
+        turns=frozenset(cue.event_id for cue in cues if cue.event_id is not None),
+        sources=frozenset(edge.target for edge in drawn if edge.source == memory.id),
+        derived=frozenset(edge.source for edge in drawn if edge.target == memory.id),
+    )
+
+
+def _formed(rows: Rows, event: UUID) -> frozenset[UUID]:
+    formed = {memory for memory, events in rows.provenance.items() if event in events}
+    return frozenset(formed | {one.cue.memory_id for one in rows.cues.values() if one.cue.event_id == event})
+
+
+def _require(rows: Rows, removal: Removal) -> None:
+    for write in removal.retold:
+        known = rows.memories.get(write.memory.id)
+        if known is None or known.revision != write.memory.revision - 1:
+            raise Conflict(f"memory {write.memory.id} is no longer at revision {write.memory.revision - 1}")
+        if not set(write.event_ids) <= rows.events.keys() - removal.events:
+            raise Conflict(f"an event that memory {write.memory.id} is told anew of is gone")
+    if removal.memories - rows.memories.keys():
+        raise Conflict("a memory that was to be erased is gone already")
+    if removal.events - {event.id for event in rows.all_events()}:
+        raise Conflict("an event that was to be erased is gone already")
+    known_of = removal.memories.union(write.memory.id for write in removal.retold)
+    formed = {one for event in removal.events for one in _formed(rows, event)}
+    formed |= {one for memory in known_of for one in _trace(rows, rows.memories[memory]).derived}
+    if formed - known_of:
+        raise Conflict("something was formed meanwhile from what was to be erased")
+
+
+def _going_events(rows: Rows, removal: Removal) -> list[Event]:
+    return [event for event in rows.all_events() if event.id in removal.events]
+
+
+def _texts(rows: Rows, removal: Removal) -> list[str]:
+    """All that those say, or said before, that go or are told anew."""
+    retold = {write.memory.id for write in removal.retold}
+    texts: list[str | None] = []
+    for identifier in (*removal.memories, *retold):
+        memory = rows.memories[identifier]
+        texts += [memory.title, memory.text]
+        texts += [memory.topic_key if identifier in removal.memories else None]
+    for (owner, _), revision in rows.revisions.items():
+        if owner in removal.memories or owner in retold:
+            texts += [revision.title, revision.text]
+    for event in _going_events(rows, removal):
+        texts += [event.text, searchable_text(event)]
+    return [text for text in dict.fromkeys(texts) if text]
+
+
+def _ended(memory: Memory, at: datetime) -> Memory:
+    """What was superseded by something that goes ended then, and does not come back in its place."""
+    ended = memory.superseded_at or at
+    if memory.valid_from is not None:
+        ended = max(ended, memory.valid_from + MICROSECOND)
+    if memory.valid_until is not None:
+        ended = min(ended, memory.valid_until)
+    return replace(memory, superseded_by=None, superseded_at=None, valid_until=ended, topic_key=None)
+
+
+def _tell_anew(rows: Rows, write: MemoryWrite, counts: Counter[str], new_ref: NewRef) -> None:
+    identifier = write.memory.id
+    _remove_texts(rows, identifier, counts)
+    told = write.memory
+    rows.memories[identifier] = replace(
+        rows.memories[identifier], title=told.title, text=told.text, metadata=told.metadata, revision=told.revision
+    )
+    rows.provenance[identifier] = write.event_ids
+    for indexed in write.cues:
+        rows.cues[new_ref()] = indexed
+
+
+def _restore(rows: Rows, memory: Memory) -> None:
+    """Back into recall; without its topic where another has it by now."""
+    held = rows.active_with_topic(memory.scope, memory.topic_key)
+    topic = memory.topic_key if held is None or held.id == memory.id else None
+    rows.memories[memory.id] = replace(memory, status=Status.ACTIVE, retired_at=None, topic_key=topic)
+
+
+def _remove_texts(rows: Rows, identifier: UUID, counts: Counter[str]) -> None:
+    """The cues, their vectors, and what the memory said before."""
+    refs = {ref for ref, _ in rows.cues_of(identifier)}
+    vectors = [stored for at, stored in rows.vectors.items() if at[0] in refs]
+    counts["cues"] += len(refs)
+    counts["vectors"] += len(vectors)
+    counts["word_vectors"] += sum(stored.words is not None for stored in vectors)
+    rows.remove_cues(identifier)
+    before = len(rows.revisions)
+    rows.revisions = {at: revision for at, revision in rows.revisions.items() if at[0] != identifier}
+    counts["revisions"] += before - len(rows.revisions)
+
+
+def _remove_memory(rows: Rows, identifier: UUID, counts: Counter[str]) -> None:
+    _remove_texts(rows, identifier, counts)
+    _drop(rows.relations, lambda edge: identifier in {edge.source, edge.target}, counts, "relations")
+    _drop(rows.exposures, lambda one: one.memory_id == identifier, counts, "exposures")
+    _drop(rows.reviews, lambda one: one.memory_id == identifier, counts, "reviews")
+    lines = {line for line in rows.audit if line.memory_id == identifier}
+    rows.audit -= lines
+    counts["audit"] += len(lines)
+    counts["memories"] += 1
+    del rows.memories[identifier], rows.provenance[identifier]
+
+
+def _remove_events(rows: Rows, removal: Removal, counts: Counter[str]) -> None:
+    streams = {event.scope: rows.last_seq(event.scope) for event in _going_events(rows, removal)}
+    for identifier in removal.events:
+        if identifier in rows.events:
+            del rows.events[identifier], rows.positions[identifier]
+            counts["events"] += 1
+        else:
+            del rows.archive[identifier]
+            counts["archived"] += 1
+    changes = {change for change in rows.priority_changes if change.event_id in removal.events}
+    rows.priority_changes -= changes
+    counts["priority_changes"] += len(changes)
+    for stream, last in streams.items():
+        rows.ends.pop(stream, None)
+        progress = rows.streams.pop(stream, Progress())
+        if any(event.scope == stream for event in rows.all_events()):
+            rows.ends[stream] = last
+            if progress.cursor:
+                rows.streams[stream] = Progress(progress.cursor)
+        else:
+            counts["streams"] += 1
+
+
+def _drop(rows: dict[K, V], goes: Callable[[V], bool], counts: Counter[str], kind: str) -> None:
+    gone = [key for key, value in rows.items() if goes(value)]
+    for key in gone:
+        del rows[key]
+    counts[kind] += len(gone)
+
+
+def _words(text: str, analyse: Analyse) -> tuple[str, ...]:
+    return analyse(Cue(memory_id=UUID(int=0), ordinal=0, text=text)).tokens
+
+
+def _said(rows: Rows, analyse: Analyse) -> set[str]:
+    """Every word of what is left."""
+    told = [text_of_cue(indexed.cue) for indexed in rows.cues.values()]
+    told += [searchable_text(event) for event in rows.all_events()]
+    return {token for text in told for token in _words(text, analyse)}
+
+
+def _silence(rows: Rows, quotes: Callable[[str], bool]) -> int:
+    silenced = 0
+
+    def said(line: str) -> str:
+        nonlocal silenced
+        if not quotes(line):
+            return line
+        silenced += 1
+        return ERASED
+
+    rows.exposures = {at: replace(one, query=said(one.query)) for at, one in rows.exposures.items()}
+    rows.audit = {replace(line, reason=said(line.reason)) for line in rows.audit}
+    rows.priority_changes = {replace(change, reason=said(change.reason)) for change in rows.priority_changes}
+    rows.deferrals = {at: replace(one, error=said(one.error)) for at, one in rows.deferrals.items()}
+    rows.runs = {job: replace(run, reason=said(run.reason), error=said(run.error)) for job, run in rows.runs.items()}
+    rows.calls = [replace(call, error=said(call.error)) for call in rows.calls]
+    return silenced
+
+
+def _repeated(rows: Rows, texts: Iterable[str], analyse: Analyse) -> tuple[UUID, ...]:
+    """What is left that holds one of the texts, word for word."""
+    plain = {_plain(text) for text in texts if _words(text, analyse)}
+    wanted = [text for text in plain if len(text) >= LEAST_QUOTED_CHARS]
+    held = [(event.id, event.text) for event in rows.all_events()]
+    for memory in rows.memories.values():
+        said = [memory.title or "", memory.text]
+        held += [(memory.id, " ".join((*said, indexed.cue.text))) for _, indexed in rows.cues_of(memory.id)]
+    return tuple(sorted({one for one, text in held if any(each in _plain(text) for each in wanted)}))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())

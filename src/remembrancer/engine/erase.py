@@ -1,0 +1,180 @@
+"""Erasing for good: what hangs together is looked up, what goes is decided, and all of it goes at once or nothing.
+
+The rows first, in one transaction with the receipt; then the files are rid of what the rows were. Where a reader of
+another process keeps that from being done, the receipt says so, and the next erasure or `maintain` does it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+from uuid import UUID
+
+from remembrancer.domain.erasure import Choice, Erasure, Left, Removal, Traces, completed
+from remembrancer.domain.event import Event
+from remembrancer.domain.memory import MemoryWrite
+from remembrancer.domain.recalled import without_recalled
+from remembrancer.domain.scope import Reader, Scope
+from remembrancer.engine.context import Caller, Context
+from remembrancer.engine.still_said import still_said
+from remembrancer.errors import Conflict
+from remembrancer.policies.erasing import Going, beyond, going
+from remembrancer.policies.extractive import Told
+from remembrancer.policies.segmentation.episodes import told_without
+from remembrancer.policies.vault.changes import VAULT
+
+ATTEMPTS: Final = 8
+"""How often something may be formed of what goes between its being looked up and its going."""
+
+EXPORTS: Final = Left(
+    "exports and copies of the database",
+    "they are files of yours that nothing here knows of",
+    "delete them, or make them anew; importing an old export brings back what stands in it",
+)
+PROVIDERS: Final = Left(
+    "logs of model providers",
+    "a language model was asked about this workspace, and its provider may keep what it was sent",
+    "ask the provider to delete it",
+)
+VAULTS: Final = Left(
+    "files of a vault",
+    "some of these memories stood in a folder of markdown files, which is yours to edit",
+    "delete the entries there before the next sync, which would remember them again",
+)
+FILES: Final = "the database's own files"
+
+
+async def erase(ctx: Context, caller: Caller, choice: Choice, *, dry_run: bool) -> Erasure:
+    """Erase what is chosen in the caller's workspace, whatever its visibility, and what hangs together with it.
+
+    A dry run does nothing and gives the receipt that it would have had. Raises NotFound for an id that is not there,
+    and Conflict where others keep forming something of it meanwhile.
+    """
+    scope = caller.scope
+    receipt = await _erased(ctx, caller, choice, dry_run=dry_run)
+    if dry_run:
+        return receipt
+    ctx.tails.forget(receipt.events)
+    return await finish(ctx, scope, receipt)
+
+
+async def _erased(ctx: Context, caller: Caller, choice: Choice, *, dry_run: bool) -> Erasure:
+    """The rows, once nothing was formed of them while it was decided what goes."""
+    attempt = 1
+    while True:
+        found, graph = await _gather(ctx, caller.scope, choice)
+        left = await _left(ctx, caller.scope, graph, found)
+        receipt = _receipt(ctx, caller, choice, found, left, dry_run=dry_run)
+        try:
+            removed = await ctx.store.erase(caller.scope, await _removal(ctx, found, graph), receipt)
+        except Conflict:
+            if attempt == ATTEMPTS:
+                raise
+            attempt += 1
+        else:
+            return completed(receipt, removed)
+
+
+async def finish(ctx: Context, scope: Scope, receipt: Erasure) -> Erasure:
+    """The receipt, once the files were rid of what went, or with what keeps them from being."""
+    now = ctx.clock()
+    why = await ctx.store.purge(scope, at=now)
+    return replace(receipt, left=(*receipt.left, in_files(why))) if why else replace(receipt, purged_at=now)
+
+
+async def erasures(ctx: Context, scope: Scope, *, limit: int) -> tuple[Erasure, ...]:
+    """The receipts, newest first; one whose traces may still be in the files says so."""
+    kept = await ctx.store.erasures(scope, limit=limit)
+    return tuple(
+        replace(one, left=(*one.left, in_files("it was not done yet"))) if one.purged_at is None else one
+        for one in kept
+    )
+
+
+def in_files(why: str) -> Left:
+    return Left(
+        FILES,
+        f"the rows are gone, but traces of them may still be on the disk: {why}",
+        "run `remembrancer maintain` when no other program has the database open",
+    )
+
+
+async def _gather(ctx: Context, scope: Scope, choice: Choice) -> tuple[Going, Traces]:
+    """All that goes, over all that hangs together with it."""
+    memories, events = await ctx.store.lying_in(scope, choice)
+    asked = graph = await ctx.store.traces(scope, memories=memories, events=events)
+    empty: frozenset[UUID] = frozenset()
+    while True:
+        found = going(choice, asked, graph, empty=empty)
+        memories, events = beyond(found, graph)
+        more = await ctx.store.traces(scope, memories=memories, events=events)
+        if more.memories or more.events:
+            graph = graph.with_(more)
+            continue
+        told_out = {one for one in found.retold if not await _left_of(ctx, graph, found, one)}
+        if not told_out:
+            return found, graph
+        empty |= told_out
+
+
+async def _removal(ctx: Context, found: Going, graph: Traces) -> Removal:
+    return Removal(
+        memories=found.memories,
+        events=found.events,
+        retold=tuple([await _anew(ctx, graph, found, one) for one in sorted(found.retold)]),
+        restored=found.restored,
+        redrawn=found.redrawn,
+    )
+
+
+async def _left_of(ctx: Context, graph: Traces, found: Going, episode: UUID) -> tuple[Event, ...]:
+    """What is still to be told of an episode, in the order of its stream."""
+    trace = graph.memories[episode]
+    events = [graph.events[one].event for one in trace.events if one not in found.events and one in graph.events]
+    ordered: Sequence[Event] = sorted(events, key=lambda event: event.seq)
+    return await still_said(ctx, Reader(trace.memory.scope), ordered)
+
+
+async def _anew(ctx: Context, graph: Traces, found: Going, episode: UUID) -> MemoryWrite:
+    trace = graph.memories[episode]
+    left = await _left_of(ctx, graph, found, episode)
+    turns = [Told(event.actor or event.role.value, without_recalled(event.text)) for event in left]
+    return told_without(trace.memory, left, turns, searched=bool(trace.turns))
+
+
+def _receipt(
+    ctx: Context, caller: Caller, choice: Choice, found: Going, left: tuple[Left, ...], *, dry_run: bool
+) -> Erasure:
+    now = ctx.clock()
+    return Erasure(
+        id=ctx.new_id(now),
+        at=now,
+        by=caller.role if caller.scope.agent is None else f"{caller.role} {caller.scope.agent}",
+        asked=choice,
+        counts={},
+        memories=tuple(sorted(found.asked)),
+        derived=tuple(sorted(found.memories - found.asked)),
+        events=tuple(sorted(found.events)),
+        retold=tuple(sorted(found.retold)),
+        restored=tuple(sorted(found.restored)),
+        redrawn=tuple(sorted(found.redrawn)),
+        apart=tuple(sorted(found.apart)),
+        left=left,
+        dry_run=dry_run,
+    )
+
+
+async def _left(ctx: Context, scope: Scope, graph: Traces, found: Going) -> tuple[Left, ...]:
+    """What is out of reach, whatever the store does."""
+    left = [EXPORTS]
+    left += [
+        Left("a backup", f"{copy} was made before, of the whole database", "delete it once it is needed no more")
+        for copy in await ctx.store.copies(scope)
+    ]
+    stood = [graph.memories[one].memory for one in found.memories | found.retold]
+    if any(VAULT in memory.metadata for memory in stood):
+        left.append(VAULTS)
+    if await ctx.store.spending(scope):
+        left.append(PROVIDERS)
+    return tuple(left)

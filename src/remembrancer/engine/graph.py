@@ -1,0 +1,71 @@
+"""What memories have to do with each other: those around one of them, or around the most connected."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from remembrancer.domain.query import Filter
+from remembrancer.domain.relation import Relation
+from remembrancer.domain.scope import Reader
+from remembrancer.engine.context import Context
+from remembrancer.engine.fading import Outlook, outlooks
+from remembrancer.engine.inspect import get
+
+HUBS: Final = 8
+"""Memories that the view of the whole begins with."""
+STEPS: Final = 2
+"""How far from where it begins a view looks: to the neighbours of neighbours."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graph:
+    """Memories and the edges among them. `memories`: nearest to where it begins first, each with its outlook.
+
+    `cut`: there were more than there was room for.
+    """
+
+    memories: tuple[Outlook, ...]
+    relations: tuple[Relation, ...]
+    cut: bool
+
+
+async def graph(ctx: Context, reader: Reader, memory_id: UUID | None, *, limit: int) -> Graph:
+    """Up to `limit` memories within two steps of one of them, or of those that have the most edges.
+
+    Of one memory whatever its status and those it is tied to; of the most connected only current ones. Of those
+    equally near, the ones with the heavier edges. Raises NotFound.
+    """
+    if memory_id is None:
+        hubs = await ctx.store.hubs(reader, Filter(current_at=ctx.clock()), limit=HUBS)
+        seeds = list(hubs)[:limit]
+    else:
+        seeds = [(await get(ctx, reader, memory_id)).id]
+    known, edges, cut = list(seeds), set[Relation](), False
+    newest = seeds
+    for _ in range(STEPS):
+        near = await ctx.store.relations(reader, newest)
+        edges.update(near)
+        found = _ends_beyond(near, known)
+        newest = found[: limit - len(known)]
+        cut = cut or len(found) > len(newest)
+        known += newest
+        if not newest:
+            break
+    if newest:
+        edges.update(await ctx.store.relations(reader, newest))
+    shown = set(known)
+    among = [edge for edge in edges if edge.source in shown and edge.target in shown]
+    among.sort(key=lambda edge: (edge.created_at, edge.source, edge.target, edge.kind))
+    return Graph(memories=await outlooks(ctx, reader, known), relations=tuple(among), cut=cut)
+
+
+def _ends_beyond(near: Sequence[Relation], known: Sequence[UUID]) -> list[UUID]:
+    """What edges lead to that is not known yet: the heaviest edge first, ties by id."""
+    weights: dict[UUID, float] = {}
+    for edge in near:
+        for end in (edge.source, edge.target):
+            weights[end] = max(weights.get(end, 0.0), edge.weight)
+    return sorted(weights.keys() - set(known), key=lambda end: (-weights[end], end))

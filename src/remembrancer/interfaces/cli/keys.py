@@ -1,0 +1,72 @@
+"""Commands for the keys by which programs reach a server: create, list, revoke."""
+# ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from remembrancer.interfaces.cli import keys_pages
+from remembrancer.interfaces.cli.invocation import Invocation
+from remembrancer.interfaces.cli.times import LENGTHS, parse_length
+
+
+def create(
+    call: Invocation,
+    *,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Whose it is, to tell it from others by.")],
+    right: Annotated[str, typer.Option("--right", help="read, write (and read), or admin (and all else).")] = "read",
+    expires: Annotated[
+        str | None, typer.Option("--expires", metavar="LENGTH", help=f"After so long it opens nothing: {LENGTHS}.")
+    ] = None,
+) -> None:
+    """Make a key to the workspace.
+
+    Prints its token, by which a program reaches this workspace through `serve`, and no other. The token is shown this
+    once: only its SHA-256 is kept.
+
+    Example: remembrancer keys create ci --right write --expires 90d
+    """
+    from remembrancer.interfaces.wire_keys import NewKeyOut
+
+    expires_in = None if expires is None else parse_length("expires", expires)
+    with call.opened(create=True) as memory:
+        made = memory.create_key(name, right, expires_in)
+    call.answer(NewKeyOut.of(made, now=call.now), keys_pages.made)
+    if not call.as_json:
+        call.write(made.token)
+    call.note("The token is not shown again: put it where the program that uses it keeps its secrets.")
+
+
+def list_(call: Invocation) -> None:
+    """List the keys to the workspace.
+
+    The newest first, each with what it is good for, when it expires and its id; also those that have expired or are
+    revoked. No token: none is kept.
+
+    Example: remembrancer keys list --json
+    """
+    from remembrancer.interfaces.wire_keys import KeysOut
+
+    with call.opened(create=False) as memory:
+        found = memory.keys()
+    call.answer(KeysOut.of(found, now=call.now), keys_pages.listed)
+
+
+def revoke(
+    call: Invocation,
+    *,
+    key_id: Annotated[str, typer.Argument(metavar="ID", help="A key's id, as `keys list` prints it.")],
+) -> None:
+    """Revoke a key.
+
+    From its next request on it opens nothing, for good. It stays in the list; revoking it again changes nothing.
+
+    Example: remembrancer keys revoke 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f
+    """
+    from remembrancer.interfaces.wire_keys import KeyOut
+
+    with call.opened(create=False) as memory:
+        revoked = memory.revoke_key(key_id)
+    call.answer(KeyOut.of(revoked, now=call.now), keys_pages.told)

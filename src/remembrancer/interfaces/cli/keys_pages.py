@@ -1,0 +1,45 @@
+"""What keys look like on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from remembrancer.interfaces.cli.drawing import Shorter, minute
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from remembrancer.interfaces.wire_keys import KeyOut, KeysOut, NewKeyOut
+
+Blocks = Iterator["RenderableType"]
+
+
+def listed(found: KeysOut) -> Blocks:
+    if not found.keys:
+        yield Text("There is no key to this workspace.", style="dim")
+    for key in found.keys:
+        yield from told(key)
+
+
+def made(new: NewKeyOut) -> Blocks:
+    """All but the token, which no terminal may break into lines."""
+    yield from told(new.key)
+
+
+def told(key: KeyOut) -> Blocks:
+    """What it is good for, whether it still is, its name, and its id."""
+    lead = Text(f"{key.right:<5}  ", style="bold" if key.usable else "dim")
+    lead.append(f"{_standing(key)}  ", style="" if key.usable else "yellow")
+    yield Shorter(key.name, lead=lead)
+    yield Text(f"  {key.id}", style="dim")
+
+
+def _standing(key: KeyOut) -> str:
+    if key.revoked_at is not None:
+        return f"revoked {minute(key.revoked_at)} UTC"
+    if key.expires_at is None:
+        return "does not expire"
+    return f"{'expires' if key.usable else 'expired'} {minute(key.expires_at)} UTC"

@@ -1,0 +1,93 @@
+"""The command `serve`."""
+# ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from remembrancer.errors import InvalidInput, Unsupported
+from remembrancer.interfaces.cli.drawing import one_line
+from remembrancer.interfaces.cli.invocation import Invocation
+
+if TYPE_CHECKING:
+    from remembrancer import AsyncRemembrancer, Settings
+
+
+def serve(
+    call: Invocation,
+    *,
+    host: Annotated[str | None, typer.Option("--host", help="The address to listen on; 127.0.0.1 if not given.")] = (
+        None
+    ),
+    port: Annotated[int | None, typer.Option("--port", help="Its port; 8765 if not given, 0 for any free one.")] = None,
+    rate_limit: Annotated[
+        float | None,
+        typer.Option("--rate-limit", help="Requests a second of one key; 100 if not given, 0 for any number."),
+    ] = None,
+    request_timeout: Annotated[
+        float | None, typer.Option("--request-timeout", help="Seconds for one request; 60 if not given.")
+    ] = None,
+    no_work: Annotated[bool, typer.Option("--no-work", help="Run no jobs beside it: a worker elsewhere does.")] = False,
+) -> None:
+    """Serve the memory over HTTP, with a dashboard.
+
+    The API is described at /openapi.json, the dashboard is at /. Without keys only this machine is served: make one
+    with `keys create` to listen elsewhere. Ctrl+C or SIGTERM lets requests under way end, a second one breaks them off.
+
+    Example: remembrancer serve --db agent.db
+    """
+    settings = call.lasting_settings(host=host, port=port, rate_limit=rate_limit, request_timeout=request_timeout)
+    _need_packages()
+    asyncio.run(_serve(call, settings, work=not no_work))
+
+
+def _need_packages() -> None:
+    try:
+        for module in ("app", "server"):
+            importlib.import_module(f"remembrancer.interfaces.http.{module}")
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] == "remembrancer":
+            raise
+        raise Unsupported(f"the server needs {error.name}: pip install 'remembrancer[server]'") from error
+
+
+async def _serve(call: Invocation, settings: Settings, *, work: bool) -> None:
+    from remembrancer import AsyncRemembrancer
+    from remembrancer.interfaces.http.access import is_loopback
+    from remembrancer.interfaces.http.app import Serving, build_app
+    from remembrancer.interfaces.http.logs import write_to
+    from remembrancer.interfaces.http.server import Server, address_of, listening
+    from remembrancer.jobs.stop import Stop
+
+    with write_to(sys.stderr, readable=call.err.is_terminal):
+        async with await AsyncRemembrancer.open(settings=settings) as memory:
+            keyed = await memory.has_keys()
+            if not keyed and not is_loopback(settings.host):
+                allowed = "127.0.0.1 while there is no key that can be used: make one with `remembrancer keys create`"
+                raise InvalidInput("host", settings.host, allowed)
+            serving = Serving(
+                host=settings.host,
+                request_timeout=settings.request_timeout,
+                rate_limit=settings.rate_limit,
+                work=work,
+            )
+            stop = Stop()
+            server = Server(build_app(memory, serving, stop), stop)
+            with listening(settings.host, settings.port) as listener:
+                _say(call, memory, address_of(settings.host, listener), keyed=keyed)
+                await server.serve(sockets=[listener])
+
+
+def _say(call: Invocation, memory: AsyncRemembrancer, address: str, *, keyed: bool) -> None:
+    if call.as_json:
+        call.write(json.dumps({"url": address, "pid": os.getpid()}))
+        return
+    access = "a key is needed" if keyed else "no keys: this machine only, whoever is on it"
+    call.write(f"{address} (API, and dashboard in a browser) of {one_line(memory.scope.workspace)}; {access}")

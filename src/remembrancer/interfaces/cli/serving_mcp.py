@@ -1,0 +1,48 @@
+"""The command that serves the memory to clients of the Model Context Protocol: mcp."""
+# ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
+
+from __future__ import annotations
+
+import asyncio
+from importlib.util import find_spec
+from typing import Annotated, Final
+
+import typer
+
+from remembrancer.errors import InvalidInput, Unsupported
+from remembrancer.interfaces.cli.invocation import Invocation
+
+HOST: Final = "127.0.0.1"
+PORT: Final = 8766
+
+
+def mcp(
+    call: Invocation,
+    *,
+    http: Annotated[bool, typer.Option("--http", help="Over streamable HTTP, instead of stdin and stdout.")] = False,
+    host: Annotated[str, typer.Option("--host", help="With --http: the address of this machine to listen on.")] = HOST,
+    port: Annotated[int, typer.Option("--port", min=0, max=65_535, help="With --http: the port; 0: any.")] = PORT,
+    work: Annotated[bool, typer.Option("--work", help="Also run the jobs, as `worker` does.")] = False,
+    mark_shown: Annotated[
+        bool, typer.Option("--mark-shown", help="Count what recall puts before the model as shown.")
+    ] = False,
+) -> None:
+    """Serve the memory to MCP clients.
+
+    Over stdin and stdout, for a client that starts it, until that goes away; with --http to clients on this machine at
+    http://127.0.0.1:8766/mcp, until stopped. The options of every command say whose memory it is: the tools have no
+    say in that. Nothing but the protocol is on stdout.
+
+    Example: remembrancer mcp --db agent.db --workspace acme --agent coder
+    """
+    if call.as_json:
+        raise InvalidInput("--json", "with mcp", "no --json: what is on stdout is the protocol's")
+    if not http and (host, port) != (HOST, PORT):
+        raise InvalidInput("--host or --port", "without --http", "--http with them: stdin has no address")
+    if find_spec("mcp") is None:
+        raise Unsupported("serving MCP needs mcp: pip install 'remembrancer[mcp]'")
+    from remembrancer.interfaces.mcp.serving import Address, log_to_stderr, serve
+
+    address = Address(host, port) if http else None
+    log_to_stderr()
+    asyncio.run(serve(call.lasting_settings(), address=address, works=work, marks_shown=mark_shown, tell=call.note))

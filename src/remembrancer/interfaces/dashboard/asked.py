@@ -1,0 +1,70 @@
+"""What a page's form asks for, read off the query string: an empty field asks for nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TypeVar
+from uuid import UUID
+
+from starlette.datastructures import QueryParams
+
+from remembrancer.domain import validation
+from remembrancer.errors import InvalidInput
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The fields of a query string. What is not allowed raises InvalidInput with the field's name."""
+
+    fields: QueryParams
+
+    def text(self, name: str) -> str | None:
+        return (self.fields.get(name) or "").strip() or None
+
+    def several(self, name: str) -> list[str]:
+        """Every value of that name; of one that is a list parted by commas, each part."""
+        given = [part.strip() for value in self.fields.getlist(name) for part in value.split(",")]
+        return [part for part in given if part]
+
+    def flag(self, name: str) -> bool:
+        return self.text(name) is not None
+
+    def whole(self, name: str, default: int, least: int, most: int) -> int:
+        given = self.text(name)
+        if given is None:
+            return default
+        if not (given.isascii() and given.isdigit() and len(given) <= 9):  # digits: what int() takes is more than that
+            raise InvalidInput(name, given, f"a whole number from {least} to {most}")
+        return validation.whole(name, int(given), least, most)
+
+    def choice(self, name: str, choices: Mapping[str, T], default: str) -> tuple[str, T]:
+        """The chosen name, and what it stands for."""
+        given = self.text(name) or default
+        if given not in choices:
+            raise InvalidInput(name, given, f"one of {', '.join(choices)}")
+        return given, choices[given]
+
+    def identifier(self, name: str) -> UUID | None:
+        given = self.text(name)
+        return None if given is None else validation.identifier(name, given)
+
+    def moment(self, name: str, *, to_end_of_day: bool = False) -> datetime | None:
+        """A date, or a date and a time; in UTC where it names no offset. `to_end_of_day`: a date takes in its day."""
+        given = self.text(name)
+        if given is None:
+            return None
+        try:
+            read = datetime.fromisoformat(given)
+            moment = read.replace(tzinfo=UTC) if read.tzinfo is None else read.astimezone(UTC)
+            return moment + timedelta(days=1) if to_end_of_day and len(given) == len("2026-03-04") else moment
+        except (ValueError, OverflowError):
+            raise InvalidInput(name, given, "a date such as 2026-03-04, or a time such as 2026-03-04T09:30") from None
+
+
+def kept(fields: QueryParams, names: Sequence[str]) -> dict[str, list[str]]:
+    """Those fields that say something: what a link to another page of the same question carries."""
+    return {name: values for name in names if (values := [value for value in fields.getlist(name) if value])}

@@ -1,0 +1,187 @@
+"""What each preset returns for one question, and which memories change places between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+from markupsafe import Markup
+
+from remembrancer.interfaces.cli.drawing import counted
+from remembrancer.interfaces.dashboard.charts.frame import Picture, Room, empty, figure, table
+from remembrancer.interfaces.dashboard.charts.measure import FONT, SMALL, fitted
+from remembrancer.interfaces.dashboard.charts.svg import NOTHING, element, joined
+
+if TYPE_CHECKING:
+    from remembrancer.interfaces.wire import ComparedOut, ComparisonOut, PlaceOut
+
+HEAD, ROW, FOOT = 34.0, 38.0, 4.0
+DISC: Final = 12.5
+BESIDE: Final = 214.0
+"""Pixels for titles, on either side."""
+WIDE_COLUMN, NARROW_COLUMN = 78.0, 54.0
+HUES: Final = ("blue", "vermillion", "green", "purple", "orange", "sky", "yellow")
+DASHES: Final = ("", "7 4", "2 4")
+"""Of lines: memories that share a colour differ by these."""
+
+
+def comparison_chart(comparison: ComparisonOut) -> Markup:
+    """A column for each preset with its ranking from above; a line follows a memory from one to the next.
+
+    A memory that only one preset returns has a second ring. Each has a number, by which the list below names it.
+    """
+    if not comparison.answers:
+        return empty("comparison", "No preset was asked", "")
+    if not comparison.memories:
+        return empty("comparison", "No preset returns anything", f"For \u201c{fitted(comparison.query, 500.0)}\u201d.")
+    pictures = [
+        _drawn(comparison, BESIDE, WIDE_COLUMN, Room.WIDE),
+        _drawn(comparison, 0.0, NARROW_COLUMN, Room.NARROW),
+    ]
+    told = f"\u201c{fitted(comparison.query, 500.0)}\u201d. {_alike(comparison)}".rstrip()
+    below = _memories(comparison) + _degraded(comparison)
+    return figure("comparison", title=_finding(comparison), told=told, pictures=pictures, below=below)
+
+
+def comparison_table(comparison: ComparisonOut) -> Markup:
+    """Rank and score of each memory under each preset, or why it is not there."""
+    heads = ["Memory", *(answer.preset for answer in comparison.answers)]
+    rows = ([_titled(one, 480.0), *map(_cell, one.places)] for one in comparison.memories)
+    return table("Ranks and scores in numbers", heads, rows) if comparison.memories else NOTHING
+
+
+def _drawn(comparison: ComparisonOut, beside: float, column: float, room: Room) -> Picture:
+    columns = len(comparison.answers)
+    width = columns * column + 2 * beside
+    lowest = max((rank for one in comparison.memories for rank in _ranks(one) if rank), default=1)
+    xs = [beside + (index + 0.5) * column for index in range(columns)]
+    marks = joined(_head(answer.preset, x, column - 6.0) for x, answer in zip(xs, comparison.answers, strict=True))
+    marks += joined(_line(number, one, xs) for number, one in enumerate(comparison.memories))
+    marks += joined(_discs(number, one, xs) for number, one in enumerate(comparison.memories))
+    if beside:
+        marks += joined(_beside(one, xs) for one in comparison.memories)
+    return Picture(marks=marks, height=HEAD + lowest * ROW + FOOT, width=width, room=room)
+
+
+def _head(preset: str, x: float, room: float) -> Markup:
+    return element(
+        "text", fitted(preset, room, SMALL), x=x, y=16.0, text_anchor="middle", class_="chart-strong", font_size=SMALL
+    )
+
+
+def _line(number: int, one: ComparedOut, xs: Sequence[float]) -> Markup:
+    """From each column to the next, where both return it."""
+    ranks = _ranks(one)
+    marks = NOTHING
+    for index in range(len(ranks) - 1):
+        here, there = ranks[index], ranks[index + 1]
+        if here and there:
+            y0, y1, x0, x1 = _down(here), _down(there), xs[index], xs[index + 1]
+            middle = (x0 + x1) / 2
+            path = f"M{x0:.1f} {y0:.1f} C{middle:.1f} {y0:.1f} {middle:.1f} {y1:.1f} {x1:.1f} {y1:.1f}"
+            dash = DASHES[number // len(HUES) % len(DASHES)] or None
+            marks += element("path", d=path, class_=f"chart-thread {_hue(number)}", stroke_dasharray=dash)
+    return marks
+
+
+def _discs(number: int, one: ComparedOut, xs: Sequence[float]) -> Markup:
+    only = len([rank for rank in _ranks(one) if rank]) == 1
+    marks = NOTHING
+    for x, place in zip(xs, one.places, strict=True):
+        rank = _rank(place)
+        if not rank:
+            continue
+        told = f"{_titled(one, 480.0)}: rank {rank} under {place.preset}"
+        told += f", score {place.score:.2f}" if place.score is not None else ""
+        ring = element("circle", cx=x, cy=_down(rank), r=DISC + 4.0, class_=f"chart-ring {_hue(number)}")
+        disc = element("circle", cx=x, cy=_down(rank), r=DISC, class_=f"chart-disc {_hue(number)}")
+        name = element("text", str(number + 1), x=x, y=_down(rank) + 4.5, text_anchor="middle", font_size=FONT)
+        marks += element(
+            "g", element("title", told + (", only there" if only else "")), ring if only else None, disc, name
+        )
+    return marks
+
+
+def _beside(one: ComparedOut, xs: Sequence[float]) -> Markup:
+    """Its title where the first preset ranks it, and where the last does."""
+    ranks, marks = _ranks(one), NOTHING
+    away = DISC + 12.0
+    for rank, x, anchor in ((ranks[0], xs[0] - away, "end"), (ranks[-1], xs[-1] + away, "start")):
+        if rank and (anchor == "end" or len(xs) > 1):
+            words = _titled(one, BESIDE - 16.0)
+            marks += element(
+                "text", words, x=x, y=_down(rank) + 4.5, text_anchor=anchor, class_="chart-label", font_size=FONT
+            )
+    return marks
+
+
+def _memories(comparison: ComparisonOut) -> Markup:
+    """Each by its number: its title as a link, who alone returns it, and why the presets differ."""
+    items = joined(
+        element(
+            "li",
+            element("a", _titled(one, 560.0), href=f"/memories/{one.memory.id}"),
+            element("span", f"only {only}", class_="chart-only") if (only := _only(one)) else None,
+            element("span", one.why, class_="chart-told") if one.why else None,
+        )
+        for one in comparison.memories
+    )
+    return element("ol", items, class_="chart-memories")
+
+
+def _degraded(comparison: ComparisonOut) -> Markup:
+    items = joined(
+        element("li", f"{answer.preset}: {part}: {why}")
+        for answer in comparison.answers
+        for part, why in answer.degraded.items()
+    )
+    return element("ul", items, class_="chart-told", aria_label="What could not be used") if items else NOTHING
+
+
+def _finding(comparison: ComparisonOut) -> str:
+    presets, memories = len(comparison.answers), len(comparison.memories)
+    if presets == 1:
+        return f"{comparison.answers[0].preset} returns {counted(memories, 'memory')}"
+    shared = sum(all(_ranks(one)) for one in comparison.memories)
+    return f"{shared or 'None'} of {counted(memories, 'memory')} returned by all {presets} presets"
+
+
+def _alike(comparison: ComparisonOut) -> str:
+    """Which two presets agree most."""
+    if not comparison.overlaps or len(comparison.answers) < 3:
+        return ""
+    most = max(comparison.overlaps, key=lambda each: each.share)
+    return f"Most alike: {most.presets[0]} and {most.presets[1]}, which share {most.share:.0%}."
+
+
+def _only(one: ComparedOut) -> str:
+    found = [place.preset for place in one.places if _rank(place)]
+    return found[0] if len(found) == 1 and len(one.places) > 1 else ""
+
+
+def _cell(place: PlaceOut) -> str:
+    rank = _rank(place)
+    if not rank:
+        return place.reason or "not returned"
+    return f"{rank}" if place.score is None else f"{rank} ({place.score:.2f})"
+
+
+def _ranks(one: ComparedOut) -> list[int | None]:
+    return [_rank(place) for place in one.places]
+
+
+def _rank(place: PlaceOut) -> int | None:
+    return place.rank if place.returned else None
+
+
+def _titled(one: ComparedOut, room: float) -> str:
+    return fitted(one.memory.title or one.memory.text, room, FONT) or str(UUID(int=one.memory.id.int))
+
+
+def _hue(number: int) -> str:
+    return f"chart-{HUES[number % len(HUES)]}"
+
+
+def _down(rank: int) -> float:
+    return HEAD + (rank - 0.5) * ROW

@@ -1,0 +1,121 @@
+"""What every chart stands in: what it shows in words, the picture, and the numbers behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from hashlib import blake2b
+
+from markupsafe import Markup
+
+from remembrancer.interfaces.dashboard.charts.svg import NOTHING, element, joined, number
+
+
+class Room(StrEnum):
+    """For which windows a picture is: all of them, or those above 40rem, or the others."""
+
+    ANY = ""
+    WIDE = "chart-wide"
+    NARROW = "chart-narrow"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """Marks, in pixels. `width` None: it is as wide as there is room, and what is in it has its places in percent.
+
+    With a `width`, all is made smaller or larger together.
+    """
+
+    marks: Markup
+    height: float
+    width: float | None = None
+    room: Room = Room.ANY
+
+
+def figure(
+    name: str, *, title: str, told: str, pictures: Sequence[Picture], below: Markup = NOTHING, linked: bool = False
+) -> Markup:
+    """A figure of the class `chart-NAME`: its title and what else is told stand above, and name the picture.
+
+    `linked`: there are links in it, so that it is announced as a group: the parts of an image cannot be reached.
+    """
+    content = joined(picture.marks for picture in pictures)
+    identity = _identity(name, title, told, content, below)
+    caption = element(
+        "figcaption",
+        element("span", title, class_="chart-title", id=f"{identity}-title"),
+        element("span", told, class_="chart-told", id=f"{identity}-told") if told else None,
+    )
+    named = f"{identity}-title {identity}-told" if told else f"{identity}-title"
+    role = "group" if linked else "img"
+    return element(
+        "figure", caption, *(_svg(each, role, named) for each in pictures), below, class_=f"chart chart-{name}"
+    )
+
+
+def small_picture(name: str, label: str, picture: Picture) -> Markup:
+    """A picture without a caption: what it shows is its label."""
+    return _root(picture, class_=f"chart-{name}", role="img", aria_label=label)
+
+
+def ornament(name: str, picture: Picture) -> Markup:
+    """A picture of what stands in words beside it: readers are not told it twice."""
+    return _root(picture, class_=f"chart-{name}", aria_hidden="true")
+
+
+def empty(name: str, title: str, told: str) -> Markup:
+    """In place of a chart that nothing can be drawn in."""
+    return element(
+        "div",
+        element("p", title, class_="chart-title"),
+        element("p", told, class_="chart-told") if told else None,
+        class_=f"chart chart-empty chart-{name}",
+    )
+
+
+def table(summary: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Markup:
+    """The numbers of a chart, folded away; the first cell of a row is its head."""
+    head = element("tr", *(element("th", each, scope="col") for each in heads))
+    body = joined(
+        element("tr", element("th", row[0], scope="row"), *(element("td", cell) for cell in row[1:])) for row in rows
+    )
+    grid = element("table", element("thead", head), element("tbody", body))
+    # What can be scrolled must be within reach of the keyboard.
+    reach = element("div", grid, class_="chart-scroll", role="region", tabindex="0", aria_label=summary)
+    return element("details", element("summary", summary), reach, class_="chart-data")
+
+
+def key(entries: Iterable[tuple[Markup, str]], *, label: str) -> Markup:
+    """What marks mean: each with its words."""
+    items = joined(element("li", mark, element("span", words)) for mark, words in entries)
+    return element("ul", items, class_="chart-key", aria_label=label)
+
+
+def swatch(marks: Markup, *, width: float = 18.0) -> Markup:
+    """A mark as it looks in the picture, 14 pixels high."""
+    return element(
+        "svg",
+        marks,
+        class_="chart-swatch",
+        width=width,
+        height=14.0,
+        viewBox=f"0 0 {number(width)} 14",
+        aria_hidden="true",
+    )
+
+
+def _svg(picture: Picture, role: str, named: str) -> Markup:
+    return _root(picture, class_=f"chart-picture {picture.room}".rstrip(), role=role, aria_labelledby=named)
+
+
+def _root(picture: Picture, **attributes: str) -> Markup:
+    if picture.width is None:
+        return element("svg", picture.marks, width="100%", height=picture.height, **attributes)
+    view = f"0 0 {number(picture.width)} {number(picture.height)}"
+    return element("svg", picture.marks, width=picture.width, height=picture.height, viewBox=view, **attributes)
+
+
+def _identity(*content: str) -> str:
+    """The same for the same chart, and another for another: a page may hold several."""
+    return "chart-" + blake2b("\x1f".join(content).encode("utf-8", "replace"), digest_size=6).hexdigest()

@@ -1,0 +1,271 @@
+"""Memories and what joins them."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Self
+from uuid import UUID
+
+from markupsafe import Markup
+
+from remembrancer.domain.relation import RelationKind
+from remembrancer.interfaces.cli.drawing import counted
+from remembrancer.interfaces.dashboard.charts.frame import Picture, Room, empty, figure, key, swatch, table
+from remembrancer.interfaces.dashboard.charts.layout import MOST, laid_out
+from remembrancer.interfaces.dashboard.charts.layout import Room as Plane
+from remembrancer.interfaces.dashboard.charts.measure import SMALL, fitted, text_width
+from remembrancer.interfaces.dashboard.charts.svg import NOTHING, element, joined, number
+
+if TYPE_CHECKING:
+    from remembrancer.interfaces.wire import MemoryOut, RelationOut
+
+WIDE: Final = Plane(width=760.0, edge=120.0, apart=44.0, beside=64.0, above=30.0)
+NARROW: Final = Plane(width=336.0, edge=86.0, apart=34.0, beside=52.0, above=28.0)
+RADIUS, FOCUS = 7.0, 11.0
+LABEL: Final = 124.0
+"""Pixels that a title may take; the whole of it stands where one points."""
+_HIGH: Final = 16.0
+_BEND: Final = 18.0
+"""Pixels that edges between the same two memories are apart in their middle."""
+_HEAD: Final = 8.0
+_SYMMETRIC: Final = frozenset({RelationKind.SIMILAR})
+_WORDS: Final = {
+    RelationKind.SIMILAR: "similar to",
+    RelationKind.SUPPORTS: "supports",
+    RelationKind.CONTRADICTS: "contradicts",
+    RelationKind.DERIVED_FROM: "derived from",
+    RelationKind.SUPERSEDES: "supersedes",
+}
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class GraphNode:
+    """A memory to be drawn."""
+
+    id: UUID
+    title: str
+
+    @classmethod
+    def of(cls, memory: MemoryOut) -> Self:
+        return cls(id=memory.id, title=memory.title or memory.text)
+
+
+def relation_graph(nodes: Sequence[GraphNode], edges: Sequence[RelationOut], *, focus: UUID | None = None) -> Markup:
+    """Memories as links to their pages, joined by their relations; `focus` stands out.
+
+    Of more than MOST memories those that have the most relations are drawn, and `focus`. Relations to what is not among
+    `nodes` are left out.
+    """
+    shown = _chosen(nodes, edges, focus)
+    if not shown:
+        return empty("graph", "No memories to draw", "Relations appear here once memories are joined.")
+    index = {node.id: place for place, node in enumerate(shown)}
+    inner = [edge for edge in edges if edge.source in index and edge.target in index and edge.source != edge.target]
+    title = f"{_memories(len(shown))}, {counted(len(inner), 'relation')}"
+    told = _told(shown, inner, len({node.id for node in nodes}), len(edges) - len(inner))
+    pictures = [
+        _drawn(shown, inner, index, focus, plane, room) for plane, room in ((WIDE, Room.WIDE), (NARROW, Room.NARROW))
+    ]
+    return figure("graph", title=title, told=told, pictures=pictures, below=_legend(inner), linked=True)
+
+
+def graph_table(nodes: Sequence[GraphNode], edges: Sequence[RelationOut]) -> Markup:
+    """Each relation in words, heaviest first; empty without any."""
+    titles = {node.id: node.title for node in nodes}
+    rows = [
+        [_title(titles, edge.source), _WORDS[edge.kind], _title(titles, edge.target), f"{edge.weight:.2f}"]
+        for edge in sorted(edges, key=lambda edge: (-_weight(edge), edge.source, edge.target, edge.kind))
+    ]
+    return table("Relations in words", ["Memory", "Relation", "Memory", "Weight"], rows) if rows else NOTHING
+
+
+def _title(titles: dict[UUID, str], memory: UUID) -> str:
+    return fitted(titles.get(memory, str(memory)), 480.0)
+
+
+def _chosen(nodes: Sequence[GraphNode], edges: Sequence[RelationOut], focus: UUID | None) -> list[GraphNode]:
+    """Each once, in the order they came."""
+    unique = list({node.id: node for node in nodes}.values())
+    if len(unique) <= MOST:
+        return unique
+    ends = Counter(end for edge in edges for end in (edge.source, edge.target))
+    first = sorted(unique, key=lambda node: (node.id != focus, -ends[node.id], node.id))[:MOST]
+    kept = {node.id for node in first}
+    return [node for node in unique if node.id in kept]
+
+
+def _drawn(
+    nodes: Sequence[GraphNode],
+    edges: Sequence[RelationOut],
+    index: dict[UUID, int],
+    focus: UUID | None,
+    plane: Plane,
+    room: Room,
+) -> Picture:
+    pairs = [(index[edge.source], index[edge.target]) for edge in edges]
+    places, height = laid_out(len(nodes), pairs, plane)
+    points = [(float(across), float(down)) for across, down in places]
+    sizes = [FOCUS if node.id == focus else RADIUS for node in nodes]
+    marks = joined(_edges(nodes, edges, pairs, points, sizes))
+    ends = Counter(end for pair in pairs for end in pair)
+    order = sorted(range(len(nodes)), key=lambda each: (nodes[each].id != focus, -ends[each], each))
+    labels = _labels(nodes, points, sizes, order, plane.width)
+    marks += joined(
+        _node(node, points[place], sizes[place], labels.get(place), focused=node.id == focus)
+        for place, node in enumerate(nodes)
+    )
+    return Picture(marks=marks, height=height, width=plane.width, room=room)
+
+
+def _edges(
+    nodes: Sequence[GraphNode],
+    edges: Sequence[RelationOut],
+    pairs: Sequence[tuple[int, int]],
+    points: Sequence[Point],
+    sizes: Sequence[float],
+) -> Iterator[Markup]:
+    several = Counter(tuple(sorted(pair)) for pair in pairs)
+    met = Counter[tuple[int, ...]]()
+    for edge, (source, target) in zip(edges, pairs, strict=True):
+        both = tuple(sorted((source, target)))
+        met[both] += 1
+        # Evenly to both sides of the straight line, seen from the same end whichever way an edge goes.
+        bend = (met[both] - (several[both] + 1) / 2) * _BEND * (1 if source < target else -1)
+        told = f"{nodes[source].title} {_WORDS[edge.kind]} {nodes[target].title} ({_weight(edge):.2f})"
+        yield _edge(edge, told, (points[source], points[target]), (sizes[source], sizes[target]), bend)
+
+
+def _edge(edge: RelationOut, told: str, ends: tuple[Point, Point], sizes: tuple[float, float], bend: float) -> Markup:
+    """A curve from the rim of one node to the rim of the other, with its head."""
+    (x0, y0), (x1, y1) = ends
+    long = math.dist(*ends) or 1.0
+    normal = (y0 - y1) / long, (x1 - x0) / long
+    middle = (x0 + x1) / 2 + normal[0] * bend * 2, (y0 + y1) / 2 + normal[1] * bend * 2
+    width = 1.2 + 2.3 * _weight(edge)
+    head = 0.0 if edge.kind in _SYMMETRIC else _HEAD
+    begin = _toward(ends[0], middle, sizes[0] + 2.0)
+    tip = _toward(ends[1], middle, sizes[1] + 2.0)
+    stop = _toward(tip, middle, head * 0.7)
+    path = f"M{_place(begin)} Q{_place(middle)} {_place(stop)}"
+    kind = _class(edge.kind)
+    line = element("path", d=path, class_=f"chart-edge {kind}", stroke_width=width)
+    return element("g", element("title", told), line, _head(edge.kind, tip, middle))
+
+
+def _head(kind: RelationKind, tip: Point, before: Point) -> Markup:
+    """Full where something is said for the other, hollow where it comes from it, a bar where against, two where it
+    takes its place; none where both say it.
+    """
+    if kind in _SYMMETRIC:
+        return NOTHING
+    at, drawn = _toward(tip, before, _HEAD), f"chart-head {_class(kind)}"
+    across = (tip[1] - at[1]) * 0.55, (at[0] - tip[0]) * 0.55
+    left, right = (at[0] + across[0], at[1] + across[1]), (at[0] - across[0], at[1] - across[1])
+    if kind is RelationKind.CONTRADICTS:
+        return element("path", d=f"M{_place(left)} L{_place(right)}", class_=f"{drawn} chart-bar-head")
+    marks = element("path", d=f"M{_place(tip)} L{_place(left)} L{_place(right)} Z", class_=drawn)
+    if kind is RelationKind.SUPERSEDES:
+        second = _toward(at, before, _HEAD)
+        moved = [(x + second[0] - at[0], y + second[1] - at[1]) for x, y in (left, right)]
+        back = f"M{_place(at)} L{_place(moved[0])} L{_place(moved[1])} Z"
+        marks += element("path", d=back, class_=drawn)
+    return marks
+
+
+def _node(node: GraphNode, at: Point, size: float, label: Markup | None, *, focused: bool) -> Markup:
+    circle = element("circle", cx=at[0], cy=at[1], r=size, class_="chart-node chart-focus" if focused else "chart-node")
+    # A finger needs more than the eye.
+    reach = element("circle", cx=at[0], cy=at[1], r=14.0, class_="chart-reach")
+    return element("a", element("title", node.title), reach, circle, label, href=f"/memories/{node.id}")
+
+
+def _labels(
+    nodes: Sequence[GraphNode], points: Sequence[Point], sizes: Sequence[float], order: Sequence[int], width: float
+) -> dict[int, Markup]:
+    """Titles where they are in the way of no node and of no other title; who comes first in `order` chooses first."""
+    taken = [(x - size, y - size, x + size, y + size) for (x, y), size in zip(points, sizes, strict=True)]
+    labels = dict[int, Markup]()
+    for place in order:
+        words = fitted(nodes[place].title, LABEL, SMALL)
+        wide = text_width(words, SMALL)
+        for left, base, box in _beside(points[place], sizes[place], wide):
+            inside = box[0] >= 0 and box[2] <= width
+            if words and inside and not any(_meet(box, other) for other in taken):
+                taken.append(box)
+                labels[place] = element("text", words, x=left, y=base, class_="chart-label", font_size=SMALL)
+                break
+    return labels
+
+
+Box = tuple[float, float, float, float]
+
+
+def _beside(at: Point, size: float, wide: float) -> Iterator[tuple[float, float, Box]]:
+    """Where a title may begin, on which line, and the room it takes: below, above, to the right, to the left."""
+    x, y = at
+    below, above = y + size + _HIGH - 1.0, y - size - 5.0
+    for left, base in (
+        (x - wide / 2, below),
+        (x - wide / 2, above),
+        (x + size + 5, y + 4),
+        (x - size - 5 - wide, y + 4),
+    ):
+        yield left, base, (left, base - _HIGH + 4.0, left + wide, base + 3.0)
+
+
+def _meet(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def _legend(edges: Sequence[RelationOut]) -> Markup:
+    given = [kind for kind in RelationKind if any(edge.kind is kind for edge in edges)]
+    if not given:
+        return NOTHING
+    return key([(_sample(kind), _WORDS[kind]) for kind in given], label="Kinds of relation; the wider, the heavier")
+
+
+def _sample(kind: RelationKind) -> Markup:
+    tip, begin = (38.0, 7.0), (1.0, 7.0)
+    stop = _toward(tip, begin, 0.0 if kind in _SYMMETRIC else _HEAD * 0.7)
+    line = element("path", d=f"M{_place(begin)} L{_place(stop)}", class_=f"chart-edge {_class(kind)}", stroke_width=2.0)
+    return swatch(line + _head(kind, tip, begin), width=40.0)
+
+
+def _told(nodes: Sequence[GraphNode], edges: Sequence[RelationOut], known: int, outside: int) -> str:
+    joined_ones = {end for edge in edges for end in (edge.source, edge.target)}
+    alone = sum(node.id not in joined_ones for node in nodes)
+    kinds = Counter(edge.kind for edge in edges)
+    told = [f"{count} {_WORDS[kind]}" for kind in RelationKind if (count := kinds[kind])]
+    if alone:
+        told.append(f"{alone} joined to nothing here")
+    if known > len(nodes):
+        told.append(f"the {len(nodes)} most connected of {known:,}")
+    if outside:
+        told.append(f"{counted(outside, 'relation')} to what is not drawn")
+    return (", ".join(told) + ".") if told else ""
+
+
+def _memories(count: int) -> str:
+    return counted(count, "memory")
+
+
+def _class(kind: RelationKind) -> str:
+    return f"chart-{kind.value.replace('_', '-')}"
+
+
+def _weight(edge: RelationOut) -> float:
+    return min(max(edge.weight, 0.0), 1.0) if math.isfinite(edge.weight) else 0.0
+
+
+def _toward(begin: Point, end: Point, far: float) -> Point:
+    long = math.dist(begin, end) or 1.0
+    return begin[0] + (end[0] - begin[0]) * far / long, begin[1] + (end[1] - begin[1]) * far / long
+
+
+def _place(point: Point) -> str:
+    return f"{number(point[0])} {number(point[1])}"

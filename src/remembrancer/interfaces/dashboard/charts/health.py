@@ -1,0 +1,241 @@
+"""How well a memory is doing: its score over time, what it is made of, and how it stands now."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from typing import TYPE_CHECKING, Final
+
+from markupsafe import Markup
+
+from remembrancer.interfaces.dashboard.charts.frame import Picture, empty, figure, ornament, table
+from remembrancer.interfaces.dashboard.charts.lines import (
+    AXIS,
+    area,
+    level,
+    line,
+    note,
+    stretched,
+    time_axis,
+    upright,
+)
+from remembrancer.interfaces.dashboard.charts.measure import SMALL
+from remembrancer.interfaces.dashboard.charts.scale import along, day_text, through
+from remembrancer.interfaces.dashboard.charts.svg import NOTHING, element, joined, number, percent
+from remembrancer.policies.health import GREEN_FROM, YELLOW_FROM, Band, Metric, band
+
+if TYPE_CHECKING:
+    from remembrancer.interfaces.wire import HealthOut
+
+TOP, HEIGHT = 12.0, 190.0
+SMALL_HEIGHT: Final = 44.0
+LEAST: Final = timedelta(days=7)
+"""What is drawn of time at least: one snapshot alone is a point in a week."""
+_BANDS: Final = ((Band.GREEN, GREEN_FROM, 100.0), (Band.YELLOW, YELLOW_FROM, GREEN_FROM), (Band.RED, 0.0, YELLOW_FROM))
+_WEEK: Final = timedelta(days=7)
+_GAUGE: Final = (220.0, 128.0)
+_RADIUS: Final = 90.0
+_NONE_TOLD: Final = "A snapshot of it is taken once a day, when the memory is maintained."
+
+Points = Sequence[tuple[datetime, float]]
+
+
+def health_chart(history: Sequence[HealthOut], *, now: datetime) -> Markup:
+    """The score of each day in its bands, and below it each metric on its own; a day without a snapshot is a gap.
+
+    `history`: of one workspace or crew, in any order.
+    """
+    days = _by_day(history)
+    scored = [(_noon(each.day), each.score) for each in days if _finite(each.score)]
+    if not scored:
+        return empty("health", "No health to draw yet", _NONE_TOLD)
+    since, until = _span(days, now)
+    title = _finding(days)
+    told = f"Score from 0 to 100, {day_text(since)} to {day_text(until)}: {_counted(len(scored))}. A gap: none taken."
+    smalls = element("div", joined(_small(metric, days, since, until) for metric in Metric), class_="chart-smalls")
+    marks = _ground(TOP, HEIGHT) + time_axis(since, until, top=TOP, down=TOP + HEIGHT)
+    marks += _curve([(at, value) for at, value in scored if value is not None], since, until, TOP, HEIGHT)
+    marks += _last(scored[-1], since, until)
+    pictures = [Picture(marks=marks, height=TOP + HEIGHT + AXIS)]
+    return figure("health", title=title, told=told, pictures=pictures, below=smalls)
+
+
+def health_table(history: Sequence[HealthOut]) -> Markup:
+    """The numbers of `health_chart`, newest first; empty without any."""
+    days = _by_day(history)
+    if not days:
+        return NOTHING
+    heads = ["Day", "Score", *(metric.capitalize() for metric in Metric)]
+    rows = (
+        [
+            each.day.isoformat(),
+            _told(each.score),
+            *(_told(each.metrics[metric].value) if metric in each.metrics else "no data" for metric in Metric),
+        ]
+        for each in reversed(days)
+    )
+    return table("Health in numbers", heads, rows)
+
+
+def health_gauge(latest: HealthOut | None) -> Markup:
+    """The newest score as a place on the scale from 0 to 100."""
+    if latest is None or not _finite(latest.score) or latest.score is None:
+        title = "No health yet" if latest is None else "Health: no data"
+        return empty("gauge", title, _NONE_TOLD if latest is None else "There was nothing to measure.")
+    told = latest.advice or (f"Weakest: {latest.weakest}." if latest.weakest else "")
+    width, height = _GAUGE
+    middle, base = width / 2, height - 24.0
+    arcs = joined(
+        element("path", d=_arc(middle, base, low, high), class_=f"chart-arc chart-{each}") for each, low, high in _BANDS
+    )
+    marks = arcs + _needle(middle, base, latest.score)
+    called = band(latest.score)
+    marks += element("text", f"{latest.score:.0f}", x=middle, y=base - 14.0, class_="chart-huge", text_anchor="middle")
+    marks += element("text", called, x=middle, y=base + 8.0, class_="chart-note", text_anchor="middle", font_size=14.0)
+    for share, words in ((0.0, "0"), (100.0, "100")):
+        x = middle + (-_RADIUS if share == 0 else _RADIUS)
+        marks += element("text", words, x=x, y=base + 18.0, class_="chart-note", text_anchor="middle", font_size=SMALL)
+    picture = Picture(marks=marks, width=width, height=height)
+    return figure("gauge", title=f"Health {latest.score:.0f}, {called}", told=_sentence(told), pictures=[picture])
+
+
+def _by_day(history: Sequence[HealthOut]) -> list[HealthOut]:
+    """Oldest first; of several on a day, the last that was taken."""
+    latest = {each.day: each for each in sorted(history, key=lambda each: each.taken_at)}
+    return [latest[day] for day in sorted(latest)]
+
+
+def _span(days: Sequence[HealthOut], now: datetime) -> tuple[datetime, datetime]:
+    until = max(now.astimezone(UTC), _noon(days[-1].day))
+    return min(_noon(days[0].day), until - LEAST), until
+
+
+def _noon(day: date) -> datetime:
+    return datetime.combine(day, time(12), tzinfo=UTC)
+
+
+def _finite(value: float | None) -> bool:
+    return value is not None and math.isfinite(value)
+
+
+def _finding(days: Sequence[HealthOut]) -> str:
+    """The newest score, its band, and how it has changed since a week ago, or since the first that is known."""
+    scored = [(each.day, each.score) for each in days if each.score is not None and math.isfinite(each.score)]
+    day, score = scored[-1]
+    title = f"Health {score:.0f}, {band(score)}"
+    if len(scored) == 1:
+        return title
+    before = [pair for pair in scored if pair[0] <= day - _WEEK]
+    then, value = before[-1] if before else scored[0]
+    since = "last week" if then == day - _WEEK else f"{then.day} {then:%B}"
+    change = round(score) - round(value)
+    if change == 0:
+        return f"{title}, as on {then.day} {then:%B}" if since != "last week" else f"{title}, as last week"
+    return f"{title}, {'up' if change > 0 else 'down'} {abs(change)} since {since}"
+
+
+def _counted(count: int) -> str:
+    return "one day" if count == 1 else f"{count} days"
+
+
+def _ground(top: float, height: float) -> Markup:
+    """The bands, each with its name, and the levels where they meet."""
+    marks = NOTHING
+    for each, low, high in _BANDS:
+        begin, end = _down(high, top, height), _down(low, top, height)
+        marks += element("rect", x="0", width="100%", y=begin, height=end - begin, class_=f"chart-band chart-{each}")
+        marks += element("text", f"{each} from {low:g}", x="6", y=end - 6.0, class_="chart-note", font_size=SMALL)
+    return marks
+
+
+def _curve(points: Points, since: datetime, until: datetime, top: float, height: float) -> Markup:
+    """A line through days that follow each other; a day that has no neighbours is a dot."""
+    marks, dots = NOTHING, NOTHING
+    for run in _runs(points):
+        places = [(through(at, since, until), _down(value, top, height) - top) for at, value in run]
+        if len(places) == 1:
+            share, down = places[0]
+            dots += element("circle", cx=percent(share), cy=down + top, r=2.5, class_="chart-dot")
+        else:
+            marks += area(places, height, "chart-area") + line(places, "chart-line")
+    return stretched(marks, top=top, height=height) + dots
+
+
+def _runs(points: Points) -> list[Points]:
+    runs = list[list[tuple[datetime, float]]]()
+    for at, value in points:
+        if runs and at - runs[-1][-1][0] <= timedelta(days=1):
+            runs[-1].append((at, value))
+        else:
+            runs.append([(at, value)])
+    return [*runs]
+
+
+def _last(point: tuple[datetime, float | None], since: datetime, until: datetime) -> Markup:
+    at, score = point
+    share, value = through(at, since, until), score or 0.0
+    down = _down(value, TOP, HEIGHT)
+    # Above the point, or below it where there is no room above.
+    words = note(share, down - 10.0 if down > TOP + 20.0 else down + 20.0, f"{value:.0f}", "chart-strong")
+    return element("circle", cx=percent(share), cy=down, r=4.5, class_="chart-dot chart-now") + words
+
+
+def _small(metric: Metric, days: Sequence[HealthOut], since: datetime, until: datetime) -> Markup:
+    """One metric: its name, how it stands in words, and its own line."""
+    newest = days[-1].metrics.get(metric)
+    value = newest.value if newest is not None and _finite(newest.value) else None
+    told = f"{value:.0f} {band(value)}" if value is not None else "no data"
+    points = [
+        (_noon(each.day), found)
+        for each in days
+        if metric in each.metrics and (found := each.metrics[metric].value) is not None and math.isfinite(found)
+    ]
+    marks = joined(
+        level(_down(limit, 2.0, SMALL_HEIGHT), "chart-grid") for limit in (0.0, YELLOW_FROM, GREEN_FROM, 100.0)
+    )
+    marks += _curve(points, since, until, 2.0, SMALL_HEIGHT)
+    if points:
+        at, last = points[-1]
+        share = through(at, since, until)
+        marks += element("circle", cx=percent(share), cy=_down(last, 2.0, SMALL_HEIGHT), r=3.0, class_="chart-dot")
+    else:
+        marks += upright(0.5, 2.0, 2.0, "chart-grid")
+    reason = newest.absent if newest is not None and value is None else ""
+    return element(
+        "div",
+        element("span", metric.capitalize(), class_="chart-name"),
+        element("span", told, class_="chart-value"),
+        ornament("small", Picture(marks=marks, height=SMALL_HEIGHT + 4.0)),
+        element("span", reason, class_="chart-told") if reason else None,
+        class_="chart-small-one",
+    )
+
+
+def _down(value: float, top: float, height: float) -> float:
+    return top + (1 - along(value, 0.0, 100.0)) * height
+
+
+def _arc(middle: float, base: float, low: float, high: float) -> str:
+    """A part of the half circle over which 0 to 100 run from left to right, a little apart from its neighbours."""
+    begin, end = (_on_circle(middle, base, value, _RADIUS) for value in (low + (low > 0), high - (high < 100)))
+    places = [" ".join(number(value) for value in place) for place in (begin, end)]
+    return f"M{places[0]} A{number(_RADIUS)} {number(_RADIUS)} 0 0 1 {places[1]}"
+
+
+def _needle(middle: float, base: float, score: float) -> Markup:
+    inner, outer = (_on_circle(middle, base, along(score, 0, 100) * 100, radius) for radius in (74.0, 104.0))
+    return element("line", x1=inner[0], y1=inner[1], x2=outer[0], y2=outer[1], class_="chart-needle")
+
+
+def _on_circle(middle: float, base: float, value: float, radius: float) -> tuple[float, float]:
+    angle = math.pi * (1 - value / 100)
+    return middle + radius * math.cos(angle), base - radius * math.sin(angle)
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:] + ("" if not words or words.endswith(".") else ".")
+
+
+def _told(value: float | None) -> str:
+    return f"{value:.1f}" if value is not None and math.isfinite(value) else "no data"

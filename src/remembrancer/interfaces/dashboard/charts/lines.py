@@ -1,0 +1,100 @@
+"""Lines over time, the axis below them, and levels across: for pictures that are as wide as there is room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Final
+
+from markupsafe import Markup
+
+from remembrancer.interfaces.dashboard.charts.measure import SMALL
+from remembrancer.interfaces.dashboard.charts.scale import round_times, through
+from remembrancer.interfaces.dashboard.charts.svg import NOTHING, element, joined, number, percent
+
+ACROSS: Final = 1000.0
+"""Units across a line's own system, which is stretched to the width there is."""
+AXIS: Final = 24.0
+"""Pixels below a picture for the names of times."""
+_FEW, _MANY = 4, 8  # names of times that have room in a narrow window, and in others
+
+
+def stretched(marks: Markup, *, top: float, height: float) -> Markup:
+    """Marks whose places across are 0 to ACROSS, as wide as the picture."""
+    return element(
+        "svg",
+        marks,
+        y=top,
+        width="100%",
+        height=height,
+        viewBox=f"0 0 {number(ACROSS)} {number(height)}",
+        preserveAspectRatio="none",
+        overflow="visible",
+    )
+
+
+def line(points: Sequence[tuple[float, float]], class_: str) -> Markup:
+    """Through points of (share of the width, pixels down), drawn inside `stretched`."""
+    return _path(" L".join(_place(*point) for point in points), class_)
+
+
+def area(points: Sequence[tuple[float, float]], floor: float, class_: str) -> Markup:
+    """What lies between a line and a floor."""
+    if len(points) < 2:
+        return NOTHING
+    closed = [(points[0][0], floor), *points, (points[-1][0], floor)]
+    return _path(" L".join(_place(*point) for point in closed) + " Z", class_)
+
+
+def level(down: float, class_: str) -> Markup:
+    return element("line", x1="0", x2="100%", y1=down, y2=down, class_=class_)
+
+
+def upright(share: float, top: float, bottom: float, class_: str) -> Markup:
+    return element("line", x1=percent(share), x2=percent(share), y1=top, y2=bottom, class_=class_)
+
+
+def note(share: float, down: float, words: str, class_: str = "chart-note") -> Markup:
+    """Words at a place, that stay inside the picture: at its ends they begin or end there."""
+    return element(
+        "text",
+        words,
+        x=percent(share),
+        y=down,
+        text_anchor=anchor(share),
+        font_size=SMALL,
+        class_=class_,
+    )
+
+
+def anchor(share: float, near: float = 0.12) -> str:
+    if share < near:
+        return "start"
+    return "end" if share > 1 - near else "middle"
+
+
+def time_axis(since: datetime, until: datetime, *, top: float, down: float) -> Markup:
+    """A rule at `down` with the names of times below it, and faint lines up to `top`: fewer in a narrow window."""
+    return level(down, "chart-axis") + joined(
+        element(
+            "g",
+            joined(
+                upright(share, top, down, "chart-grid") + note(share, down + 17.0, label)
+                for share, label in _named(since, until, most)
+            ),
+            class_=room,
+        )
+        for room, most in (("chart-wide", _MANY), ("chart-narrow", _FEW))
+    )
+
+
+def _named(since: datetime, until: datetime, most: int) -> Iterable[tuple[float, str]]:
+    return ((through(moment.at, since, until), moment.label) for moment in round_times(since, until, most))
+
+
+def _path(places: str, class_: str) -> Markup:
+    return element("path", d=f"M{places}", class_=class_, vector_effect="non-scaling-stroke")
+
+
+def _place(share: float, down: float) -> str:
+    return f"{number(share * ACROSS)} {number(down)}"

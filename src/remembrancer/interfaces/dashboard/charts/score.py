@@ -1,0 +1,237 @@
+"""The score of a hit as what it is made of: parts that add up in one bar, factors as a chain."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from markupsafe import Markup
+
+from remembrancer.domain.recall import PRODUCT, Part
+from remembrancer.interfaces import palette
+from remembrancer.interfaces.dashboard.charts.frame import Picture, key, ornament, small_picture, swatch, table
+from remembrancer.interfaces.dashboard.charts.svg import NOTHING, element, joined, percent
+from remembrancer.policies import leading
+from remembrancer.policies.signals import MEANINGS
+
+if TYPE_CHECKING:
+    from remembrancer.interfaces.wire import PartOut
+
+BAR, NESTED = 16.0, 5.0
+METER: Final = 8.0
+LABELLED: Final = 6
+"""Parts told below a bar; what the others add is told together."""
+_LEAST: Final = 0.03
+"""Of the score: what adds less is one of the others."""
+_TONES: Final = 3
+"""Of one colour: parts that share it are told apart by how full it is."""
+_GREY: Final = "grey"
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A term or factor: its name in words, the classes of its colour, its own value and what it adds."""
+
+    node: Part
+    name: str
+    colour: str
+    value: float | None
+    adds: float
+
+
+def score_bar(parts: PartOut, *, scale: float) -> Markup:
+    """What the score is made of, with the value of each part; `scale`: the score that fills the width.
+
+    Parts that add up are one bar, in the order of the preset; below a part, what it is itself made of. Factors are a
+    chain of meters, as wide as 1, or as the greatest of them.
+    """
+    root = _part(parts)
+    nodes, multiplied = leading.pieces_of(root)
+    pieces = _pieces(nodes)
+    if multiplied:
+        return _chain(pieces, root.contribution)
+    return _bar(pieces, _number(root.contribution), scale)
+
+
+def score_legend(parts: Iterable[PartOut]) -> Markup:
+    """What the colours of several bars mean, each once; empty without any part that adds up."""
+    told = dict[tuple[str, str], None]()
+    chained = False
+    for each in parts:
+        nodes, multiplied = leading.pieces_of(_part(each))
+        chained = chained or multiplied
+        told.update({(piece.colour, piece.name): None for piece in _pieces(nodes) if not multiplied})
+    entries = [(_patch(colour), name) for colour, name in told]
+    legend = key(entries, label="Parts of a score") if entries else NOTHING
+    words = "Factors are multiplied: a full meter takes nothing away."
+    return legend + (element("p", words, class_="chart-told") if chained else NOTHING)
+
+
+def score_table(parts: PartOut) -> Markup:
+    """The whole tree of the score: each node's value, and what it adds or multiplies by."""
+    return table("Score in numbers", ["Part", "Value", "Adds"], _rows(_part(parts), 0, multiplied=False))
+
+
+def _bar(pieces: Sequence[_Piece], score: float, scale: float) -> Markup:
+    total = sum(max(piece.adds, 0.0) for piece in pieces)
+    full = score / scale if scale > 0 and math.isfinite(scale) else 1.0
+    marks = element("rect", x="0", width="100%", y="0", height=BAR, rx=3.0, class_="chart-track")
+    reached = 0.0
+    for piece in pieces:
+        share = max(piece.adds, 0.0) / total if total else 0.0
+        length = share * min(max(full, 0.0), 1.0)
+        if length:
+            marks += _segment(piece, share, reached, length) + _nested(piece, reached, length)
+        reached += length
+    deep = any(_additive(piece.node) for piece in pieces)
+    picture = Picture(marks=marks, height=BAR + NESTED + 2 if deep else BAR)
+    told = ", ".join(f"{piece.name} {_told(piece.adds)}" for piece in pieces if piece.adds)
+    label = f"Score {score:.2f}" + (f": {told}" if told else "")
+    return element(
+        "div", small_picture("score-bar", label, picture), _labels(pieces, score), class_="chart chart-score"
+    )
+
+
+def _segment(piece: _Piece, share: float, begin: float, length: float) -> Markup:
+    meaning = MEANINGS.get(piece.node.label, "")
+    told = f"{piece.name}: adds {_told(piece.adds)}, {share:.0%} of the score"
+    told += f"; its value is {_told(piece.value)}" + (f", the {meaning}" if meaning else "")
+    # The gap between two parts is drawn by the edge of each, in the colour of the ground.
+    return element(
+        "rect",
+        element("title", told),
+        x=percent(begin),
+        width=percent(length),
+        y="0",
+        height=BAR,
+        class_=f"chart-part {piece.colour}",
+    )
+
+
+def _nested(piece: _Piece, begin: float, length: float) -> Markup:
+    """Below its segment, the shares of what a part is added up from."""
+    if not _additive(piece.node):
+        return NOTHING
+    inner = _pieces(piece.node.parts)
+    total = sum(max(each.adds, 0.0) for each in inner)
+    marks, reached = NOTHING, begin
+    for each in inner:
+        wide = length * max(each.adds, 0.0) / total if total else 0.0
+        if wide:
+            title = element("title", f"{each.name}: {_told(each.adds)} of {piece.name}")
+            across = {"x": percent(reached), "width": percent(wide)}
+            marks += element("rect", title, **across, y=BAR + 2, height=NESTED, class_=f"chart-part {each.colour}")
+        reached += wide
+    return marks
+
+
+def _labels(pieces: Sequence[_Piece], score: float) -> Markup:
+    """Of the parts that add most, in the order of the bar, and of the others together."""
+    adding = [piece for piece in pieces if piece.adds]
+    greatest = sorted(adding, key=lambda piece: -abs(piece.adds))[:LABELLED]
+    told = [piece for piece in adding if piece in greatest and abs(piece.adds) >= _LEAST * abs(score)]
+    entries = [(_patch(piece.colour), f"{piece.name} {_told(piece.adds)}") for piece in told]
+    rest = [piece for piece in adding if piece not in told]
+    if rest:
+        which = rest[0].name if len(rest) == 1 else f"{len(rest)} others"
+        entries.append((NOTHING, f"{which} {_told(sum(piece.adds for piece in rest))}"))
+    return (
+        key(entries, label="Parts of the score")
+        if entries
+        else element("p", "No part adds anything.", class_="chart-told")
+    )
+
+
+def _chain(pieces: Sequence[_Piece], score: float) -> Markup:
+    full = max([1.0, *(piece.value for piece in pieces if piece.value is not None)])
+    steps = joined(_factor(piece, full, first=number == 0) for number, piece in enumerate(pieces))
+    end = element("li", element("span", "score", class_="chart-name"), _value_text(_told(score)), class_="chart-end")
+    chain = element("ol", steps, end, class_="chart-chain", aria_label="Factors of the score")
+    return element("div", chain, class_="chart chart-score")
+
+
+def _factor(piece: _Piece, full: float, *, first: bool) -> Markup:
+    value = piece.value or 0.0
+    marks = element("rect", x="0", width="100%", y="0", height=METER, rx=2.0, class_="chart-track")
+    length = min(max(value / full, 0.0), 1.0)
+    inner = _pieces(piece.node.parts) if _additive(piece.node) else [piece]
+    total = sum(max(each.adds, 0.0) for each in inner) if len(inner) > 1 else 0.0
+    reached = 0.0
+    for each in inner:
+        wide = length * max(each.adds, 0.0) / total if total else length / len(inner)
+        if wide:
+            across = {"x": percent(reached), "width": percent(wide)}
+            marks += element("rect", **across, y="0", height=METER, class_=f"chart-part {each.colour}")
+        reached += wide
+    meaning = MEANINGS.get(piece.node.label, "")
+    return element(
+        "li",
+        element("span", "×", class_="chart-times") if not first else None,
+        element("span", piece.name, class_="chart-name", title=meaning or None),
+        _value_text(_told(piece.value)),
+        ornament("meter", Picture(marks=marks, height=METER)),
+    )
+
+
+def _value_text(told: str) -> Markup:
+    return element("span", told, class_="chart-value")
+
+
+def _pieces(nodes: Sequence[Part]) -> list[_Piece]:
+    """Each with its colour; of several with one colour, each has a tone of its own as long as there are some."""
+    used = dict[str, int]()
+    pieces = list[_Piece]()
+    for node in nodes:
+        hue = _hue(node)
+        tone = used[hue] = used.get(hue, 0) + 1
+        colour = f"chart-{hue} chart-tone-{(tone - 1) % _TONES + 1}"
+        pieces.append(_Piece(node, _words(node), colour, _finite(node.value), _number(node.contribution)))
+    return pieces
+
+
+def _hue(node: Part) -> str:
+    if node.label == PRODUCT:
+        return _GREY
+    leaf = node
+    while leaf.parts:
+        leaf = leaf.parts[0]
+    return palette.NAMES[palette.SIGNALS.get(leaf.label, palette.OTHER)]
+
+
+def _words(node: Part) -> str:
+    told = " × ".join(map(leading.named, node.parts)) if node.is_product else leading.named(node)
+    return told.replace("_", " ")
+
+
+def _additive(node: Part) -> bool:
+    return not node.is_product and len([part for part in node.parts if _number(part.contribution) > 0]) > 1
+
+
+def _rows(part: Part, depth: int, *, multiplied: bool) -> Iterator[list[str]]:
+    value = "absent" if part.value is None else f"{part.value:.3f}"
+    yield [f"{'· ' * depth}{part.label.replace('_', ' ')}", value, "×" if multiplied else f"{part.contribution:.3f}"]
+    for inner in part.parts:
+        yield from _rows(inner, depth + 1, multiplied=multiplied or part.is_product)
+
+
+def _patch(colour: str) -> Markup:
+    mark = element("rect", x=1.0, width=12.0, y=1.0, height=12.0, rx=2.0, class_=f"chart-part {colour}")
+    return swatch(mark, width=14.0)
+
+
+def _part(part: PartOut) -> Part:
+    return Part(part.label, part.value, part.contribution, tuple(map(_part, part.parts)))
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _number(value: float) -> float:
+    return value if math.isfinite(value) else 0.0
+
+
+def _told(value: float | None) -> str:
+    return "absent" if value is None else f"{value:.2f}"

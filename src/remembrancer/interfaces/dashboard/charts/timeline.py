@@ -1,0 +1,184 @@
+"""Episodes along time, each as strong as it is drawn dark and full."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, Self
+from uuid import UUID
+
+from markupsafe import Markup
+
+from remembrancer.errors import InvalidInput
+from remembrancer.interfaces.cli.drawing import counted, minute
+from remembrancer.interfaces.dashboard.charts.frame import Picture, empty, figure, key, swatch
+from remembrancer.interfaces.dashboard.charts.lines import AXIS, time_axis
+from remembrancer.interfaces.dashboard.charts.measure import FONT, fitted, text_width
+from remembrancer.interfaces.dashboard.charts.scale import day_text, through
+from remembrancer.interfaces.dashboard.charts.svg import NOTHING, element, joined, percent
+
+if TYPE_CHECKING:
+    from remembrancer.interfaces.wire import MemoryOut
+
+STEPS: Final = ("very weak", "weak", "middling", "strong", "very strong")
+"""Of strength: a fifth of the way from 0 to 1 each."""
+MOST: Final = 300
+"""Episodes drawn; of more, the latest."""
+LANE, BAR = 28.0, 18.0
+TOP: Final = 8.0
+NAMED_LANES: Final = 12
+"""With more lanes than that, titles are left to where one points."""
+_ROOM: Final = 720.0
+"""Pixels across, for what must be decided before the window is known: whether two titles are in each other's way."""
+_TITLE: Final = 190.0
+_MARK: Final = 14.0
+"""Pixels across the mark of an episode that is too short to be a bar."""
+_SHORT: Final = 0.03
+"""Of the width."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineItem:
+    """An episode to be drawn. `strength` in [0, 1]; None: it is not known. `kind`: a word for what it is."""
+
+    id: UUID
+    title: str
+    start: datetime
+    end: datetime
+    strength: float | None
+    kind: str
+
+    @classmethod
+    def of(cls, memory: MemoryOut, strength: float | None) -> Self:
+        return cls(
+            id=memory.id,
+            title=memory.title or memory.text,
+            start=memory.occurred_from,
+            end=memory.occurred_to,
+            strength=strength,
+            kind=memory.kind,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """Shares of the width where its bar begins and ends, the lane it is in, and the words beside it."""
+
+    item: TimelineItem
+    begin: float
+    end: float
+    lane: int
+    title: str
+
+
+def timeline_chart(episodes: Sequence[TimelineItem], *, since: datetime, until: datetime) -> Markup:
+    """Bars from when each episode began to when it ended, linked to its page; what is outside the time is left out.
+
+    No two bars of a lane touch. Raises InvalidInput where `until` is not after `since`.
+    """
+    if not since < until:
+        raise InvalidInput("until", until, f"after {since.isoformat()}")
+    inside = [each for each in episodes if each.start <= until and max(each.start, each.end) >= since]
+    span = f"{day_text(since)} to {day_text(until)}"
+    if not inside:
+        return empty(
+            "timeline", "Nothing happened in this time", f"No episode between {span.replace(' to ', ' and ')}."
+        )
+    drawn = sorted(inside, key=lambda each: (each.start, each.end, each.id), reverse=True)[:MOST]
+    placed = _laid_out(drawn[::-1], since, until)
+    down = TOP + (max(each.lane for each in placed) + 1) * LANE
+    marks = time_axis(since, until, top=TOP, down=down) + joined(_episode(each) for each in placed)
+    title = f"{counted(len(inside), 'episode')}{_strongest(drawn)}"
+    told = f"{span}. The stronger, the fuller its mark." + (
+        f" Drawn are the latest {MOST}." if len(inside) > MOST else ""
+    )
+    pictures = [Picture(marks=marks, height=down + AXIS)]
+    return figure("timeline", title=title, told=told, pictures=pictures, below=_legend(drawn), linked=True)
+
+
+def step_of(strength: float | None) -> int | None:
+    """Which of STEPS a strength is; None where there is none.
+
+    >>> step_of(0.0), step_of(0.5), step_of(1.0), step_of(None)
+    (0, 2, 4, None)
+    """
+    if strength is None or math.isnan(strength):
+        return None
+    return int(min(max(strength, 0.0), 1.0) * len(STEPS)) if strength < 1 else len(STEPS) - 1
+
+
+def _laid_out(items: Sequence[TimelineItem], since: datetime, until: datetime) -> list[_Placed]:
+    """With titles beside the bars where that needs few lanes, else without."""
+    placed = list(_lanes(items, since, until, titled=True))
+    if max(each.lane for each in placed) < NAMED_LANES:
+        return placed
+    return list(_lanes(items, since, until, titled=False))
+
+
+def _lanes(items: Sequence[TimelineItem], since: datetime, until: datetime, *, titled: bool) -> Iterator[_Placed]:
+    """Each in the first lane whose last bar, and title, has ended: `items` come by their start."""
+    ends = list[float]()
+    for item in items:
+        begin, end = through(item.start, since, until), through(max(item.start, item.end), since, until)
+        room = (1 - end) * _ROOM - 10.0
+        title = fitted(item.title, min(_TITLE, room), FONT) if titled and room > 60 else ""
+        taken = max(end - begin, _MARK / 320) + (text_width(title, FONT) + 16.0 if title else 4.0) / _ROOM
+        # Half a mark stands before the beginning of what is short.
+        left = begin - _MARK / 2 / 320
+        lane = next((lane for lane, taken_to in enumerate(ends) if taken_to <= left), len(ends))
+        ends[lane : lane + 1] = [begin + taken]
+        yield _Placed(item, begin, end, lane, title)
+
+
+def _episode(placed: _Placed) -> Markup:
+    item, top = placed.item, TOP + placed.lane * LANE + (LANE - BAR) / 2
+    short = placed.end - placed.begin < _SHORT
+    # A mark is of pixels, whatever the width is; a bar is a share of it.
+    inner = _mark(item.strength, "100%", "0") if not short else _mark(item.strength, _MARK, -_MARK / 2)
+    width = percent(placed.end - placed.begin) if not short else 1.0
+    bar = element("svg", inner, x=percent(placed.begin), y=top, width=width, height=BAR, overflow="visible")
+    name = NOTHING
+    if placed.title:
+        beside = element("text", placed.title, x=_MARK / 2 + 5.0 if short else 6.0, y=13.5, font_size=FONT)
+        at = percent(placed.end)
+        name = element("svg", beside, x=at, y=top, overflow="visible", class_="chart-wide chart-label")
+    return element("a", element("title", _told(item)), bar, name, href=f"/memories/{item.id}")
+
+
+def _mark(strength: float | None, width: str | float, x: str | float) -> Markup:
+    step = step_of(strength)
+    frame = element("rect", x=x, width=width, height=BAR, rx=3.0, class_="chart-frame")
+    if step is None:
+        return frame + element("rect", x=x, width=width, y=BAR / 2 - 1, height=2.0, class_="chart-unknown")
+    height = BAR * (step + 1) / len(STEPS)
+    fill = element("rect", x=x, width=width, y=BAR - height, height=height, rx=3.0, class_=f"chart-strength-{step + 1}")
+    return fill + frame
+
+
+def _told(item: TimelineItem) -> str:
+    step = step_of(item.strength)
+    strength = f"{STEPS[step]}, {item.strength:.2f}" if step is not None else "strength not known"
+    until = f" to {minute(item.end)}" if item.end > item.start else ""
+    return f"{item.title} ({', '.join(filter(None, (item.kind, f'{minute(item.start)}{until}', strength)))})"
+
+
+def _strongest(items: Sequence[TimelineItem]) -> str:
+    """How many are strong, where any strength is known."""
+    steps = [step_of(each.strength) for each in items]
+    if all(step is None for step in steps):
+        return ""
+    strong = sum(step is not None and step >= 3 for step in steps)
+    return f", {strong or 'none'} strong"
+
+
+def _legend(items: Sequence[TimelineItem]) -> Markup:
+    entries = [(_sample((step + 0.5) / len(STEPS)), words) for step, words in enumerate(STEPS)]
+    if any(step_of(each.strength) is None for each in items):
+        entries.append((_sample(None), "strength not known"))
+    return key(entries, label="Strength")
+
+
+def _sample(strength: float | None) -> Markup:
+    return swatch(element("g", _mark(strength, 18.0, 0.0), transform="scale(1 0.77)"))

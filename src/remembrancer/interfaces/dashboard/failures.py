@@ -1,0 +1,79 @@
+"""What goes wrong on a page is told as a page: the problem that programs are told, in the same design."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
+from inspect import isawaitable
+from typing import Any, Final
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import RedirectResponse, Response
+from starlette.exceptions import HTTPException
+
+from remembrancer.errors import RemembrancerError
+from remembrancer.interfaces.dashboard.rendering import outside
+from remembrancer.interfaces.dashboard.visit import address
+
+TAG: Final = "dashboard"
+"""What routes of the dashboard are known by."""
+_OF_PROGRAMS: Final = ("/v1", "/api", "/mcp")
+"""Where nobody looks with a browser on purpose: what is not there is told as to a program."""
+
+_Told = Callable[[Request, Exception], Response | Awaitable[Response]]
+
+_TITLES: Final = {
+    HTTPStatus.BAD_REQUEST: "That cannot be asked",
+    HTTPStatus.FORBIDDEN: "Not allowed",
+    HTTPStatus.NOT_FOUND: "Nothing here",
+    HTTPStatus.CONFLICT: "It has changed meanwhile",
+    HTTPStatus.SERVICE_UNAVAILABLE: "Busy",
+}
+
+
+def install(app: FastAPI) -> None:
+    """Have errors of pages answered as pages: after the app's other handlers are installed, which tell all others."""
+    for kind in (RemembrancerError, RequestValidationError, HTTPException, Exception):
+        told: _Told = app.exception_handlers[kind]
+        app.add_exception_handler(kind, _as_page(told))
+
+
+def _as_page(told: _Told) -> Callable[[Request, Exception], Awaitable[Response]]:
+    async def handler(request: Request, error: Exception) -> Response:
+        answer = told(request, error)
+        problem = await answer if isawaitable(answer) else answer
+        return _page(request, problem) if _is_page(request) else problem
+
+    return handler
+
+
+def _is_page(request: Request) -> bool:
+    """Whether a page of ours was asked for, or a browser asked for what is nowhere."""
+    route: Any = request.scope.get("route")
+    if route is not None:
+        return TAG in getattr(route, "tags", ())  # a mounted app has no tags
+    path: str = request.scope["path"]
+    if any(path == prefix or path.startswith(f"{prefix}/") for prefix in _OF_PROGRAMS):
+        return False
+    return request.method == "GET" and "text/html" in request.headers.get("accept", "")
+
+
+def _page(request: Request, problem: Response) -> Response:
+    status = HTTPStatus(problem.status_code)
+    if status is HTTPStatus.UNAUTHORIZED:
+        wanted = str(request.url.replace(scheme="", netloc="")) if request.method == "GET" else None
+        return RedirectResponse(address("/login", {"next": wanted}), HTTPStatus.SEE_OTHER)
+    said = json.loads(bytes(problem.body))
+    again = {name: problem.headers[name] for name in ("Retry-After", "Allow") if name in problem.headers}
+    return outside(
+        "problem.html",
+        title=_TITLES.get(status, status.phrase),
+        status=status,
+        headers=again,
+        number=int(status),
+        detail=said["detail"],
+        retry=status is HTTPStatus.SERVICE_UNAVAILABLE,
+        address=str(request.url.replace(scheme="", netloc="")) if request.method == "GET" else None,
+    )

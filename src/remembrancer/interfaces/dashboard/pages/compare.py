@@ -1,0 +1,42 @@
+"""One question under each preset, side by side, and why they differ."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fastapi import APIRouter
+from fastapi.responses import HTMLResponse
+
+from remembrancer.interfaces.dashboard.asked import Asked
+from remembrancer.interfaces.dashboard.charts.comparison import comparison_chart
+from remembrancer.interfaces.dashboard.rendering import page
+from remembrancer.interfaces.dashboard.visit import Reading
+from remembrancer.interfaces.wire import ComparisonOut, PresetsOut
+
+router = APIRouter()
+
+LIMIT: Final = 5
+MOST: Final = 20
+
+
+@router.get("/compare")
+async def compare(visit: Reading) -> HTMLResponse:
+    asked = Asked(visit.request.query_params)
+    question, limit = asked.text("q"), asked.whole("limit", LIMIT, 1, MOST)
+    chosen = asked.several("presets")
+    comparison = None
+    if question is not None:
+        comparison = ComparisonOut.of(await visit.memory.compare(question, chosen or None, limit=limit))
+    return page(
+        visit,
+        "compare.html",
+        title=f"Compare: {question}" if question else "Compare",
+        here="compare",
+        question=question or "",
+        limit=limit,
+        most=MOST,
+        presets=PresetsOut.of(visit.memory.preset).presets,
+        chosen=chosen,
+        comparison=comparison,
+        chart=None if comparison is None else comparison_chart(comparison),
+    )

@@ -1,0 +1,18 @@
+"""What the doctor finds: every page and row of the store is looked at, which takes a while where there are many."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from fastapi.responses import HTMLResponse
+
+from remembrancer.interfaces.dashboard.rendering import page
+from remembrancer.interfaces.dashboard.visit import Reading
+from remembrancer.interfaces.wire import DoctorOut
+
+router = APIRouter()
+
+
+@router.get("/doctor")
+async def doctor(visit: Reading) -> HTMLResponse:
+    found = DoctorOut.of(await visit.memory.doctor())
+    return page(visit, "doctor.html", title="Doctor", here="jobs", found=found)

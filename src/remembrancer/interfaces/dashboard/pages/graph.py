@@ -1,0 +1,50 @@
+"""What memories have to do with each other, drawn: around one of them, or of the most connected."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fastapi import APIRouter
+from fastapi.responses import HTMLResponse
+
+from remembrancer.interfaces.dashboard.asked import Asked
+from remembrancer.interfaces.dashboard.charts.graph import GraphEdge, GraphNode, relation_graph
+from remembrancer.interfaces.dashboard.rendering import page, title_of
+from remembrancer.interfaces.dashboard.visit import Reading
+from remembrancer.interfaces.wire import OutlooksOut, RelationOut
+
+router = APIRouter()
+
+ROOM: Final = 40
+"""Memories drawn, unless another number is asked for."""
+MOST: Final = 120
+
+
+@router.get("/graph")
+async def graph(visit: Reading) -> HTMLResponse:
+    asked = Asked(visit.request.query_params)
+    around, limit = asked.identifier("memory"), asked.whole("limit", ROOM, 2, MOST)
+    found = await visit.memory.graph(around, limit=limit)
+    memories = OutlooksOut.of(found.memories).memories
+    relations = [RelationOut.of(one) for one in found.relations]
+    nodes = [
+        GraphNode(id=one.memory.id, title=title_of(one.memory), kind=one.memory.kind, strength=one.strength)
+        for one in memories
+    ]
+    edges = [
+        GraphEdge(source=one.source, target=one.target, kind=one.kind.value, weight=one.weight) for one in relations
+    ]
+    return page(
+        visit,
+        "graph.html",
+        title="Graph",
+        here="graph",
+        picture=relation_graph(nodes, edges, focus=around),
+        around=next((one.memory for one in memories if one.memory.id == around), None),
+        memories={one.memory.id: one.memory for one in memories},
+        relations=relations,
+        cut=found.cut,
+        limit=limit,
+        most=MOST,
+        room=ROOM,
+    )

@@ -1,0 +1,37 @@
+"""What the memory does by itself: its jobs, what waits for them, what failed, what models cost, and the presets."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Final
+
+from fastapi import APIRouter
+from fastapi.responses import HTMLResponse
+
+from remembrancer.interfaces.dashboard.rendering import page
+from remembrancer.interfaces.dashboard.visit import Reading
+from remembrancer.interfaces.wire import PresetsOut
+from remembrancer.interfaces.wire_life import JobOut, SpendingOut
+from remembrancer.jobs.overview import MOST_COUNTED
+
+router = APIRouter()
+
+SPENT_IN: Final = timedelta(days=30)
+
+
+@router.get("/jobs")
+async def jobs(visit: Reading) -> HTMLResponse:
+    since = visit.memory.now - SPENT_IN
+    spending = SpendingOut.of(await visit.memory.spending(since), since)
+    return page(
+        visit,
+        "jobs.html",
+        title="Jobs",
+        here="jobs",
+        jobs=[JobOut.of(state) for state in await visit.memory.jobs()],
+        most_counted=MOST_COUNTED,
+        spent=spending.spent,
+        cost=sum(one.cost for one in spending.spent),
+        spent_in=SPENT_IN.days,
+        presets=PresetsOut.of(visit.memory.preset).presets,
+    )

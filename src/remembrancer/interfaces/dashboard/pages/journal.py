@@ -1,0 +1,72 @@
+"""What was said and happened, newest first, a page at a time; a script goes on with what is recorded from now on."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fastapi import APIRouter
+from fastapi.responses import HTMLResponse
+
+from remembrancer.domain.event import Priority, Role, Severity
+from remembrancer.engine.journal import Chosen
+from remembrancer.interfaces.dashboard.asked import Asked, kept
+from remembrancer.interfaces.dashboard.rendering import page
+from remembrancer.interfaces.dashboard.visit import Reading, address
+from remembrancer.interfaces.wire_journal import JournalPageOut
+
+router = APIRouter()
+
+FILTERS: Final = ("q", "types", "severities", "priorities", "roles", "actor", "since", "until", "archived")
+PAGE: Final = 50
+STREAM: Final = "/v1/events/stream"
+
+
+@router.get("/journal")
+async def journal(visit: Reading) -> HTMLResponse:
+    asked = Asked(visit.request.query_params)
+    chosen: Chosen = {
+        "query": asked.text("q"),
+        "types": asked.several("types") or None,
+        "severities": asked.several("severities") or None,
+        "priorities": asked.several("priorities") or None,
+        "roles": asked.several("roles") or None,
+        "actor": asked.text("actor"),
+        "since": asked.moment("since"),
+        "until": asked.moment("until", to_end_of_day=True),
+        "archived": asked.flag("archived"),
+    }
+    after = asked.text("after")
+    # Read before the page: what is recorded meanwhile may come twice, which the script sees, but is not missed.
+    position = (await visit.memory.recorded(limit=0)).position
+    found = JournalPageOut.of(await visit.memory.journal(after=after, limit=PAGE, **chosen))
+    carried = kept(visit.request.query_params, FILTERS)
+    is_live = after is None and chosen.get("until") is None
+    return page(
+        visit,
+        "journal.html",
+        title="Journal",
+        here="journal",
+        events=found.events,
+        next=found.next,
+        after=after,
+        asked=asked,
+        severities=[one.value for one in Severity],
+        priorities=[one.value for one in Priority],
+        roles=[one.value for one in Role],
+        carried=carried,
+        stream=_stream(visit, asked, position) if is_live else None,
+        page_size=PAGE,
+    )
+
+
+def _stream(visit: Reading, asked: Asked, position: int) -> str:
+    """Where the same entries come from as they are recorded, behind those of this page."""
+    same: dict[str, object] = {
+        "query": asked.text("q"),
+        "types": asked.several("types"),
+        "severities": asked.several("severities"),
+        "priorities": asked.several("priorities"),
+        "roles": asked.several("roles"),
+        "actor": asked.text("actor"),
+    }
+    return address(STREAM, visit.scope, same, {"after": position})

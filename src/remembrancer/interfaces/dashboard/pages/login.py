@@ -1,0 +1,88 @@
+"""A key told once, and kept by the browser out of reach of scripts."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Annotated, Final
+from urllib.parse import urlsplit
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+
+from remembrancer.domain.api_key import ApiKey
+from remembrancer.facade import AsyncRemembrancer
+from remembrancer.interfaces.dashboard.forms import submitted
+from remembrancer.interfaces.dashboard.rendering import outside
+from remembrancer.interfaces.http.access import COOKIE
+
+router = APIRouter()
+
+Form = Annotated[dict[str, str], Depends(submitted)]
+
+MAX_TOKEN_CHARS: Final = 512
+"""Nothing longer is a key, nor worth a look."""
+
+
+@router.get("/login")
+async def login_page(request: Request) -> Response:
+    """Only where there are keys: without any, everybody on this machine is let in."""
+    wanted = local_path(request.query_params.get("next"))
+    memory: AsyncRemembrancer = request.app.state.memory
+    if not await memory.has_keys():
+        return RedirectResponse(wanted, HTTPStatus.SEE_OTHER)
+    return _form(wanted, HTTPStatus.OK)
+
+
+@router.post("/login")
+async def login(request: Request, form: Form) -> Response:
+    """A wrong key is answered with 401, which counts as a failed try wherever those are counted."""
+    memory: AsyncRemembrancer = request.app.state.memory
+    wanted = local_path(form.get("next"))
+    token = form.get("key", "").strip()
+    key = await memory.key_for(token) if 0 < len(token) <= MAX_TOKEN_CHARS else None
+    if key is None:
+        return _form(wanted, HTTPStatus.UNAUTHORIZED, "This key is not valid here: unknown, expired or revoked.")
+    answer = RedirectResponse(wanted, HTTPStatus.SEE_OTHER)
+    answer.set_cookie(
+        COOKIE,
+        token,
+        max_age=_seconds_left(key, memory),
+        path="/",
+        httponly=True,
+        samesite="strict",
+        secure=request.url.scheme == "https",
+    )
+    return answer
+
+
+@router.post("/logout")
+async def logout(request: Request, form: Form) -> Response:
+    answer = RedirectResponse("/login", HTTPStatus.SEE_OTHER)
+    answer.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict", secure=request.url.scheme == "https")
+    return answer
+
+
+def local_path(wanted: str | None) -> str:
+    r"""Where to go after the login: a page of this server, else the first one.
+
+    A browser reads `//host` and `/\host` as another server, and leaves out line breaks and tabs before it reads.
+
+    >>> local_path("/search?q=deploy"), local_path("//elsewhere.example/"), local_path("/\\elsewhere.example")
+    ('/search?q=deploy', '/', '/')
+    """
+    if wanted is None or not wanted.startswith("/") or wanted[1:2] in ("/", "\\") or not wanted.isprintable():
+        return "/"
+    try:
+        parts = urlsplit(wanted)
+    except ValueError:
+        return "/"
+    return "/" if parts.scheme or parts.netloc else wanted
+
+
+def _form(wanted: str, status: HTTPStatus, wrong: str | None = None) -> HTMLResponse:
+    return outside("login.html", title="Log in", status=status, wanted=wanted, wrong=wrong)
+
+
+def _seconds_left(key: ApiKey, memory: AsyncRemembrancer) -> int | None:
+    """Until the key expires; None for one that does not: the browser keeps it until it is closed."""
+    return None if key.expires_at is None else max(int((key.expires_at - memory.now).total_seconds()), 1)

@@ -1,0 +1,81 @@
+"""One memory: what it says, where it came from, what it has to do with, how it fades; and what may be done to it."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Depends
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from remembrancer.domain import validation
+from remembrancer.domain.memory import Status
+from remembrancer.domain.strength import Feedback
+from remembrancer.interfaces.dashboard.asked import Asked
+from remembrancer.interfaces.dashboard.charts.forgetting import forgetting_curve
+from remembrancer.interfaces.dashboard.forms import submitted
+from remembrancer.interfaces.dashboard.rendering import page, title_of
+from remembrancer.interfaces.dashboard.visit import Reading, Writing
+from remembrancer.interfaces.wire import CurveOut, DossierOut, OutlookOut, OutlooksOut
+
+router = APIRouter()
+
+Form = Annotated[dict[str, str], Depends(submitted)]
+
+DONE: Final = {
+    Feedback.HELPFUL.value: "Noted: it was helpful.",
+    Feedback.UNHELPFUL.value: "Noted: it was not helpful.",
+    Feedback.HARMFUL.value: "Noted: it was harmful.",
+    "forgotten": "It is forgotten: kept, but not recalled. You can restore it.",
+    "restored": "It is restored, and recalled again.",
+}
+
+
+@router.get("/memories/{memory_id}")
+async def memory_page(visit: Reading, memory_id: str) -> HTMLResponse:
+    memory = visit.memory
+    dossier = DossierOut.of(await memory.show(memory_id))
+    told = dossier.memory
+    curve = CurveOut.of(await memory.curve(memory_id))
+    ends = {end for edge in dossier.relations for end in (edge.source, edge.target)}
+    others = OutlooksOut.of(await memory.outlooks([*ends, *([told.superseded_by] if told.superseded_by else ())]))
+    by_id: dict[str, OutlookOut] = {str(one.memory.id): one for one in others.memories}
+    done = Asked(visit.request.query_params).text("done")
+    return page(
+        visit,
+        "memory.html",
+        title=title_of(told, 60),
+        here=None,
+        dossier=dossier,
+        memory=told,
+        outlook=curve.outlook,
+        curve=forgetting_curve(curve, dossier.reviews),
+        by_id=by_id,
+        is_retired=told.status is Status.RETIRED,
+        done=DONE.get(done or ""),
+    )
+
+
+@router.post("/memories/{memory_id}/feedback")
+async def feedback(visit: Writing, memory_id: str, form: Form) -> RedirectResponse:
+    said = validation.choice("said", form.get("said"), Feedback)
+    await visit.memory.feedback(memory_id, said)
+    return _back(visit, memory_id, said.value)
+
+
+@router.post("/memories/{memory_id}/forget")
+async def forget(visit: Writing, memory_id: str, form: Form) -> RedirectResponse:
+    await visit.memory.forget(memory_id)
+    return _back(visit, memory_id, "forgotten")
+
+
+@router.post("/memories/{memory_id}/restore")
+async def restore(visit: Writing, memory_id: str, form: Form) -> RedirectResponse:
+    await visit.memory.restore(memory_id)
+    return _back(visit, memory_id, "restored")
+
+
+def _back(visit: Writing, memory_id: str, done: str) -> RedirectResponse:
+    """To the memory's page, by another request: loading that anew does nothing a second time."""
+    identifier = validation.identifier("memory_id", memory_id)
+    return RedirectResponse(visit.link(f"/memories/{identifier}", done=done), HTTPStatus.SEE_OTHER)

@@ -1,0 +1,105 @@
+"""The first page: how the memory is, what it holds, what came in, what stands in its way, what fades."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, Final
+
+from fastapi import APIRouter
+from fastapi.responses import HTMLResponse
+
+from remembrancer.engine.inspect import SearchMode
+from remembrancer.facade import AsyncRemembrancer
+from remembrancer.interfaces.dashboard.asked import Asked
+from remembrancer.interfaces.dashboard.charts.bars import bars_table, day_bars
+from remembrancer.interfaces.dashboard.charts.health import health_chart, health_gauge, health_table
+from remembrancer.interfaces.dashboard.rendering import page
+from remembrancer.interfaces.dashboard.visit import Reading
+from remembrancer.interfaces.wire import HealthOut, MemoryOut, OutlooksOut, StatsOut
+from remembrancer.interfaces.wire_life import JobOut
+
+router = APIRouter()
+
+DAYS: Final = 30
+"""So many days of history are drawn."""
+NEWEST: Final = 5
+FADING: Final = 6
+
+MODES: Final = {
+    SearchMode.VECTOR: "Recall goes by words and by meaning.",
+    SearchMode.VECTOR_DEGRADED: "The embedder does not answer: recall goes by words only until it does.",
+    SearchMode.SPARSE_ONLY: "There is no embedder: recall goes by words only.",
+}
+
+
+@router.get("/")
+async def overview(visit: Reading) -> HTMLResponse:
+    """What takes longer than a page may comes after it, part by part; with `whole` all at once, which needs no script."""
+    memory, asked = visit.memory, Asked(visit.request.query_params)
+    whole = asked.flag("whole")
+    crew = visit.scope.get("crew")
+    history = [HealthOut.of(one) for one in await memory.health_history(crew, limit=DAYS)]
+    newest = [MemoryOut.of(one) for one in await memory.recent(limit=NEWEST)]
+    days = _last_days(memory.now)
+    counts = await memory.events_by_day(since=datetime.combine(days[0], time(), UTC))
+    recorded = {day: count for day, count in counts.items() if day <= days[-1]}
+    return page(
+        visit,
+        "overview.html",
+        title="Overview",
+        here="overview",
+        gauge=health_gauge(history[0] if history else None),
+        chart=health_chart(history, now=memory.now),
+        table=health_table(history),
+        latest=history[0] if history else None,
+        bars=day_bars(recorded, since=days[0], until=days[-1]),
+        bars_table=bars_table(recorded, since=days[0], until=days[-1]),
+        recorded=sum(recorded.values()),
+        newest=newest,
+        is_empty=not newest and not (await memory.recorded(limit=0)).position,
+        days=DAYS,
+        whole=whole,
+        **(await _counts(memory) | await _state(memory) | await _fading(memory) if whole else {}),
+    )
+
+
+@router.get("/parts/counts")
+async def counts_part(visit: Reading) -> HTMLResponse:
+    return page(visit, "parts/counts.html", title="Counts", **await _counts(visit.memory))
+
+
+@router.get("/parts/state")
+async def state_part(visit: Reading) -> HTMLResponse:
+    return page(visit, "parts/state.html", title="State", **await _state(visit.memory))
+
+
+@router.get("/parts/fading")
+async def fading_part(visit: Reading) -> HTMLResponse:
+    return page(visit, "parts/fading.html", title="Fading", **await _fading(visit.memory))
+
+
+def _last_days(now: datetime) -> list[date]:
+    """The last days in UTC, today last."""
+    today = now.astimezone(UTC).date()
+    return [today - timedelta(days=back) for back in reversed(range(DAYS))]
+
+
+async def _counts(memory: AsyncRemembrancer) -> dict[str, Any]:
+    return {"stats": StatsOut.of(await memory.stats())}
+
+
+async def _state(memory: AsyncRemembrancer) -> dict[str, Any]:
+    mode = await memory.search_mode()
+    jobs = [JobOut.of(state) for state in await memory.jobs()]
+    return {
+        "mode": mode.value,
+        "said": MODES[mode],
+        "degraded": mode is not SearchMode.VECTOR,
+        "failing": [job for job in jobs if job.failures or (job.last is not None and job.last.error)],
+        "overdue": [job for job in jobs if job.last is None],
+        "waiting": sum(job.backlog or 0 for job in jobs),
+    }
+
+
+async def _fading(memory: AsyncRemembrancer) -> dict[str, Any]:
+    return {"outlooks": OutlooksOut.of(await memory.fading(limit=FADING)).memories}

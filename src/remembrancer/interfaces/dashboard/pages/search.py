@@ -1,0 +1,82 @@
+"""What answers a question, and why: each hit with the parts of its score."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from fastapi import APIRouter
+from fastapi.responses import HTMLResponse
+
+from remembrancer.domain.memory import Tier
+from remembrancer.errors import NotFound
+from remembrancer.interfaces.dashboard.asked import Asked, kept
+from remembrancer.interfaces.dashboard.charts.score import score_bar, score_legend
+from remembrancer.interfaces.dashboard.rendering import page
+from remembrancer.interfaces.dashboard.visit import Reading
+from remembrancer.interfaces.wire import RecallOut, WhyNotOut
+
+router = APIRouter()
+
+FILTERS: Final = ("kinds", "tiers", "tags", "source", "in_session", "since", "until", "as_of", "ranking", "walk")
+"""Fields beside the question and how many answers are wanted."""
+LIMIT: Final = 10
+
+
+@router.get("/search")
+async def search(visit: Reading) -> HTMLResponse:
+    """`why`: the id of a memory of which it is told where it dropped out."""
+    asked = Asked(visit.request.query_params)
+    question = asked.text("q")
+    told: dict[str, Any] = {"recall": None, "bars": [], "legend": "", "why_not": None, "unknown": None}
+    if question is not None:
+        told |= await _answer(visit, question, asked)
+    return page(
+        visit,
+        "search.html",
+        title=question or "Search",
+        here="search",
+        question=question or "",
+        asked=asked,
+        limit=_limit(visit, asked),
+        most=visit.memory.preset.limits.most,
+        tiers=[tier.value for tier in Tier],
+        rankings=sorted(visit.memory.preset.rankings),
+        filtered=bool(kept(visit.request.query_params, FILTERS)),
+        carried=kept(visit.request.query_params, ("q", "limit", *FILTERS)),
+        **told,
+    )
+
+
+async def _answer(visit: Reading, question: str, asked: Asked) -> dict[str, Any]:
+    filters: dict[str, Any] = {
+        "limit": _limit(visit, asked),
+        "kinds": asked.several("kinds") or None,
+        "tiers": asked.several("tiers") or None,
+        "tags": asked.several("tags"),
+        "source": asked.text("source"),
+        "session": asked.text("in_session"),
+        "since": asked.moment("since"),
+        "until": asked.moment("until", to_end_of_day=True),
+        "as_of": asked.moment("as_of"),
+        "ranking": asked.text("ranking"),
+        "walk_depth": 1 if asked.flag("walk") else 0,
+    }
+    recall = RecallOut.of(await visit.memory.recall(question, explain=True, **filters))
+    best = max((hit.score for hit in recall.hits), default=1.0)
+    told: dict[str, Any] = {
+        "recall": recall,
+        "bars": [score_bar(hit.explanation.parts, scale=best) for hit in recall.hits],
+        "legend": score_legend([hit.explanation.parts for hit in recall.hits]),
+    }
+    wanted = asked.identifier("why")
+    if wanted is not None:
+        try:
+            told["why_not"] = WhyNotOut.of(await visit.memory.why_not(wanted, question, **filters))
+        except NotFound as error:
+            told["unknown"] = str(error)
+    return told
+
+
+def _limit(visit: Reading, asked: Asked) -> int:
+    limits = visit.memory.preset.limits
+    return asked.whole("limit", limits.capped(LIMIT), 1, limits.most)

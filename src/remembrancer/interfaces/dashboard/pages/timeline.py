@@ -1,0 +1,88 @@
+"""What happened when, and how strong the memory of it is."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from typing import Final
+
+from fastapi import APIRouter
+from fastapi.responses import HTMLResponse
+
+from remembrancer.domain.memory import Memory
+from remembrancer.facade import AsyncRemembrancer
+from remembrancer.interfaces.dashboard.asked import Asked
+from remembrancer.interfaces.dashboard.charts.timeline import TimelineItem, timeline_chart
+from remembrancer.interfaces.dashboard.rendering import page, title_of
+from remembrancer.interfaces.dashboard.visit import Reading
+from remembrancer.interfaces.wire import OutlooksOut
+from remembrancer.policies.segmentation.segmentation import EPISODE
+
+router = APIRouter()
+
+SPANS: Final = {
+    "day": timedelta(days=1),
+    "week": timedelta(days=7),
+    "month": timedelta(days=30),
+    "quarter": timedelta(days=91),
+    "year": timedelta(days=365),
+}
+KINDS: Final[dict[str, list[str] | None]] = {"episodes": [EPISODE], "all": None}
+SHOWN: Final = 200
+"""Of a span with more, the first so many are shown."""
+
+
+@router.get("/timeline")
+async def timeline(visit: Reading) -> HTMLResponse:
+    """Episodes of a span, of which the last day is chosen; without any, whatever is remembered of it."""
+    memory, asked = visit.memory, Asked(visit.request.query_params)
+    span, length = asked.choice("span", SPANS, "month")
+    until = asked.moment("until", to_end_of_day=True) or await _end(memory)
+    since = until - length
+    chosen = asked.text("kind")
+    kind, kinds = asked.choice("kind", KINDS, "episodes")
+    found = await memory.timeline(since, until, limit=SHOWN + 1, kinds=kinds)
+    if not found and chosen is None:
+        kind, found = "all", await memory.timeline(since, until, limit=SHOWN + 1)
+    outlooks = OutlooksOut.of(await memory.outlooks([one.id for one in found[:SHOWN]])).memories
+    items = [
+        TimelineItem(
+            id=one.memory.id,
+            title=title_of(one.memory),
+            start=one.memory.occurred_from,
+            end=one.memory.occurred_to,
+            strength=one.strength,
+            kind=one.memory.kind,
+        )
+        for one in outlooks
+    ]
+    last_day = (until - timedelta(microseconds=1)).date()
+    return page(
+        visit,
+        "timeline.html",
+        title="Timeline",
+        here="timeline",
+        chart=timeline_chart(items, since=since, until=until),
+        days=[
+            (day, list(of_day))
+            for day, of_day in groupby(outlooks, lambda one: one.memory.occurred_to.astimezone(UTC).date())
+        ],
+        since=since,
+        until=until,
+        last_day=last_day,
+        before=last_day - length,
+        after=last_day + length if last_day < memory.now.astimezone(UTC).date() else None,
+        span=span,
+        spans=list(SPANS),
+        kind=kind,
+        fell_back=kind == "all" and chosen is None,
+        more=len(found) > SHOWN,
+        shown=len(outlooks),
+    )
+
+
+async def _end(memory: AsyncRemembrancer) -> datetime:
+    """The end of the day that the newest memory is of, or of today."""
+    newest: tuple[Memory, ...] = await memory.recent(limit=1)
+    last = newest[0].occurred_to if newest else memory.now
+    return last.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)

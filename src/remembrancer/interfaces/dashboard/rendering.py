@@ -1,0 +1,139 @@
+"""Pages made from templates: everything that is told is escaped, and made harmless as on a terminal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import cache
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+import remembrancer
+from remembrancer.interfaces.cli.drawing import counted, one_line, shown, size
+from remembrancer.interfaces.dashboard.asset_files import asset_address
+from remembrancer.policies.rendering.ages import spoken_age
+
+if TYPE_CHECKING:
+    from remembrancer.interfaces.dashboard.visit import Visit
+
+
+class Place(NamedTuple):
+    """A page in the navigation. `key`: what leads there, after a `g`."""
+
+    name: str
+    path: str
+    title: str
+    key: str
+
+
+PLACES: Final = (
+    Place("overview", "/", "Overview", "o"),
+    Place("timeline", "/timeline", "Timeline", "t"),
+    Place("search", "/search", "Search", "s"),
+    Place("graph", "/graph", "Graph", "g"),
+    Place("journal", "/journal", "Journal", "j"),
+    Place("compare", "/compare", "Compare", "c"),
+    Place("jobs", "/jobs", "Jobs", "b"),
+)
+
+
+@cache
+def environment() -> Environment:
+    """The templates. What stands in `{{ }}` and is no Markup of ours loses control characters and what turns the
+    direction of writing, wherever it stands; then it is escaped.
+    """
+    made = Environment(
+        loader=PackageLoader("remembrancer.interfaces.dashboard"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_harmless,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    made.globals.update(asset=asset_address, places=PLACES, version=remembrancer.__version__)
+    made.filters.update(
+        ago=_ago,
+        counted=counted,
+        day=_day,
+        iso=_iso,
+        minute=_minute,
+        one_line=one_line,
+        pretty=_pretty,
+        shares=_share,
+        size=size,
+        title_of=title_of,
+    )
+    return made
+
+
+def page(
+    visit: Visit,
+    template: str,
+    *,
+    title: str,
+    here: str | None = None,
+    status: HTTPStatus = HTTPStatus.OK,
+    headers: Mapping[str, str] | None = None,
+    **told: Any,
+) -> HTMLResponse:
+    """A whole page for a visitor. `here`: the place in the navigation that it belongs to."""
+    html = environment().get_template(template).render(
+        visit=visit, link=visit.link, now=visit.memory.now, title=title, here=here, **told
+    )
+    return HTMLResponse(html, status, headers=None if headers is None else dict(headers))
+
+
+def outside(
+    template: str, *, title: str, status: HTTPStatus, headers: Mapping[str, str] | None = None, **told: Any
+) -> HTMLResponse:
+    """A page for someone of whom nothing is known: to log in, or where something went wrong."""
+    html = environment().get_template(template).render(visit=None, title=title, here=None, **told)
+    return HTMLResponse(html, status, headers=None if headers is None else dict(headers))
+
+
+def title_of(memory: Any, length: int = 90) -> str:
+    """What a memory is called: its title, else how its text begins."""
+    line = one_line(memory.title or "") or one_line(memory.text)
+    return line if len(line) <= length else line[: length - 1].rstrip() + "…"
+
+
+def _harmless(value: object) -> object:
+    if value is None:
+        return ""
+    return shown(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _pretty(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2, default=str)
+
+
+def _iso(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _minute(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def _day(moment: datetime) -> str:
+    told = moment.astimezone(UTC)
+    return f"{told:%A} {told.day} {told:%B %Y}"
+
+
+def _ago(moment: datetime, now: datetime) -> str:
+    return spoken_age(now - moment)
+
+
+def _share(value: float) -> str:
+    """A number of [0, 1] to two decimals.
+
+    >>> _share(0.5)
+    '0.50'
+    """
+    return f"{value:.2f}"

@@ -1,0 +1,84 @@
+"""Who looks at a page, over which part of the workspace, and how links keep to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Final
+from urllib.parse import urlencode
+
+from fastapi import Depends, Request
+
+from remembrancer.domain.api_key import Right
+from remembrancer.errors import PermissionDenied
+from remembrancer.facade import AsyncRemembrancer
+from remembrancer.interfaces.http.access import ANYBODY, Visitor, visitor
+
+PARTS: Final = ("project", "crew", "agent", "session")
+"""The parts of a scope that a visitor chooses, in the query string; the workspace is the key's."""
+ROLE: Final = "role"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """A page asked for. `memory` is bound to the chosen `scope`, parts and role as the query string has them."""
+
+    request: Request
+    visitor: Visitor
+    memory: AsyncRemembrancer
+    scope: Mapping[str, str]
+
+    @property
+    def may_write(self) -> bool:
+        return self.visitor.right.allows(Right.WRITE)
+
+    @property
+    def may_choose_role(self) -> bool:
+        return self.visitor.right.allows(Right.ADMIN)
+
+    @property
+    def has_key(self) -> bool:
+        """Whether there is something to log out of."""
+        return self.visitor.name != ANYBODY
+
+    def link(self, path: str, **query: object) -> str:
+        """The address of a page over the same part of the workspace. What is None or "" is left out."""
+        return address(path, self.scope, query)
+
+
+def address(path: str, *queries: Mapping[str, object]) -> str:
+    """A path with everything in these queries that says something; a list gives its name once for each value."""
+    pairs: list[tuple[str, str]] = []
+    for query in queries:
+        for name, value in query.items():
+            several = value if isinstance(value, list | tuple) else (value,)
+            pairs += [(name, str(one)) for one in several if one is not None and one != ""]  # pyright: ignore[reportUnknownArgumentType,reportUnknownVariableType]
+    return f"{path}?{urlencode(pairs)}" if pairs else path
+
+
+async def reading(request: Request, asking: Annotated[Visitor, Depends(visitor)]) -> Visit:
+    """A visit of one who may read. Raises PermissionDenied, and InvalidInput for what is no scope."""
+    return _visit(request, asking, Right.READ)
+
+
+async def writing(request: Request, asking: Annotated[Visitor, Depends(visitor)]) -> Visit:
+    """A visit of one who may write. Raises as `reading`."""
+    return _visit(request, asking, Right.WRITE)
+
+
+def _visit(request: Request, asking: Visitor, needed: Right) -> Visit:
+    if not asking.right.allows(needed):
+        raise PermissionDenied(f"this key may {asking.right.value}; this needs one that may {needed.value}")
+    # A form sends its empty fields too: they choose nothing.
+    parts = {part: value for part in PARTS if (value := request.query_params.get(part))}
+    role = request.query_params.get(ROLE) or None
+    if role is not None and not asking.right.allows(Right.ADMIN):
+        raise PermissionDenied(f"role: only a key that may {Right.ADMIN.value} chooses as what it reads")
+    memory = asking.memory.scoped(role=role, **parts) if parts or role is not None else asking.memory
+    return Visit(
+        request=request, visitor=asking, memory=memory, scope=parts if role is None else {**parts, ROLE: role}
+    )
+
+
+Reading = Annotated[Visit, Depends(reading)]
+Writing = Annotated[Visit, Depends(writing)]

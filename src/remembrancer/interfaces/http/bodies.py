@@ -1,0 +1,292 @@
+"""What clients send, each shape once. The memory checks again: bounds here say the same, and name the field."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from remembrancer.domain.api_key import Right
+from remembrancer.domain.event import Origin, Priority, Role, Severity
+from remembrancer.domain.job import Job
+from remembrancer.domain.memory import Tier
+from remembrancer.domain.recall import Detail
+from remembrancer.domain.relation import RelationKind
+from remembrancer.domain.scope import Reach, Visibility
+from remembrancer.domain.strength import Exposure, Feedback
+from remembrancer.engine.journal import MAX_REASON_BYTES
+from remembrancer.engine.record import MAX_BATCH
+from remembrancer.facade import MAX_LISTED
+from remembrancer.interfaces.http.given import (
+    Flag,
+    Fraction,
+    Hits,
+    Importance,
+    Json,
+    JsonOfScalars,
+    Listed,
+    Moment,
+    Name,
+    Revision,
+    Slug,
+    Tags,
+    Text,
+    Title,
+)
+
+BLOCK_CHARS: Final = 4000
+MAX_BLOCK_CHARS: Final = 1_000_000
+MAX_PRESETS: Final = 20
+_ID: Final = "01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f"
+_OTHER_ID: Final = "01981c0f-11d2-7aa0-8c3b-5f6e7d8c9b0a"
+
+
+def _with(example: dict[str, Any]) -> ConfigDict:
+    return ConfigDict(json_schema_extra={"examples": [example]})
+
+
+class Body(BaseModel):
+    """A shape that is sent: no field but these."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def given(self) -> dict[str, Any]:
+        """The fields that were sent, and no others."""
+        return {name: getattr(self, name) for name in self.model_fields_set}
+
+
+class EventIn(Body):
+    """Something that was said or happened."""
+
+    model_config = _with(
+        {
+            "text": "Deploy of checkout failed: OOM in the payment worker",
+            "role": "tool",
+            "type": "mission.status_change",
+            "severity": "error",
+            "session": "monday",
+        }
+    )
+
+    text: Text
+    role: Role = Field(default=Role.USER, description="Whose it is.")
+    type: Slug = Field(default="message", description="What type of event.")
+    severity: Severity = Severity.INFO
+    priority: Priority = Priority.NORMAL
+    actor: Name | None = Field(default=None, description="Who, by name.")
+    occurred_at: Moment | None = Field(default=None, description="When it happened, if not now.")
+    session: Name | None = Field(default=None, description="The session it belongs to, if not the address's.")
+    payload: Json = Field(default={}, description="Details: at most 64 KiB, 32 levels deep.")
+    refs: Json = Field(default={}, description="What it refers to; as `payload`.")
+    key: Name | None = Field(default=None, description="Makes recording it twice the same as once, in its scope.")
+
+
+class EventsIn(Body):
+    """Events in their order: all are recorded, or none."""
+
+    events: Annotated[list[EventIn], Field(min_length=1, max_length=MAX_BATCH)]
+
+
+class PriorityIn(Body):
+    model_config = _with({"priority": "pin", "reason": "the contract hangs on it"})
+
+    priority: Priority
+    reason: Annotated[str, Field(max_length=MAX_REASON_BYTES)] = ""
+
+
+class MemoryIn(Body):
+    """Something to keep. `kind` and `tier` null: as the preset has it. With `events` it is their episode."""
+
+    model_config = _with(
+        {
+            "text": "Checkout needs 2 GiB in production",
+            "kind": "decision",
+            "importance": 0.9,
+            "tags": ["checkout"],
+            "topic_key": "checkout-memory",
+        }
+    )
+
+    text: Text
+    title: Title | None = None
+    kind: Slug | None = None
+    tier: Tier | None = None
+    source: Name | None = Field(default=None, description="Where it comes from.")
+    origin: Origin = Field(default=Origin.USER, description="Whose words they are: what its trust hangs on.")
+    importance: Fraction = 0.5
+    priority: Importance = Field(default=5, description="1 to 10.")
+    confidence: Fraction = 0.5
+    surprise: Fraction = Field(default=0.0, description="The more unexpected, the longer it lasts.")
+    tags: Tags = []
+    metadata: Json = Field(default={}, description="At most 64 KiB, 32 levels deep.")
+    topic_key: Name | None = Field(default=None, description="It replaces what this scope's memory of that topic said.")
+    valid_from: Moment | None = None
+    valid_until: Moment | None = None
+    occurred_at: Moment | None = Field(default=None, description="When it happened, if not now.")
+    visibility: Visibility = Field(default=Visibility.WORKSPACE, description="Who else sees it.")
+    key: Name | None = Field(default=None, description="Makes keeping it twice the same as once, in its scope.")
+    events: Annotated[list[UUID], Field(max_length=MAX_BATCH, description="The turns of which it is the episode.")] = []
+
+
+class MemoryChangesIn(Body):
+    """What changes; null takes it away, what is not sent stays. At least one field beside `expected_revision`."""
+
+    model_config = _with({"text": "Checkout needs 3 GiB in production", "expected_revision": 1})
+
+    expected_revision: Revision | None = Field(
+        default=None, description="The `revision` that it was read at: at another one nothing is changed (409)."
+    )
+    text: Text = ""
+    title: Title | None = None
+    kind: Slug = ""
+    source: Name | None = None
+    importance: Fraction = 0.5
+    priority: Importance = 5
+    tags: Tags = []
+    metadata: Json = {}
+    valid_from: Moment | None = None
+    valid_until: Moment | None = None
+    visibility: Visibility = Visibility.WORKSPACE
+
+
+class SupersedeIn(Body):
+    """`by`: the memory that stands in its place."""
+
+    model_config = _with({"by": _OTHER_ID})
+
+    by: UUID
+
+
+class InvalidateIn(Body):
+    model_config = _with({"replacement": _OTHER_ID})
+
+    replacement: UUID | None = Field(default=None, description="What holds instead, where something does.")
+
+
+class FeedbackIn(Body):
+    model_config = _with({"said": "helpful"})
+
+    said: Feedback
+
+
+class RelationIn(Body):
+    """Read as a sentence: the source supports, contradicts, … the target."""
+
+    model_config = _with({"source": _ID, "target": _OTHER_ID, "kind": "supports", "weight": 0.8})
+
+    source: UUID
+    target: UUID
+    kind: RelationKind
+    weight: Fraction = 1.0
+
+
+class RecallIn(Body):
+    """A question. `render`: the answer also comes as blocks for a prompt, each of at most `max_chars`."""
+
+    model_config = _with(
+        {"query": "why did checkout run out of memory?", "limit": 5, "tags": ["checkout"], "render": True}
+    )
+
+    query: Text
+    limit: Hits | None = Field(default=None, description="How many hits at most; the preset's usual number, if null.")
+    kinds: list[Slug] | None = Field(default=None, description="Only of these kinds.")
+    tiers: list[Tier] | None = Field(default=None, description="Only of these tiers.")
+    tags: Tags = Field(default=[], description="Only with all of these.")
+    source: Name | None = Field(default=None, description="Only from this source.")
+    session: Name | None = Field(default=None, description="Only what belongs to this session.")
+    metadata: JsonOfScalars | None = Field(default=None, description="Only where each of these keys has this value.")
+    visibilities: list[Visibility] | None = Field(default=None, description="Only what is visible so far.")
+    reach: Reach | None = Field(default=None, description="How far to look; as far as the role does, if null.")
+    since: Moment | None = Field(default=None, description="Only what happened at that time or later.")
+    until: Moment | None = Field(default=None, description="Only what happened before that time.")
+    as_of: Moment | None = Field(default=None, description="As it was believed at that time; now, if null.")
+    ranking: Name | None = Field(default=None, description="One of the preset's rankings; its usual one, if null.")
+    walk_depth: Annotated[int, Field(strict=True, ge=0, le=1)] = Field(
+        default=0, description="1: also what the hits are similar to, one hop along their edges."
+    )
+    min_score: Fraction = Field(default=0.0, description="No hit below this score.")
+    explain: Flag = Field(default=False, description="Also name the question's terms that stand in each hit.")
+    render: Flag = False
+    max_chars: Annotated[int, Field(strict=True, ge=1, le=MAX_BLOCK_CHARS)] = BLOCK_CHARS
+    detail: Detail = Field(default=Detail.AUTO, description="How much of a transcript stands in the block.")
+
+    def arguments(self) -> dict[str, Any]:
+        """Those of `recall`, the query apart."""
+        apart = {"query", "render", "max_chars", "detail"}
+        return {name: value for name, value in self.given().items() if name not in apart}
+
+
+class ExposuresIn(Body):
+    """Memories that were retrieved, shown in a prompt or used in an answer. `query`: what had been asked."""
+
+    model_config = _with({"memories": [_ID], "exposure": "shown", "query": "why did checkout run out of memory?"})
+
+    memories: Annotated[list[UUID], Field(min_length=1, max_length=MAX_LISTED)]
+    exposure: Exposure
+    query: Annotated[str, Field(max_length=65_536)] = ""
+
+
+class CompareIn(Body):
+    """`presets`: by the names of those that are shipped or in use; null: all of them."""
+
+    model_config = _with({"query": "why did checkout run out of memory?", "presets": ["default", "crewship"]})
+
+    query: Text
+    presets: Annotated[list[Name], Field(min_length=1, max_length=MAX_PRESETS)] | None = None
+    limit: Hits = 5
+    as_of: Moment | None = None
+
+
+class SleepIn(Body):
+    dry_run: Flag = Field(default=False, description="Only say what would be done.")
+
+
+class ConsolidateIn(Body):
+    model_config = _with({"since": "2026-03-01T00:00:00Z", "limit": 50})
+
+    since: Moment | None = Field(default=None, description="Rules are drawn from what happened since then.")
+    limit: Listed = Field(default=50, description="At most so many of a kind.")
+
+
+class MaintainIn(Body):
+    model_config = _with({"only": ["index", "health"], "force": True})
+
+    only: list[Job] | None = Field(default=None, description="Only these jobs; all of the preset's, if null.")
+    force: Flag = Field(default=False, description="Also what is not due.")
+
+
+class PromotionIn(Body):
+    model_config = _with({"memory_id": _ID, "to": "workspace"})
+
+    memory_id: UUID
+    to: Annotated[str, Field(pattern="^(project|workspace)$", description="The wider scope that is told.")] = (
+        "workspace"
+    )
+
+
+class ErasureIn(Body):
+    """What is to go: memories by `ids`, entries of the journal by `events`, or all of a scope's part, or of several
+    parts together, there also only what happened `before` a time.
+    """
+
+    model_config = _with({"ids": [_ID], "dry_run": True})
+
+    ids: Annotated[list[UUID], Field(min_length=1, max_length=MAX_LISTED)] | None = None
+    events: Annotated[list[UUID], Field(min_length=1, max_length=MAX_LISTED)] | None = None
+    project: Name | None = None
+    crew: Name | None = None
+    agent: Name | None = None
+    session: Name | None = None
+    before: Moment | None = None
+    dry_run: Flag = Field(default=False, description="Only say what would go.")
+
+
+class KeyIn(Body):
+    """A key to be made. `expires_in`: seconds, up to a hundred years; null: it never expires."""
+
+    model_config = _with({"name": "ci", "right": "write", "expires_in": 7_776_000})
+
+    name: Name
+    right: Right = Right.READ
+    expires_in: Annotated[float, Field(strict=True, gt=0, le=36_500 * 86_400, allow_inf_nan=False)] | None = None

@@ -1,0 +1,237 @@
+"""Crewship's journal routes: listed, counted, followed and marked, as its clients know them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import Annotated, Final, TypeVar
+
+from fastapi import Depends, Header, Query
+from pydantic import Field
+
+from remembrancer.domain import validation
+from remembrancer.domain.event import Priority, Role, Severity
+from remembrancer.domain.journal import PriorityChange, Recorded
+from remembrancer.engine.journal import MAX_REASON_BYTES, Chosen
+from remembrancer.errors import InvalidInput
+from remembrancer.facade import AsyncRemembrancer
+from remembrancer.interfaces.http.access import Administering, Reading
+from remembrancer.interfaces.http.document import WRITTEN, answers
+from remembrancer.interfaces.http.dropin.router import ForeignBody, foreign_router
+from remembrancer.interfaces.http.following import LastEventId, Line, followed, line, position_of
+from remembrancer.interfaces.http.given import EventId, Since, Until
+from remembrancer.interfaces.http.routes.stream import streamed
+from remembrancer.interfaces.http.streams import EventStream, message
+from remembrancer.interfaces.wire_crewship import (
+    ACTOR_TYPES,
+    CrewshipCountOut,
+    CrewshipEntryOut,
+    CrewshipJournalOut,
+    CrewshipPriorityOut,
+)
+
+MAX_QUERY_CHARS: Final = 200
+SEED: Final = 50
+"""Entries that a stream begins with."""
+PRIORITY_CHANGED: Final = "memory.priority_changed"
+
+router = foreign_router("/api/v1/journal", "crewship")
+
+T = TypeVar("T")
+E = TypeVar("E", bound=StrEnum)
+
+
+class _ActorType(StrEnum):
+    AGENT = "agent"
+    USER = "user"
+    SYSTEM = "system"
+    KEEPER = "keeper"
+    SIDECAR = "sidecar"
+    ORCHESTRATOR = "orchestrator"
+
+
+class PriorityIn(ForeignBody):
+    priority: Priority
+    reason: Annotated[str, Field(max_length=MAX_REASON_BYTES)] = ""
+
+
+def _several(of: str) -> str:
+    return f"Only of {of}; several with commas between them, any of them."
+
+
+def chosen_entries(
+    *,
+    crew_id: Annotated[str | None, Query(description="Only of this crew.")] = None,
+    crew_ids: Annotated[str | None, Query(description=_several("these crews") + " It goes before `crew_id`.")] = None,
+    agent_id: Annotated[str | None, Query(description="Only of this agent.")] = None,
+    agent_ids: Annotated[str | None, Query(description=_several("these agents") + " It goes before `agent_id`.")] = None,
+    mission_id: Annotated[str | None, Query(description="Only of this mission, which here is a project.")] = None,
+    trace_id: Annotated[str | None, Query(description="Only of this run, which here is a session.")] = None,
+    run_id: Annotated[str | None, Query(description="The same as `trace_id`.")] = None,
+    actor_id: Annotated[str | None, Query(description="Only of the one with this name.")] = None,
+    entry_type: Annotated[str | None, Query(description=_several("these types"))] = None,
+    exclude_entry_type: Annotated[str | None, Query(description="None of these types.")] = None,
+    severity: Annotated[str | None, Query(description=_several("info, notice, warn or error"))] = None,
+    actor_type: Annotated[str | None, Query(description=_several(", ".join(_ActorType)))] = None,
+    priority: Annotated[str | None, Query(description=_several("normal, high, pin or permanent"))] = None,
+    since: Since = None,
+    until: Until = None,
+    q: Annotated[
+        str | None, Query(max_length=MAX_QUERY_CHARS, description="Only with every word of this, in any order.")
+    ] = None,
+) -> Chosen:
+    if None not in (trace_id, run_id) and trace_id != run_id:
+        raise InvalidInput("run_id", run_id, "the same as trace_id: both are the session")
+    chosen: Chosen = {
+        "crew": None if crew_ids else crew_id or None,
+        "crews": _parts("crew_ids", crew_ids, validation.name),
+        "agent": None if agent_ids else agent_id or None,
+        "agents": _parts("agent_ids", agent_ids, validation.name),
+        "project": mission_id or None,
+        "session": trace_id or run_id or None,
+        "actor": actor_id or None,
+        "types": _parts("entry_type", entry_type, validation.slug),
+        "without_types": _parts("exclude_entry_type", exclude_entry_type, validation.slug),
+        "severities": _parts("severity", severity, _choice(Severity)),
+        "priorities": _parts("priority", priority, _choice(Priority)),
+        "roles": _roles(actor_type),
+        "since": since,
+        "until": until,
+        "query": q if q and q.strip() else None,
+    }
+    return chosen
+
+
+Entries = Annotated[Chosen, Depends(chosen_entries)]
+Archive = Annotated[bool, Query(description="Also what has been moved into the archive, cut as it is there.")]
+
+
+@router.get(
+    "",
+    summary="List the journal",
+    response_model_exclude_unset=True,
+)
+async def journal(
+    memory: Reading,
+    entries: Entries,
+    limit: Annotated[int, Query(ge=1, le=500, description="Entries a page.")] = 100,
+    cursor: Annotated[str | None, Query(description="The `next_cursor` of the page before.")] = None,
+    include_archive: Archive = False,
+) -> CrewshipJournalOut:
+    """Entries by when they happened, newest first, a page at a time."""
+    with _in_its_words():
+        page = await memory.journal(after=cursor or None, limit=limit, **{**entries, "archived": include_archive})
+    return CrewshipJournalOut.of(page)
+
+
+@router.get("/count", summary="Count entries of the journal")
+async def count(memory: Reading, entries: Entries, include_archive: Archive = False) -> CrewshipCountOut:
+    """How many entries there are, chosen as the list does."""
+    with _in_its_words():
+        return CrewshipCountOut(total=await memory.count_events(**{**entries, "archived": include_archive}))
+
+
+@router.get(
+    "/stream",
+    summary="Follow the journal",
+    response_class=EventStream,
+    response_model=None,
+    responses={
+        **answers(503),
+        **streamed("`data`, one line of CrewshipEntryOut as JSON, under `id`, its place in the order of recording."),
+    },
+)
+async def stream(
+    memory: Reading,
+    entries: Entries,
+    client: Annotated[Line, Depends(line)],
+    last_event_id: Annotated[
+        LastEventId | None, Header(alias="Last-Event-ID", description="The `id` that was told last.")
+    ] = None,
+) -> EventStream:
+    """The last 50 entries, or all behind `Last-Event-ID`, and then each as it is recorded."""
+    after = position_of(last_event_id)
+    with _in_its_words():
+        return await followed(memory, client, _told, entries, after=after, last=SEED)
+
+
+@router.get("/{id}", summary="Read an entry of the journal", responses=answers(404))
+async def entry(memory: Reading, id: EventId) -> CrewshipEntryOut:  # noqa: A002  the field's own name
+    """One entry, or what the archive has of it."""
+    return CrewshipEntryOut.of(await memory.event(id))
+
+
+@router.post("/{id}/priority", summary="Mark an entry", responses=answers(*WRITTEN, 404))
+async def set_priority(memory: Administering, id: EventId, body: PriorityIn) -> CrewshipPriorityOut:  # noqa: A002
+    """Give an entry another priority: for operators, which here are keys that may admin.
+
+    That it was done, by whom and why is an entry of the journal too, of the type `memory.priority_changed`.
+    """
+    change = await _as_operator(memory).set_priority(id, body.priority, body.reason.strip())
+    if change.is_change:
+        await _tell_of(memory, change)
+    return CrewshipPriorityOut.of(change)
+
+
+def _as_operator(memory: AsyncRemembrancer) -> AsyncRemembrancer:
+    """Whoever may admin chooses as what role it acts: here as one that may mark."""
+    operators = memory.preset.sight.operators
+    return memory.scoped(role=operators[0]) if operators else memory
+
+
+async def _tell_of(memory: AsyncRemembrancer, change: PriorityChange) -> None:
+    await memory.log_event(
+        PRIORITY_CHANGED,
+        f"The priority of an entry was changed from {change.previous} to {change.priority}.",
+        severity=Severity.NOTICE,
+        payload={
+            "entry_id": str(change.event_id),
+            "previous": change.previous.value,
+            "priority": change.priority.value,
+            "reason": change.reason,
+            "by": change.by,
+        },
+        refs={"parent_entry_id": str(change.event_id)},
+        key=f"{PRIORITY_CHANGED}:{change.event_id}:{change.at.isoformat()}",
+    )
+
+
+def _told(one: Recorded) -> str:
+    return message(data=CrewshipEntryOut.of(one.event).model_dump_json(), position=one.position)
+
+
+def _parts(argument: str, value: str | None, check: Callable[[str, object], T]) -> list[T] | None:
+    """The parts between commas, checked; None where there is none."""
+    parts = [part.strip() for part in (value or "").split(",")]
+    return [check(argument, part) for part in parts if part] or None
+
+
+def _choice(options: type[E]) -> Callable[[str, object], E]:
+    return lambda argument, value: validation.choice(argument, value, options)
+
+
+def _roles(actor_type: str | None) -> list[Role] | None:
+    """The roles of those types of actors. Of keepers and orchestrators there is none: nothing was done by them."""
+    named = _parts("actor_type", actor_type, _choice(_ActorType))
+    return None if named is None else [role for role, known in ACTOR_TYPES.items() if known in named]
+
+
+_ITS_WORDS: Final = {
+    "query": "q",
+    "after": "cursor",
+    "crew": "crew_id",
+    "agent": "agent_id",
+    "project": "mission_id",
+    "session": "trace_id",
+    "actor": "actor_id",
+}
+
+
+@contextmanager
+def _in_its_words() -> Generator[None]:
+    """Say which argument it was by the name that it was sent under."""
+    try:
+        yield
+    except InvalidInput as error:
+        raise InvalidInput(_ITS_WORDS.get(error.argument, error.argument), error.value, error.allowed) from error

@@ -1,0 +1,202 @@
+"""Crewship's memory routes: how well it does, what it finds, and learning rules by hand."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from http import HTTPStatus
+from typing import Annotated, Final, Literal
+
+from fastapi import Depends, Query, Request
+from pydantic import Field
+
+from remembrancer.domain import validation
+from remembrancer.domain.event import Event, Severity
+from remembrancer.domain.recall import Hit
+from remembrancer.domain.validation import JsonValue
+from remembrancer.engine.consolidate import Consolidation
+from remembrancer.errors import NotFound, RemembrancerError
+from remembrancer.facade import AsyncRemembrancer
+from remembrancer.interfaces.http.access import Reading, Writing
+from remembrancer.interfaces.http.background import Background
+from remembrancer.interfaces.http.document import WRITTEN, answers
+from remembrancer.interfaces.http.dropin.durations import parse_duration
+from remembrancer.interfaces.http.dropin.router import ForeignBody, foreign_router
+from remembrancer.interfaces.wire_crewship import (
+    CrewshipConsolidationOut,
+    CrewshipHealthOut,
+    CrewshipHitOut,
+    CrewshipHybridOut,
+)
+
+TRIGGERED: Final = "system.consolidation_triggered"
+COMPLETED: Final = "system.consolidation_completed"
+LONGEST: Final = timedelta(minutes=10)
+"""So long a consolidation may run."""
+HYBRID: Final = "hybrid"
+
+router = foreign_router("/api/v1", "crewship")
+
+
+def background(request: Request) -> Background:
+    return request.app.state.background
+
+
+class HybridIn(ForeignBody):
+    query: Annotated[str, Field(examples=["OOM in checkout"])]
+    limit: Annotated[int, Field(strict=True, ge=1, le=50)] = 10
+    scope: Literal["", "own", "crew_shared"] = ""
+    crew_id: str | None = None
+
+
+class ConsolidateIn(ForeignBody):
+    """`since`: how far to look back, as Go writes lengths of time, and also in days and weeks."""
+
+    crew_id: str | None = None
+    since: Annotated[str, Field(examples=["24h", "1h30m", "7d"])] = "24h"
+
+
+@router.get("/memory/health", summary="How well it remembers")
+async def health(
+    memory: Reading,
+    crew_id: Annotated[str | None, Query(description="A crew; if not given, the whole workspace.")] = None,
+) -> CrewshipHealthOut:
+    """The latest snapshot, taken once a day: nothing is measured for being asked."""
+    crew = validation.optional_name("crew_id", crew_id or None)
+    return CrewshipHealthOut.of(memory.scope.workspace, crew, await memory.health(crew))
+
+
+@router.post(
+    "/memory/search/hybrid", summary="Search by meaning and by words", response_model_exclude_unset=True
+)
+async def hybrid(memory: Reading, body: HybridIn) -> CrewshipHybridOut:
+    """What answers, best first: entries of the journal (`episodic`), and what was written down otherwise (`fts`)."""
+    crew = validation.optional_name("crew_id", body.crew_id or None)
+    of_crew = memory if crew is None else memory.scoped(crew=crew)
+    found = await of_crew.recall(
+        validation.text("query", body.query),
+        limit=body.limit,
+        reach=body.scope or None,
+        ranking=HYBRID if HYBRID in memory.preset.rankings else None,
+    )
+    hits = [CrewshipHitOut.of(hit, await _entry(of_crew, hit)) for hit in found]
+    return CrewshipHybridOut.of(body.query, hits)
+
+
+@router.post(
+    "/consolidate/run",
+    status_code=HTTPStatus.ACCEPTED,
+    summary="Learn rules now",
+    response_model_exclude_unset=True,
+    responses=answers(*WRITTEN, 404),
+)
+async def consolidate(
+    memory: Writing, working: Annotated[Background, Depends(background)], body: ConsolidateIn | None = None
+) -> CrewshipConsolidationOut:
+    """Look back over what happened and learn rules from it, in the background, for ten minutes at most.
+
+    The journal tells that it was triggered and what came of it (`system.consolidation_triggered`,
+    `system.consolidation_completed`). While one runs for this workspace there is no second one (409).
+    """
+    asked = body or ConsolidateIn()
+    crew = validation.optional_name("crew_id", asked.crew_id or None)
+    since = memory.now - parse_duration("since", asked.since)
+    if crew is not None and crew not in await memory.crews() and not await memory.count_events(crew=crew):
+        raise NotFound("crew", crew)
+    name = f"consolidation of {memory.scope.workspace}"
+    working.refuse_second(name)
+    run = _Run(memory, f"csd_{secrets.token_hex(8)}", crew, since)
+    idle = run.why_not()
+    if idle:
+        await run.tell_begin()
+        await run.tell_end("skipped-no-summarizer", {"reason": idle})
+        return CrewshipConsolidationOut(accepted=True, triggered=False, note=idle)
+    # Begun before it is told of: nobody else may begin one meanwhile.
+    working.begin(name, run.whole())
+    return CrewshipConsolidationOut(accepted=True, triggered=True, worker_id=run.worker_id)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """One consolidation by hand. `crew` None: of the whole workspace."""
+
+    memory: AsyncRemembrancer
+    worker_id: str
+    crew: str | None
+    since: datetime
+
+    def why_not(self) -> str:
+        """Why there is nothing that could be done; empty: there is."""
+        preset = self.memory.preset
+        of_all = (preset.facts, preset.clusters, preset.compaction) if self.crew is None else ()
+        if preset.rules is None and not any(of_all):
+            return f"preset {preset.name} consolidates nothing" + (" of one crew alone" if self.crew else "")
+        alone = () if self.crew is not None else (preset.clusters, preset.compaction)
+        if self.memory.language_model is None and not any(alone):
+            return "no summarizer: no language model is set (llm)"
+        return ""
+
+    async def whole(self) -> None:
+        await self.tell_begin()
+        try:
+            async with asyncio.timeout(LONGEST.total_seconds()):
+                report = await self.memory.consolidate(self.since, crew=self.crew)
+        except TimeoutError:
+            await self.tell_end("timed-out", {"reason": f"not done after {LONGEST}"})
+        except RemembrancerError as error:
+            await self.tell_end("enumerate-failed", {"reason": str(error)})
+        except asyncio.CancelledError:
+            await self.tell_end("interrupted", {"reason": "the server was stopped"})
+            raise
+        else:
+            await self.tell_end(*_told(report))
+
+    async def tell_begin(self) -> None:
+        await self._view.log_event(
+            TRIGGERED,
+            "A consolidation was asked for.",
+            payload={"worker_id": self.worker_id, "crew_id": self.crew, "since": self.since.isoformat()},
+        )
+
+    async def tell_end(self, status: str, told: dict[str, JsonValue]) -> None:
+        await self._view.log_event(
+            COMPLETED,
+            f"A consolidation ended: {status}.",
+            severity=Severity.INFO if status == "ok" else Severity.WARN,
+            payload={"worker_id": self.worker_id, "crew_id": self.crew, "status": status, **told},
+        )
+
+    @property
+    def _view(self) -> AsyncRemembrancer:
+        return self.memory if self.crew is None else self.memory.scoped(crew=self.crew)
+
+
+def _told(report: Consolidation) -> tuple[str, dict[str, JsonValue]]:
+    """The status, and how much was done of each kind."""
+    told: dict[str, JsonValue] = {}
+    failed, reasons = 0, [report.reason]
+    if report.rules is not None:
+        rules: list[JsonValue] = [str(one) for one in report.rules.learned]
+        told |= {"rules_count": len(rules), "rules": rules, "entries_scanned": report.rules.entries}
+    for part in (report.rules, report.facts, report.clusters, report.compaction):
+        if part is not None:
+            reasons.append(part.reason)
+    for part in (report.rules, report.facts, report.clusters):
+        failed += 0 if part is None else part.failed
+    reason = "; ".join(dict.fromkeys(reason for reason in reasons if reason))
+    if reason:
+        told["reason"] = reason
+    return ("failed" if failed else "ok"), told
+
+
+async def _entry(memory: AsyncRemembrancer, hit: Hit) -> Event | None:
+    """The entry that a hit was formed from, the one that answers best where it was formed from several; None where it
+    was formed from none, or this caller may not read it.
+    """
+    ids = [cue.event_id for cue in (hit.cue, *hit.turns) if cue.event_id is not None]
+    try:
+        return await memory.event(ids[0]) if ids else None
+    except NotFound:
+        return None

@@ -1,0 +1,319 @@
+"""An example of each shape that is answered, made of values as the memory keeps them: none can say what never is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from remembrancer.domain.api_key import Right
+from remembrancer.domain.erasure import Choice, Erasure, Left
+from remembrancer.domain.event import Event, Origin, Priority, Role, Severity
+from remembrancer.domain.health import HealthSnapshot, Metrics
+from remembrancer.domain.job import Job, Run
+from remembrancer.domain.journal import JournalPage, Place, PriorityChange
+from remembrancer.domain.listing import MemoryPage, MemoryPlace
+from remembrancer.domain.memory import Cue, Memory, Revision, Tier
+from remembrancer.domain.recall import Stage
+from remembrancer.domain.relation import Relation, RelationKind
+from remembrancer.domain.scope import Scope, Visibility
+from remembrancer.domain.spending import Spent
+from remembrancer.domain.strength import Strength, Usage
+from remembrancer.engine.fading import FadingCurve, Outlook
+from remembrancer.engine.inspect import Dossier, WhyNot
+from remembrancer.engine.promote import Candidate
+from remembrancer.interfaces import wire
+from remembrancer.interfaces.wire_erasure import ErasureOut, ErasuresOut
+from remembrancer.interfaces.wire_journal import (
+    EventsOut,
+    JournalCountOut,
+    JournalEntryOut,
+    JournalPageOut,
+    PriorityChangeOut,
+)
+from remembrancer.interfaces.wire_keys import KeyOut, KeysOut, NewKeyOut
+from remembrancer.interfaces.wire_life import (
+    DoneOut,
+    JobReportOut,
+    JobsOut,
+    MaintenanceOut,
+    PromotableOut,
+    SpendingOut,
+)
+from remembrancer.interfaces.wire_memories import MemoryPageOut
+from remembrancer.jobs.overview import JobState
+from remembrancer.policies.health import score
+from remembrancer.ports.store import Audited, Stats
+from remembrancer.presets.default import DEFAULT
+
+_AT: Final = datetime(2026, 3, 4, 9, 12, 30, tzinfo=UTC)
+_LATER: Final = _AT + timedelta(days=2)
+_SCOPE: Final = Scope(workspace="acme", crew="platform", agent="coder", session="monday")
+_EVENT: Final = Event(
+    id=UUID("01981c0d-3b1e-7c55-a2f0-6d5c4b3a2918"),
+    scope=_SCOPE,
+    seq=12,
+    occurred_at=_AT,
+    recorded_at=_AT,
+    type="mission.status_change",
+    severity=Severity.ERROR,
+    priority=Priority.PIN,
+    actor="ci",
+    role=Role.TOOL,
+    text="Deploy of checkout failed: OOM in the payment worker",
+    payload={"mission": "checkout", "exit_code": 137},
+    refs={"run": "4711"},
+    key="ci-4711",
+    origin=Origin.TOOL,
+)
+_CHANGE: Final = PriorityChange(
+    event_id=_EVENT.id,
+    previous=Priority.NORMAL,
+    priority=Priority.PIN,
+    by="LEAD ana",
+    reason="the contract hangs on it",
+    at=_LATER,
+)
+_MEMORY: Final = Memory(
+    id=UUID("01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f"),
+    scope=_SCOPE,
+    visibility=Visibility.WORKSPACE,
+    tier=Tier.SEMANTIC,
+    kind="decision",
+    title=None,
+    text="Checkout needs 2 GiB in production",
+    source="runbook.md",
+    origin=Origin.USER,
+    occurred_from=_AT,
+    occurred_to=_AT,
+    recorded_at=_AT,
+    topic_key="checkout-memory",
+    revision=2,
+    tags=("checkout",),
+    metadata={"ticket": "OPS-4711"},
+    strength=Strength(
+        importance=0.9, confidence=0.6, usage=Usage(retrieved=3, shown=2, helped=1, last_shown_at=_LATER)
+    ),
+)
+_OTHER: Final = replace(
+    _MEMORY,
+    id=UUID("01981c0f-11d2-7aa0-8c3b-5f6e7d8c9b0a"),
+    text="The payment worker loads the whole price list",
+    topic_key=None,
+    revision=1,
+    occurred_from=_AT - timedelta(days=1),
+    occurred_to=_AT - timedelta(days=1),
+)
+_CUE: Final = Cue(memory_id=_MEMORY.id, ordinal=0, text=_MEMORY.text, heading="Wednesday 4 March 2026")
+_RELATION: Final = Relation(_OTHER.id, _MEMORY.id, RelationKind.SUPPORTS, 0.8, _LATER)
+_PARTS: Final = wire.PartOut(
+    label="sum",
+    value=0.74,
+    contribution=0.74,
+    multiplied=False,
+    parts=[
+        wire.PartOut(label="lexical", value=0.92, contribution=0.46, multiplied=False, parts=[]),
+        wire.PartOut(label="similarity", value=0.56, contribution=0.28, multiplied=False, parts=[]),
+    ],
+)
+_QUESTION: Final = "why did checkout run out of memory?"
+_HIT: Final = wire.HitOut(
+    rank=1,
+    score=0.74,
+    age=wire.AgeOut.of(_LATER - _AT),
+    memory=wire.MemoryOut.of(_MEMORY),
+    cue=wire.CueOut.of(_CUE),
+    turns=[],
+    via=None,
+    explanation=wire.ExplanationOut(
+        parts=_PARTS,
+        signals={"lexical": 0.92, "similarity": 0.56},
+        ranks={"lexical": 1, "dense": 2},
+        matched=["checkout"],
+    ),
+)
+_OUTLOOK: Final = Outlook(memory=_MEMORY, strength=0.81, below=0.3, falls_at=_LATER + timedelta(days=40))
+_KEY: Final = KeyOut(
+    id=UUID("01981c10-4c1d-7e2a-b1c0-9a8b7c6d5e4f"),
+    workspace="acme",
+    name="ci",
+    right=Right.WRITE,
+    usable=True,
+    created_at=_AT,
+    expires_at=_AT + timedelta(days=90),
+    revoked_at=None,
+)
+_METRICS: Final = Metrics(freshness=88.0, coverage=100.0, coherence=61.5, efficiency=None, reachability=34.0)
+_HEALTH: Final = wire.HealthOut.of(
+    HealthSnapshot(crew=None, day=_LATER.date(), taken_at=_LATER, metrics=_METRICS, score=score(_METRICS))
+)
+_MERGED: Final = JobReportOut(
+    done=1, failed=0, left=0, reason="", details={"merged": [str(_MEMORY.id)], "left": 0, "dry_run": False}
+)
+_ERASURE: Final = Erasure(
+    id=UUID("01981c11-0f3d-7b6c-8e5a-1c2d3e4f5a6b"),
+    at=_LATER,
+    by="AGENT",
+    asked=Choice(ids=frozenset({_MEMORY.id})),
+    counts={"memories": 2, "events": 1, "cues": 3},
+    memories=(_MEMORY.id,),
+    derived=(_OTHER.id,),
+    events=(_EVENT.id,),
+    left=(
+        Left(
+            what="backups",
+            why="copies made before are files of their own",
+            do="delete those that are older than this receipt",
+        ),
+    ),
+    purged_at=_LATER,
+)
+
+
+def _place(preset: str, rank: int, returned: bool) -> wire.PlaceOut:
+    return wire.PlaceOut(
+        preset=preset,
+        returned=returned,
+        rank=rank,
+        score=0.74,
+        stage=Stage.RETURNED if returned else Stage.LIMIT,
+        reason=None if returned else f"ranked {rank}, and only 5 are asked for",
+        leading="lexical and similarity",
+        parts=_PARTS,
+    )
+
+
+_SHAPES: Final[tuple[wire.Wire, ...]] = (
+    EventsOut.of([_EVENT]),
+    JournalPageOut.of(JournalPage(events=(_EVENT,), next=Place.of(_EVENT).cursor)),
+    JournalCountOut(total=1204),
+    JournalEntryOut.of(_EVENT, [_CHANGE]),
+    PriorityChangeOut.of(_CHANGE),
+    wire.MemoryOut.of(_MEMORY),
+    wire.MemoriesOut.of([_OTHER, _MEMORY]),
+    MemoryPageOut.of(MemoryPage(memories=(_MEMORY, _OTHER), next=MemoryPlace.of(_OTHER).cursor)),
+    wire.DossierOut.of(
+        Dossier(
+            memory=_MEMORY,
+            cues=(_CUE,),
+            events=(_EVENT,),
+            revisions=(
+                Revision(
+                    memory_id=_MEMORY.id,
+                    number=1,
+                    title=None,
+                    text="Checkout needs 1 GiB in production",
+                    replaced_at=_LATER,
+                ),
+            ),
+            relations=(_RELATION,),
+            audit=(Audited(_MEMORY.id, "superseded", f"by {_OTHER.id}", _LATER),),
+            reviews=(),
+        )
+    ),
+    wire.FeedbackOut.of(_MEMORY.id, _MEMORY.strength, _MEMORY.status),
+    wire.RelationOut.of(_RELATION),
+    wire.CurveOut.of(
+        FadingCurve(
+            outlook=_OUTLOOK, now=_LATER, points=((_AT, 0.9), (_LATER, 0.81), (_LATER + timedelta(days=2), 0.76))
+        )
+    ),
+    wire.WhyNotOut.of(
+        WhyNot(
+            memory=_OTHER,
+            returned=False,
+            reason="ranked 7, and only 5 are asked for (at most 200)",
+            stage=Stage.LIMIT,
+            score=0.31,
+            rank=7,
+        )
+    ),
+    wire.RecallOut(
+        query=_QUESTION,
+        asked_at=_LATER,
+        hits=[_HIT],
+        standing=[],
+        degraded={},
+        timings_ms={"lexical": 1.8, "dense": 2.4, "rank": 0.9},
+        searched=_QUESTION,
+        embedded=_QUESTION,
+        terms=["checkout", "run", "memori"],
+        legs={"lexical": 14, "dense": 100},
+        rendered=None,
+        rendered_standing=None,
+    ),
+    wire.ComparisonOut(
+        query=_QUESTION,
+        asked_at=_LATER,
+        answers=[
+            wire.AnswerOut(preset="default", limit=5, hits=[_MEMORY.id], degraded={}),
+            wire.AnswerOut(preset="crewship", limit=5, hits=[], degraded={}),
+        ],
+        memories=[
+            wire.ComparedOut(
+                memory=wire.MemoryOut.of(_MEMORY),
+                cue=wire.CueOut.of(_CUE),
+                places=[_place("default", 1, True), _place("crewship", 6, False)],
+                why="crewship weighs importance, default the words",
+            )
+        ],
+        overlaps=[wire.OverlapOut(presets=("default", "crewship"), share=0.0)],
+    ),
+    wire.OutlooksOut.of([_OUTLOOK]),
+    wire.StatsOut.of(
+        Stats(
+            events=1204,
+            memories={"active": 1180, "retired": 12},
+            cues=1310,
+            vectors={"local:all-minilm-l6-v2": 1310},
+            truncated=0,
+            relations=402,
+            oldest=_AT,
+            newest=_LATER,
+            bytes=6_291_456,
+        )
+    ),
+    wire.MemoryHealthOut(crew=None, latest=_HEALTH, history=[_HEALTH]),
+    JobsOut.of(
+        [
+            JobState(
+                job=Job.INDEX,
+                last=Run(job=Job.INDEX, started_at=_LATER, ended_at=_LATER + timedelta(seconds=2), done=40),
+                next_run=_LATER + timedelta(minutes=1),
+                backlog=0,
+                failures=(),
+            )
+        ]
+    ),
+    SpendingOut.of(
+        [
+            Spent(
+                purpose="facts",
+                model="openai:gpt-5-mini",
+                calls=12,
+                failed=1,
+                requests=13,
+                input_tokens=20_480,
+                output_tokens=2_048,
+                cost=0.0093,
+                unpriced=0,
+            )
+        ],
+        _AT,
+    ),
+    wire.PresetsOut.of(DEFAULT),
+    DoneOut(details={"session": "monday", "segmented": None}),
+    MaintenanceOut(jobs={"compact": _MERGED}),
+    PromotableOut.of([Candidate(memory=_MEMORY, jobs=3, similar=(_OTHER.id,))]),
+    ErasureOut.of(_ERASURE),
+    ErasuresOut.of([_ERASURE]),
+    _KEY,
+    KeysOut(keys=[_KEY]),
+    NewKeyOut(key=_KEY, token=f"rem_{'x' * 43}"),
+)
+EXAMPLES: Final[Mapping[str, dict[str, Any]]] = {
+    type(shape).__name__: shape.model_dump(mode="json") for shape in _SHAPES
+}
+"""By the names of the shapes."""

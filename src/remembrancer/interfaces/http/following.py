@@ -1,0 +1,117 @@
+"""The journal as a stream that goes on: entry by entry in the order of recording, nothing missed and nothing twice."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncGenerator, Callable, Generator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Annotated, Final
+
+from fastapi import Depends, HTTPException, Request
+from pydantic import Field
+
+from remembrancer.domain.journal import Recorded, Stretch
+from remembrancer.engine.journal import Chosen
+from remembrancer.errors import InvalidInput, RemembrancerError
+from remembrancer.facade import AsyncRemembrancer
+from remembrancer.interfaces.http.access import AskedAgain, Visitor, asked_again, visitor
+from remembrancer.interfaces.http.streams import RETRY, EventStream, Streams, comment, seen
+from remembrancer.jobs.stop import Stop
+
+PAGE: Final = 100
+"""Entries that are read at a time, and so the most that is held for a client."""
+_POSITION: Final = re.compile(r"[0-9]{1,18}")
+_SHORTEST_WAIT: Final = 0.01
+
+LastEventId = Annotated[str, Field(max_length=100)]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One client's place among the streams, for as long as its request lasts."""
+
+    streams: Streams
+    stop: Stop
+    asked_again: AskedAgain
+
+
+def line(
+    request: Request,
+    asking: Annotated[Visitor, Depends(visitor)],
+    again: Annotated[AskedAgain, Depends(asked_again)],
+) -> Generator[Line]:
+    """Raises HTTPException 503 where there is no place for another stream."""
+    streams: Streams = request.app.state.streams
+    with streams.place(asking.name):
+        yield Line(streams, request.app.state.stop, again)
+
+
+def position_of(last_event_id: str | None) -> int | None:
+    """The position that a client was told last. Raises InvalidInput for what was never told."""
+    if last_event_id is None:
+        return None
+    if not _POSITION.fullmatch(last_event_id):
+        raise InvalidInput("Last-Event-ID", last_event_id, "the `id` of a message of this stream")
+    return int(last_event_id)
+
+
+async def followed(
+    memory: AsyncRemembrancer,
+    line: Line,
+    tell: Callable[[Recorded], str],
+    chosen: Chosen,
+    *,
+    after: int | None,
+    last: int,
+) -> EventStream:
+    """What was recorded behind a position, or the `last` entries, and then what comes, each as `tell` puts it.
+
+    Raises what reading raises, before anything is answered.
+    """
+    first = await memory.recorded(after, limit=last if after is None else PAGE, **chosen)
+    complete = after is None or len(first.entries) < PAGE
+    told = _told(memory, line, tell, chosen, first, complete=complete)
+    return EventStream(told, stop=line.stop, patience=line.streams.patience)
+
+
+async def _told(
+    memory: AsyncRemembrancer,
+    line: Line,
+    tell: Callable[[Recorded], str],
+    chosen: Chosen,
+    stretch: Stretch,
+    *,
+    complete: bool,
+) -> AsyncGenerator[str, None]:
+    """`complete`: there was nothing more when the first stretch was read."""
+    now = asyncio.get_running_loop().time
+    heartbeat = line.streams.heartbeat
+    told_at = looked_at = now()
+    yield RETRY
+    try:
+        while True:
+            for one in stretch.entries:
+                yield tell(one)
+                told_at = now()
+                if told_at - looked_at >= heartbeat:
+                    await line.asked_again()
+                    looked_at = now()
+            position = stretch.position
+            if complete:
+                wait = max(_SHORTEST_WAIT, min(told_at, looked_at) + heartbeat - now())
+                await memory.wait_recorded(position, within=timedelta(seconds=wait))
+            if now() - looked_at >= heartbeat:
+                await line.asked_again()
+                looked_at = now()
+            if now() - told_at >= heartbeat:
+                # Also where all that came was left out: whoever comes again need not look through it again.
+                yield seen(position)
+                told_at = now()
+            stretch = await memory.recorded(position, limit=PAGE, **chosen)
+            complete = len(stretch.entries) < PAGE
+    except HTTPException as error:
+        yield comment(str(error.detail))
+    except RemembrancerError as error:  # it comes again behind what it was told last
+        yield comment(error.code)

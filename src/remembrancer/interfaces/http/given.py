@@ -1,0 +1,84 @@
+"""The types of what clients send: strict where JSON could be taken for something else, and said so in the document."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Final
+from uuid import UUID
+
+from fastapi import Path, Query
+from pydantic import BeforeValidator, Field, JsonValue, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from remembrancer.domain.memory import Tier
+from remembrancer.domain.scope import Reach, Visibility
+from remembrancer.domain.validation import (
+    MAX_NAME_CHARS,
+    MAX_TAGS,
+    MAX_TEXT_BYTES,
+    MAX_TITLE_CHARS,
+    parse_moment,
+)
+from remembrancer.errors import InvalidInput
+from remembrancer.facade import MAX_LISTED
+from remembrancer.presets.spec import MAX_LIMIT
+
+MAX_WHOLE: Final = 2**63 - 1
+SLUG: Final = r"^[a-z0-9][a-z0-9_.\-]{0,99}$"
+MAX_TAG_CHARS: Final = 100
+
+
+def _moment(value: object) -> datetime:
+    """Only the text of a time: a bare number, which pydantic takes for seconds since 1970, is most likely a mistake."""
+    allowed = "an ISO 8601 time with a UTC offset, such as 2026-03-04T09:00:00Z"
+    if not isinstance(value, str):
+        raise PydanticCustomError("moment", allowed)
+    try:
+        return parse_moment("time", value)
+    except InvalidInput as error:
+        raise PydanticCustomError("moment", "{allowed}", {"allowed": error.allowed}) from None
+
+
+Moment = Annotated[
+    datetime,
+    BeforeValidator(_moment),
+    WithJsonSchema({"type": "string", "format": "date-time", "examples": ["2026-03-04T09:00:00Z"]}),
+]
+Text = Annotated[str, Field(min_length=1, max_length=MAX_TEXT_BYTES)]
+"""Of at most 64 KiB as UTF-8, which the memory checks; no more characters than that in any case."""
+Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_CHARS)]
+Title = Annotated[str, Field(min_length=1, max_length=MAX_TITLE_CHARS)]
+Slug = Annotated[str, Field(pattern=SLUG)]
+Tags = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=MAX_TAG_CHARS)]],
+    Field(max_length=MAX_TAGS),
+]
+Json = dict[str, JsonValue]
+JsonOfScalars = dict[str, Annotated[str | int | float | bool | None, Field(union_mode="smart")]]
+Flag = Annotated[bool, Field(strict=True)]
+Fraction = Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)]
+Importance = Annotated[int, Field(strict=True, ge=1, le=10)]
+Revision = Annotated[int, Field(strict=True, ge=1, le=MAX_WHOLE)]
+Hits = Annotated[int, Field(strict=True, ge=1, le=MAX_LIMIT)]
+Listed = Annotated[int, Field(strict=True, ge=1, le=MAX_LISTED)]
+
+MemoryId = Annotated[UUID, Path(description="The memory's id.", examples=["01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f"])]
+EventId = Annotated[UUID, Path(description="The entry's id.", examples=["01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f"])]
+Limit = Annotated[int, Query(ge=1, le=MAX_LISTED, description="How many at most.")]
+After = Annotated[str | None, Query(description="The `next` of the page before: go on behind it.")]
+Since = Annotated[Moment | None, Query(description="Only what happened at that time or later.")]
+Until = Annotated[Moment | None, Query(description="Only what happened before that time.")]
+AsOf = Annotated[Moment | None, Query(description="As it was believed at that time; now, if not given.")]
+Kinds = Annotated[list[Slug] | None, Query(description="Only of these kinds; repeat it for several, any of them.")]
+Tiers = Annotated[list[Tier] | None, Query(description="Only of these tiers; repeat it for several.")]
+WithTags = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=MAX_TAG_CHARS)]] | None,
+    Query(description="Only with this tag; repeat it for several, all of them."),
+]
+Source = Annotated[Name | None, Query(description="Only from this source.")]
+InSession = Annotated[Name | None, Query(description="Only what belongs to this session.")]
+Visibilities = Annotated[
+    list[Visibility] | None, Query(description="Only what is visible so far; repeat it for several.")
+]
+HowFar = Annotated[Reach | None, Query(description="How far to look; if not given, as far as the role does.")]
+Crew = Annotated[Name | None, Query(description="The crew within the project.")]

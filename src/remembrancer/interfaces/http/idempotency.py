@@ -1,0 +1,181 @@
+"""Requests that may be sent again: under an `Idempotency-Key` what writes is done once, however often it is asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Coroutine
+from datetime import timedelta
+from hashlib import sha256
+from http import HTTPStatus
+from typing import Annotated, Any, Final
+
+from fastapi import Depends, HTTPException, Request, Response
+from fastapi.dependencies.models import Dependant
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+
+from remembrancer.domain.reply import Claim, Claimed, Reply, UnderWay, Unkept
+from remembrancer.errors import Conflict, InvalidInput, RemembrancerError, StoreUnavailable
+from remembrancer.interfaces.http import problems
+from remembrancer.interfaces.http.access import Visitor
+
+HEADER: Final = "Idempotency-Key"
+REPLAYED: Final = "Idempotency-Replayed"
+_SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+_KEY: Final = re.compile(r"[!-~](?:[ -~]{0,198}[!-~])?")
+_ALLOWED: Final = "1 to 200 printable ASCII characters without outer blanks"
+_NEVER: Final = timedelta(days=36_500)
+"""A request that cannot simply be done again is never taken for one that was broken off: nobody knows what it did."""
+_PARAMETER: Final = {
+    "name": HEADER,
+    "in": "header",
+    "required": False,
+    "description": (
+        "A name of your own for this request. Sent again with the same one within 24 hours, it is not done again: it "
+        f"is answered as it was, with `{REPLAYED}: true`."
+    ),
+    "schema": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[!-~]([ -~]*[!-~])?$"},
+    "example": "checkout-42-deploy-failed",
+}
+_ANSWERS: Final[dict[int | str, dict[str, Any]]] = {
+    status: {"model": problems.ProblemOut, "description": description}
+    for status, description in {
+        408: "It took too long to arrive",
+        409: f"Something stands in the way: what is there, or another request with the same `{HEADER}`",
+        413: "The body is too large",
+        415: "The body is not JSON",
+    }.items()
+}
+
+_Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+
+
+async def _written_key(request: Request) -> str | None:
+    return request.scope.get("remembrancer.written_key")
+
+
+WrittenKey = Annotated[str | None, Depends(_written_key)]
+"""What a handler writes under where the body names no key: it follows from the `Idempotency-Key`, None without one.
+
+For events and memories, which are there once for each key. A handler that takes it promises to write under it (under
+`KEY:0`, `KEY:1` … what is several): so if the first try got no answer, it is simply run again.
+"""
+
+
+class RepeatableRoute(APIRoute):
+    """A route that may write. Its answers must have a body of their own: none may be a stream."""
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **described: Any) -> None:
+        methods: set[str] = {method.upper() for method in described.get("methods") or ["GET"]}
+        self._writes = bool(methods - _SAFE)
+        if self._writes:
+            extra: dict[str, Any] = described.get("openapi_extra") or {}
+            parameters = [_PARAMETER, *extra.get("parameters", [])]
+            described["openapi_extra"] = {**extra, "parameters": parameters}
+            described["responses"] = {**_ANSWERS, **(described.get("responses") or {})}
+        super().__init__(path, endpoint, **described)
+
+    def get_route_handler(self) -> _Handler:
+        handle = super().get_route_handler()
+        if not self._writes:
+            return handle
+        may_run_again = _takes_key(self.dependant)
+
+        async def once(request: Request) -> Response:
+            name = request.headers.get(HEADER)
+            if name is None:
+                return await handle(request)
+            if not _KEY.fullmatch(name):
+                raise InvalidInput(HEADER, name, _ALLOWED)
+            visitor = request.scope.get("remembrancer.visitor")
+            if not isinstance(visitor, Visitor):  # it has no key, or none that is valid: the handler says which
+                return await handle(request)
+            request.scope["remembrancer.written_key"] = _written(visitor, name)
+            return await _once(request, visitor, name, handle, may_run_again=may_run_again)
+
+        return once
+
+
+async def _once(request: Request, visitor: Visitor, name: str, handle: _Handler, *, may_run_again: bool) -> Response:
+    # Two keys to a workspace do not meet: neither is told what the other was answered.
+    key = f"{visitor.name}:{name}"
+    try:
+        outcome = await visitor.memory.claim_request(key, await _fingerprint(request, visitor), longest=_NEVER)
+    except Conflict as error:
+        raise Conflict(f"{HEADER}: {name!r} was used with another request") from error
+    match outcome:
+        case Reply():
+            return Response(outcome.body, outcome.status, headers={REPLAYED: "true"}, media_type=outcome.media_type)
+        case Claimed(claim):
+            return await _claimed(request, visitor, claim, handle)
+        case UnderWay(claim) if may_run_again:  # beside the first try too: what both write is there once
+            return await _claimed(request, visitor, claim, handle)
+        case UnderWay():
+            detail = f"{HEADER}: the first try is still under way, or its outcome is not known"
+            return problems.problem("conflict", HTTPStatus.CONFLICT, detail)
+        case Unkept(status):
+            if may_run_again:
+                return await handle(request)
+            detail = f"{HEADER}: it was done and answered {status}; the answer was too long to be kept"
+            return problems.problem("conflict", HTTPStatus.CONFLICT, detail)
+
+
+async def _claimed(request: Request, visitor: Visitor, claim: Claim, handle: _Handler) -> Response:
+    """Do it. A request that was refused did nothing, and its key is new again; whatever else goes wrong, what it did is
+    not known, and the claim stays.
+    """
+    try:
+        return await _answered(request, visitor, claim, handle)
+    except (RemembrancerError, RequestValidationError):
+        await _released(visitor, claim)
+        raise
+    except HTTPException as error:
+        if error.status_code < HTTPStatus.INTERNAL_SERVER_ERROR:
+            await _released(visitor, claim)
+        raise
+
+
+async def _answered(request: Request, visitor: Visitor, claim: Claim, handle: _Handler) -> Response:
+    response = await handle(request)
+    if response.status_code >= HTTPStatus.BAD_REQUEST:
+        await _released(visitor, claim)
+        return response
+    media_type = response.headers.get("content-type", "application/octet-stream")
+    reply = Reply(response.status_code, bytes(response.body), media_type)
+    await _kept(visitor.memory.answer_request(claim, reply))
+    return response
+
+
+async def _released(visitor: Visitor, claim: Claim) -> None:
+    await _kept(visitor.memory.release_request(claim))
+
+
+async def _kept(note: Awaitable[None]) -> None:
+    """What was done is done, and is answered: that it could not be noted shows when it is sent again, and only then."""
+    try:
+        await note
+    except StoreUnavailable:
+        return
+
+
+async def _fingerprint(request: Request, visitor: Visitor) -> bytes:
+    """The SHA-256 of what is asked for: each part with its length before it, so that none runs into the next."""
+    told = sha256()
+    for part in (
+        visitor.memory.scope.workspace.encode(),
+        request.method.encode(),
+        request.scope["path"].encode("utf-8", "surrogatepass"),
+        request.scope["query_string"],
+        await request.body(),
+    ):
+        told.update(len(part).to_bytes(8, "big"))
+        told.update(part)
+    return told.digest()
+
+
+def _written(visitor: Visitor, name: str) -> str:
+    return f"idem:{sha256(f'{visitor.name}:{name}'.encode()).hexdigest()}"
+
+
+def _takes_key(dependant: Dependant) -> bool:
+    return dependant.call is _written_key or any(_takes_key(inner) for inner in dependant.dependencies)

@@ -1,0 +1,65 @@
+"""How much a request may bring, and as what."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Final
+
+from fastapi import HTTPException
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from remembrancer.interfaces.http import problems
+
+MAX_BODY_BYTES: Final = 8 << 20
+"""Of a request's body, a batch of events above all."""
+_TOO_LARGE: Final = f"a request's body may have {MAX_BODY_BYTES:,} bytes at most"
+_JSON_ONLY: Final = ("/v1/", "/api/")
+"""Below these, bodies are JSON. A form, which a page of any other site can have a browser send, is none."""
+
+
+class BodyLimits:
+    """Refuses what is too large, by what its headers say and by counting, and what is not JSON where JSON is read."""
+
+    def __init__(self, app: ASGIApp, *, max_bytes: int = MAX_BODY_BYTES) -> None:
+        self._app = app
+        self._max_bytes = max_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        length = headers.get("content-length", "")
+        if length.isdecimal() and int(length) > self._max_bytes:
+            await problems.problem("content_too_large", HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _TOO_LARGE)(
+                scope, receive, send
+            )
+            return
+        if scope["path"].startswith(_JSON_ONLY) and not _may_be_json(headers):
+            detail = "Content-Type: a body is read as application/json only"
+            await problems.problem("unsupported_media_type", HTTPStatus.UNSUPPORTED_MEDIA_TYPE, detail)(
+                scope, receive, send
+            )
+            return
+        read = 0
+
+        async def counted() -> Message:
+            nonlocal read
+            message = await receive()
+            if message["type"] == "http.request":
+                read += len(message.get("body", b""))
+                if read > self._max_bytes:
+                    raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _TOO_LARGE)
+            return message
+
+        await self._app(scope, counted, send)
+
+
+def _may_be_json(headers: Headers) -> bool:
+    """Whether there is no body, or one that says it is JSON."""
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if not kind:
+        return headers.get("content-length", "0") == "0" and "transfer-encoding" not in headers
+    main, _, sub = kind.partition("/")
+    return main == "application" and (sub == "json" or sub.endswith("+json"))

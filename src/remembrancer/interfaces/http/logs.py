@@ -1,0 +1,138 @@
+"""One line for each request: who, what, how long, what came of it. Never what was said, asked or answered."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any, Final, TextIO, TypedDict
+from uuid import uuid4
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from remembrancer.interfaces.http.access import Visitor
+from remembrancer.interfaces.http.route_name import route_of
+
+LOGGER: Final = "remembrancer.server"
+REQUEST_ID: Final = "X-Request-Id"
+_SANE_ID: Final = re.compile(r"[\w.:/+=@-]{1,128}", re.ASCII)
+_BROKEN_OFF: Final = 499
+"""Of a request that was given up before it had an answer, as proxies write it."""
+
+_log = logging.getLogger(LOGGER)
+
+
+class Line(TypedDict):
+    """A request, as its line tells it. `ms` from its first byte to the answer's last; `bytes` of the answer's body."""
+
+    request_id: str
+    method: str
+    route: str
+    status: int
+    ms: float
+    bytes: int
+    visitor: str | None
+
+
+class RequestLog:
+    """Outermost: names each request, by the `X-Request-Id` that it came with or one of its own, and logs its end."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        given = Headers(scope=scope).get(REQUEST_ID, "")
+        request_id = given if _SANE_ID.fullmatch(given) else uuid4().hex
+        began = time.perf_counter()
+        status, sent = _BROKEN_OFF, 0
+
+        async def told(message: Message) -> None:
+            nonlocal status, sent
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                MutableHeaders(scope=message)[REQUEST_ID] = request_id
+            else:
+                sent += len(message.get("body", b""))
+            await send(message)
+
+        try:
+            await self._app(scope, receive, told)
+        finally:
+            visitor = scope.get("remembrancer.visitor")
+            line = Line(
+                request_id=request_id,
+                method=scope["method"],
+                route=route_of(scope),
+                status=status,
+                ms=round((time.perf_counter() - began) * 1000, 1),
+                bytes=sent,
+                visitor=visitor.name if isinstance(visitor, Visitor) else None,
+            )
+            level = logging.ERROR if status >= 500 else logging.INFO
+            _log.log(level, "%s %s %d", line["method"], line["route"], status, extra={"request": line})
+
+
+class JsonLines(logging.Formatter):
+    """A record as one JSON object: `time`, `level`, and either a request's line or `logger` and `message`."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        head = {"time": _time(record).isoformat(timespec="milliseconds"), "level": record.levelname.lower()}
+        request = _request(record)
+        if request is not None:
+            return json.dumps({**head, **request})
+        body: dict[str, Any] = {**head, "logger": record.name, "message": record.getMessage()}
+        if record.exc_info:
+            body["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(body)
+
+
+class ReadableLines(logging.Formatter):
+    """A record for a person at a terminal, who must not be sent anything that steers it."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        at = _time(record).astimezone().strftime("%H:%M:%S")
+        request = _request(record)
+        if request is None:
+            message = "".join(one if one.isprintable() else " " for one in record.getMessage())
+            line = f"{at} {record.levelname.lower()}: {message}"
+            return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+        told = f"{request['method']} {request['route']} {request['status']}"
+        return f"{at} {told} {request['ms']:.1f} ms, {request['bytes']:,} bytes, {request['visitor'] or '-'}"
+
+
+@contextmanager
+def write_to(stream: TextIO, *, readable: bool) -> Generator[None, None, None]:
+    """Have what the memory and its server log written there, as JSON unless it is for a person to read."""
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(ReadableLines() if readable else JsonLines())
+    ours, theirs = logging.getLogger("remembrancer"), logging.getLogger("uvicorn.error")
+    before = {logger: (logger.level, logger.propagate) for logger in (ours, theirs, _log)}
+    _log.setLevel(logging.INFO)
+    theirs.setLevel(logging.WARNING)
+    for logger in (ours, theirs):
+        logger.addHandler(handler)
+        logger.propagate = False
+    try:
+        yield
+    finally:
+        for logger in (ours, theirs):
+            logger.removeHandler(handler)
+        for logger, (level, propagates) in before.items():
+            logger.setLevel(level)
+            logger.propagate = propagates
+
+
+def _time(record: logging.LogRecord) -> datetime:
+    return datetime.fromtimestamp(record.created, UTC)
+
+
+def _request(record: logging.LogRecord) -> Line | None:
+    return record.__dict__.get("request")

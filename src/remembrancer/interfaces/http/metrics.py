@@ -1,0 +1,125 @@
+"""Numbers for Prometheus: how many requests, how long they and the stages of recall took. Nothing of what they said."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Depends, Request, Response
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from remembrancer.domain.recall import Recall
+from remembrancer.interfaces.http.access import Visitor, visitor
+from remembrancer.interfaces.http.route_name import route_of
+
+_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+
+
+class Metrics:
+    """Those of one app, in a registry of its own."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.requests = Counter(
+            "remembrancer_http_requests",
+            "Requests that were answered.",
+            ("method", "route", "status"),
+            registry=self.registry,
+        )
+        self.seconds = Histogram(
+            "remembrancer_http_request_seconds",
+            "From a request's first byte to its answer's last.",
+            ("method", "route"),
+            buckets=_SECONDS,
+            registry=self.registry,
+        )
+        self.under_way = Gauge(
+            "remembrancer_http_requests_under_way", "Requests that are being answered.", registry=self.registry
+        )
+        self.streams = Gauge("remembrancer_streams", "Streams of events that are open.", registry=self.registry)
+        self.rate_limited = Counter(
+            "remembrancer_rate_limited",
+            "Requests that came too often: of a key, of an address without one, with keys that are none (failed).",
+            ("whose",),
+            registry=self.registry,
+        )
+        self.recall_seconds = Histogram(
+            "remembrancer_recall_seconds", "A whole recall.", buckets=_SECONDS, registry=self.registry
+        )
+        self.stage_seconds = Histogram(
+            "remembrancer_recall_stage_seconds",
+            "Each stage of a recall.",
+            ("stage",),
+            buckets=_SECONDS,
+            registry=self.registry,
+        )
+        self.hits = Histogram(
+            "remembrancer_recall_hits",
+            "How many memories a recall answered with.",
+            buckets=(0, 1, 2, 5, 10, 20, 50, 100, 200),
+            registry=self.registry,
+        )
+        self.degraded = Counter(
+            "remembrancer_recalls_degraded",
+            "Recalls that had to do without something, by what it was.",
+            ("without",),
+            registry=self.registry,
+        )
+
+    def recalled(self, recall: Recall) -> None:
+        """Count a recall, and how long its stages took."""
+        for stage, took in recall.timings.items():
+            self.stage_seconds.labels(stage).observe(took.total_seconds())
+        self.recall_seconds.observe(sum(took.total_seconds() for took in recall.timings.values()))
+        self.hits.observe(len(recall))
+        for without in recall.degraded:
+            self.degraded.labels(without).inc()
+
+
+class Measured:
+    """Counts each request, by the route that took it."""
+
+    def __init__(self, app: ASGIApp, *, metrics: Metrics) -> None:
+        self._app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        status = 0
+
+        async def noted(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        began = time.perf_counter()
+        try:
+            with self._metrics.under_way.track_inprogress():
+                await self._app(scope, receive, noted)
+        finally:
+            method = scope["method"] if scope["method"] in _METHODS else "other"
+            route = route_of(scope)
+            self._metrics.requests.labels(method, route, str(status) if status else "none").inc()
+            self._metrics.seconds.labels(method, route).observe(time.perf_counter() - began)
+
+
+router = APIRouter(tags=["operation"])
+
+
+@router.get(
+    "/metrics",
+    summary="What is measured",
+    operation_id="metrics",
+    response_class=Response,
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "Prometheus' text"}},
+)
+async def metrics(request: Request, _: Annotated[Visitor, Depends(visitor)]) -> Response:
+    """Counters and histograms of this server in Prometheus' text format, for any key."""
+    measured: Metrics = request.app.state.metrics
+    return Response(generate_latest(measured.registry), media_type=CONTENT_TYPE_PLAIN_0_0_4)

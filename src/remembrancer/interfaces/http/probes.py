@@ -1,0 +1,94 @@
+"""What a supervisor asks: is the server alive, and may it be sent work. Nobody needs a key, and nothing is told of what
+is remembered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from http import HTTPStatus
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Depends, Request, Response
+
+import remembrancer
+from remembrancer.engine.inspect import SearchMode
+from remembrancer.errors import StoreUnavailable
+from remembrancer.facade import AsyncRemembrancer
+from remembrancer.interfaces.http.embedder_watch import EmbedderWatch
+from remembrancer.interfaces.wire_probes import AliveOut, ReadyOut
+from remembrancer.jobs.stop import Stop
+
+PATIENCE_SECONDS: Final = 2.0
+"""So long a probe waits for the store."""
+
+router = APIRouter(tags=["probes"], generate_unique_id_function=lambda route: route.name)
+
+
+def _memory(request: Request) -> AsyncRemembrancer:
+    return request.app.state.memory
+
+
+def _stop(request: Request) -> Stop:
+    return request.app.state.stop
+
+
+def _watch(request: Request) -> EmbedderWatch:
+    return request.app.state.embedder_watch
+
+
+Memory = Annotated[AsyncRemembrancer, Depends(_memory)]
+
+
+@router.get(
+    "/healthz",
+    summary="Is it alive?",
+    responses={503: {"model": AliveOut, "description": "The store does not answer."}},
+)
+async def healthz(memory: Memory, watch: Annotated[EmbedderWatch, Depends(_watch)], response: Response) -> AliveOut:
+    """200 while the server lives and its store can be read, however degraded recall is; 503 otherwise.
+
+    The embedder is asked every 30 s at most, and for everybody.
+    """
+    state = await watch.state()
+    degraded: dict[str, str] = {}
+    if state.mode is not SearchMode.VECTOR:
+        degraded["dense"] = state.detail
+    trouble = await _trouble(memory, writing=False)
+    if trouble:
+        response.status_code = HTTPStatus.SERVICE_UNAVAILABLE
+        degraded["store"] = trouble
+    return AliveOut(
+        status="unavailable" if trouble else "ok",
+        version=remembrancer.__version__,
+        episodic=state.mode,
+        episodic_error=state.detail if state.mode is SearchMode.VECTOR_DEGRADED else None,
+        degraded=degraded,
+    )
+
+
+@router.get(
+    "/readyz",
+    summary="May it be sent work?",
+    responses={503: {"model": ReadyOut, "description": "Not now: `reasons` says why."}},
+)
+async def readyz(memory: Memory, stop: Annotated[Stop, Depends(_stop)], response: Response) -> ReadyOut:
+    """200 when the store can be read and written and the server is not stopping; 503 with the reasons otherwise."""
+    reasons = ["the server is stopping"] if stop.is_set() else []
+    trouble = await _trouble(memory, writing=True)
+    if trouble:
+        reasons.append(trouble)
+    if reasons:
+        response.status_code = HTTPStatus.SERVICE_UNAVAILABLE
+    return ReadyOut(status="not ready" if reasons else "ready", reasons=reasons)
+
+
+async def _trouble(memory: AsyncRemembrancer, *, writing: bool) -> str:
+    """Why the store cannot be used; empty: it can."""
+    try:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            await (memory.ready() if writing else memory.has_keys())
+    except TimeoutError:
+        return f"the store was not {'writable' if writing else 'readable'} within {PATIENCE_SECONDS:g} s"
+    except StoreUnavailable as error:
+        return str(error)
+    return ""

@@ -1,0 +1,178 @@
+"""How often who asks may ask: a bucket of tokens for each key, and for each address that shows a key which is none."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from datetime import timedelta
+from hashlib import sha256
+from http import HTTPStatus
+from typing import Final
+
+from fastapi import HTTPException
+from fastapi.security.utils import get_authorization_scheme_param
+from starlette.datastructures import MutableHeaders
+from starlette.requests import HTTPConnection
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from remembrancer.errors import RemembrancerError
+from remembrancer.interfaces.http import problems
+from remembrancer.interfaces.http.access import COOKIE, Gate, Visitor
+from remembrancer.interfaces.http.metrics import Metrics
+from remembrancer.interfaces.http.shift import Shift
+from remembrancer.policies.token_bucket import Bucket, Taken, TokenRate, filled, full, take
+
+MAX_BUCKETS: Final = 10_000
+"""Of those who asked last; who is forgotten begins with a full one."""
+BURST: Final = timedelta(seconds=2)
+"""A bucket holds what the rate gives in this time, and no less than `MIN_BURST`."""
+MIN_BURST: Final = 10.0
+FAILURES: Final = TokenRate(per_second=0.5, burst=20)
+"""Keys that are none, of one address."""
+UNCOUNTED: Final = ("/healthz", "/readyz", "/assets/")
+
+Stopwatch = Callable[[], float]
+
+
+def rate_of(requests_per_second: float) -> TokenRate | None:
+    """That of a key; None for 0: any number."""
+    if not requests_per_second:
+        return None
+    return TokenRate(requests_per_second, max(MIN_BURST, requests_per_second * BURST.total_seconds()))
+
+
+class Buckets:
+    """A bucket for each name, of those that were asked for last."""
+
+    def __init__(self, rate: TokenRate, stopwatch: Stopwatch, *, most: int = MAX_BUCKETS) -> None:
+        self.rate = rate
+        self._stopwatch = stopwatch
+        self._most = most
+        self._buckets: OrderedDict[str, Bucket] = OrderedDict()
+
+    def take(self, name: str) -> Taken:
+        at = timedelta(seconds=self._stopwatch())
+        taken = take(self._buckets.get(name) or full(self.rate, at), self.rate, at)
+        self._buckets[name] = taken.bucket
+        self._buckets.move_to_end(name)
+        if len(self._buckets) > self._most:
+            self._buckets.popitem(last=False)
+        return taken
+
+    def is_empty(self, name: str) -> bool:
+        """Whether there is no token for that name now."""
+        bucket = self._buckets.get(name)
+        return bucket is not None and filled(bucket, self.rate, timedelta(seconds=self._stopwatch())).tokens < 1
+
+    def __len__(self) -> int:
+        return len(self._buckets)
+
+
+class RateLimit:
+    """Finds out who asks, once for all that comes after, and refuses who asks too often.
+
+    Who is not let in is left to the route, which may be open to everybody; but an address that has shown too many keys
+    which are none is refused before another is looked at, unless that one was good before.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        gate: Gate,
+        requests_per_second: float,
+        metrics: Metrics,
+        shift: Shift,
+        stopwatch: Stopwatch = time.monotonic,
+    ) -> None:
+        self._app = app
+        self._gate = gate
+        self._metrics = metrics
+        self._shift = shift
+        rate = rate_of(requests_per_second)
+        # Apart: however many addresses come, no key's bucket is forgotten for them.
+        self._keys = None if rate is None else Buckets(rate, stopwatch)
+        self._addresses = None if rate is None else Buckets(rate, stopwatch)
+        self._failures = Buckets(FAILURES, stopwatch)
+        self._good: OrderedDict[bytes, None] = OrderedDict()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"].startswith(UNCOUNTED):
+            await self._app(scope, receive, send)
+            return
+        connection = HTTPConnection(scope)
+        address = "" if connection.client is None else connection.client.host
+        bearer = _bearer(connection)
+        token = bearer or connection.cookies.get(COOKIE)
+        if token and self._failures.is_empty(address) and _digest(token) not in self._good:
+            refused = self._failures.take(address)
+            await self._refuse(scope, receive, send, "failed", refused.wait, FAILURES)
+            return
+        visitor = await self._visitor(connection, bearer)
+        if visitor is not None:
+            scope["remembrancer.visitor"] = visitor
+            self._shift.call_in(visitor.memory)
+        if token:
+            self._note(token, address, good=visitor is not None)
+        buckets, name = (self._addresses, address) if visitor is None else (self._keys, visitor.name)
+        if buckets is None:
+            await self._app(scope, receive, send)
+            return
+        taken = buckets.take(name)
+        if not taken.is_given:
+            await self._refuse(scope, receive, send, "key" if visitor else "address", taken.wait, buckets.rate)
+            return
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(_told(taken.bucket, buckets.rate))
+            await send(message)
+
+        await self._app(scope, receive, with_headers)
+
+    async def _visitor(self, connection: HTTPConnection, bearer: str | None) -> Visitor | None:
+        try:
+            return await self._gate.visitor(connection, bearer)
+        except (HTTPException, RemembrancerError):
+            return None  # where a route needs to know who asks, it finds the same, and answers so
+
+    def _note(self, token: str, address: str, *, good: bool) -> None:
+        """Remember of a key that it was good, or of an address that it showed one that was not."""
+        if not good:
+            self._failures.take(address)
+            return
+        self._good[_digest(token)] = None
+        self._good.move_to_end(_digest(token))
+        if len(self._good) > MAX_BUCKETS:
+            self._good.popitem(last=False)
+
+    async def _refuse(
+        self, scope: Scope, receive: Receive, send: Send, whose: str, wait: timedelta, rate: TokenRate
+    ) -> None:
+        self._metrics.rate_limited.labels(whose).inc()
+        seconds = max(1, math.ceil(wait.total_seconds()))
+        what = "keys that are not valid here" if whose == "failed" else "requests"
+        detail = f"too many {what}: ask again in {seconds} s; {rate.per_second:g} a second are taken in the long run"
+        headers = {"Retry-After": str(seconds), **_told(Bucket(0, timedelta()), rate)}
+        response = problems.problem("too_many_requests", HTTPStatus.TOO_MANY_REQUESTS, detail, headers=headers)
+        await response(scope, receive, send)
+
+
+def _bearer(connection: HTTPConnection) -> str | None:
+    scheme, token = get_authorization_scheme_param(connection.headers.get("authorization"))
+    return token if scheme.lower() == "bearer" and token else None
+
+
+def _digest(token: str) -> bytes:
+    return sha256(token.encode("utf-8", "surrogatepass")).digest()
+
+
+def _told(bucket: Bucket, rate: TokenRate) -> dict[str, str]:
+    """The fields of draft-ietf-httpapi-ratelimit-headers: the quota, and what is left of it."""
+    window = max(1, math.ceil(rate.burst / rate.per_second))
+    return {
+        "RateLimit-Policy": f'"requests";q={math.floor(rate.burst)};w={window}',
+        "RateLimit": f'"requests";r={math.floor(bucket.tokens)}',
+    }

@@ -1,0 +1,42 @@
+"""The keys to the workspace of the key that asks."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from http import HTTPStatus
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import Path
+
+from remembrancer.interfaces.http.access import Administering
+from remembrancer.interfaces.http.bodies import KeyIn
+from remembrancer.interfaces.http.v1 import MISSING, router_of
+from remembrancer.interfaces.wire_keys import KeyOut, KeysOut, NewKeyOut
+
+router = router_of("keys")
+
+KeyId = Annotated[UUID, Path(description="The key's id.", examples=["01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f"])]
+
+
+@router.post("/v1/keys", status_code=HTTPStatus.CREATED, summary="Make a key")
+async def create_key(memory: Administering, body: KeyIn) -> NewKeyOut:
+    """Make a key to this workspace and no other. Its `token` is told in this answer and never again: only its SHA-256
+    is kept.
+    """
+    lasting = None if body.expires_in is None else timedelta(seconds=body.expires_in)
+    return NewKeyOut.of(await memory.create_key(body.name, body.right, lasting), now=memory.now)
+
+
+@router.get("/v1/keys", summary="List the keys")
+async def keys(memory: Administering) -> KeysOut:
+    """The keys to this workspace, newest first, also those that have expired or are revoked; no token, for none is
+    kept.
+    """
+    return KeysOut.of(await memory.keys(), now=memory.now)
+
+
+@router.delete("/v1/keys/{key_id}", summary="Revoke a key", responses=MISSING)
+async def revoke_key(memory: Administering, key_id: KeyId) -> KeyOut:
+    """Let it open nothing any more, from the next request on."""
+    return KeyOut.of(await memory.revoke_key(key_id), now=memory.now)

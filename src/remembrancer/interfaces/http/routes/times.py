@@ -1,0 +1,44 @@
+"""Memories by time: what happened in its order, and what will fade."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Annotated
+
+from fastapi import Query
+
+from remembrancer.interfaces.http.access import Reading
+from remembrancer.interfaces.http.given import InSession, Kinds, Limit, Since, Until
+from remembrancer.interfaces.http.v1 import router_of
+from remembrancer.interfaces.wire import MemoriesOut, OutlooksOut
+
+router = router_of("time")
+
+
+@router.get("/v1/timeline", summary="Tell what happened")
+async def timeline(
+    memory: Reading,
+    since: Since = None,
+    until: Until = None,
+    limit: Limit = 100,
+    kinds: Kinds = None,
+    in_session: InSession = None,
+) -> MemoriesOut:
+    """Current memories of a stretch of time, oldest first. `kinds=episode` tells it episode by episode."""
+    return MemoriesOut.of(await memory.timeline(since, until, limit=limit, kinds=kinds, session=in_session))
+
+
+@router.get("/v1/fading", summary="List what will fade soon")
+async def fading(
+    memory: Reading,
+    limit: Limit = 20,
+    days: Annotated[float, Query(gt=0, le=36_500, description="Within so many days.")] = 30,
+) -> OutlooksOut:
+    """Current memories that have not faded and will within that time, if nothing else happens; soonest first."""
+    return OutlooksOut.of(await memory.fading(limit=limit, within=timedelta(days=days)))
+
+
+@router.get("/v1/decay", summary="List memories by their strength")
+async def decay(memory: Reading, limit: Limit = 20) -> OutlooksOut:
+    """Current memories, weakest first, each with when it falls below what counts as faded."""
+    return OutlooksOut.of(await memory.decay(limit=limit))

@@ -1,0 +1,60 @@
+"""The jobs that run beside the server: those of each workspace that it has been asked for."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from types import TracebackType
+from typing import Final, Self
+
+from remembrancer.domain.job import Job
+from remembrancer.facade import AsyncRemembrancer
+from remembrancer.jobs.reports import BrokenOff, Report
+from remembrancer.jobs.stop import Stop
+
+GRACE_SECONDS: Final = 30.0
+"""So long a run under way may go on once the server is asked to stop; it loses nothing that was written."""
+
+_log = logging.getLogger("remembrancer.server")
+
+
+class Shift:
+    """Works from when it is entered until `stop` is set: for the server's own workspace, and for others from when they
+    are first asked for.
+    """
+
+    def __init__(self, memory: AsyncRemembrancer, stop: Stop) -> None:
+        self._memory = memory
+        self._stop = stop
+        self._workers: dict[str, asyncio.Task[None]] = {}
+        self._open = False
+
+    def call_in(self, memory: AsyncRemembrancer) -> None:
+        """See that somebody works for the workspace of `memory`; without effect before the shift and after it."""
+        workspace = memory.scope.workspace
+        if self._open and workspace not in self._workers:
+            work = memory.of_workspace(workspace).work(self._stop, on_run=_tell)
+            self._workers[workspace] = asyncio.create_task(work, name=f"remembrancer-worker {workspace}")
+
+    async def __aenter__(self) -> Self:
+        self._open = True
+        self.call_in(self._memory)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open = False
+        self._stop.set()
+        if not self._workers:
+            return
+        _, late = await asyncio.wait(self._workers.values(), timeout=GRACE_SECONDS)
+        for worker in late:
+            worker.cancel()
+        await asyncio.gather(*self._workers.values(), return_exceptions=True)
+
+
+def _tell(job: Job, report: Report) -> None:
+    """Of a job that broke off. What others did, `jobs` tells; and why this one did, which may quote a memory."""
+    if isinstance(report, BrokenOff):
+        _log.warning("the job %s broke off; `remembrancer jobs` says why", job.value)

@@ -1,0 +1,148 @@
+"""Server-sent events: how they are written, how many clients there may be, and when one is given up.
+
+Nothing is kept for a client. What it is told next is read when it has taken what it was told before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncGenerator, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Final
+
+from fastapi import HTTPException
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from remembrancer.jobs.stop import Stop
+
+MEDIA_TYPE: Final = "text/event-stream"
+RETRY: Final = "retry: 1000\n\n"
+"""Milliseconds after which a client that was cut off comes again."""
+FAREWELL_SECONDS: Final = 1.0
+"""How long a client that is told of the end may take to hear of it."""
+
+
+@dataclass(slots=True)
+class Streams:
+    """The streams that are open now. `at_most` of them, `of_one` of one key.
+
+    `heartbeat`: seconds after which a client to whom nothing was said is told so, and its key is looked at again.
+    `patience`: seconds in which a client must take what it is told; then it is given up.
+    """
+
+    at_most: int = 256
+    of_one: int = 64
+    heartbeat: float = 15.0
+    patience: float = 60.0
+    _open: Counter[str] = field(default_factory=Counter[str])
+
+    @property
+    def open(self) -> int:
+        """How many there are."""
+        return self._open.total()
+
+    @contextmanager
+    def place(self, name: str) -> Generator[None]:
+        """A place for a stream of that visitor, as long as it lasts. Raises HTTPException 503 where there is none."""
+        if self.open >= self.at_most:
+            raise _full(f"{self.at_most} streams are open, and there are no more")
+        if self._open[name] >= self.of_one:
+            raise _full(f"{self.of_one} streams of this key are open, and it has no more")
+        self._open[name] += 1
+        try:
+            yield
+        finally:
+            self._open[name] -= 1
+            self._open += Counter[str]()  # lets go of the names of those who have none
+
+
+def message(*, data: str, position: int, event: str | None = None) -> str:
+    """One message. `data` is one line; `position` is what a client that is cut off sends as `Last-Event-ID`."""
+    named = "" if event is None else f"event: {event}\n"
+    return f"id: {position}\n{named}data: {data}\n\n"
+
+
+def seen(position: int) -> str:
+    """No message, but a place to go on from: what stands before it was looked at."""
+    return f"id: {position}\n\n"
+
+
+def comment(text: str) -> str:
+    """What no client is told of, and keeps the line open."""
+    return f": {text}\n\n"
+
+
+class EventStream(Response):
+    """Sends what a generator yields, until that ends, the client goes or takes too long, or the server stops."""
+
+    media_type = MEDIA_TYPE
+    charset = "utf-8"
+
+    def __init__(self, told: AsyncGenerator[str, None], *, stop: Stop, patience: float) -> None:
+        super().__init__(
+            headers={
+                "Cache-Control": "no-store",
+                "X-Accel-Buffering": "no",  # nginx would hold messages back until there are many
+            }
+        )
+        del self.headers["content-length"]  # of an answer that has no end
+        self._told = told
+        self._stop = stop
+        self._patience = patience
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        telling = asyncio.ensure_future(self._tell(send))
+        going = asyncio.ensure_future(_gone(receive))
+        stopping = asyncio.ensure_future(self._stop.wait())
+        tasks = {telling, going, stopping}
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+            await self._told.aclose()
+        if not telling.cancelled():
+            telling.result()  # raises what is no reason to end that was foreseen
+        if not going.cancelled() or _gave_up(telling):
+            return
+        await _farewell(send, comment("the server is stopping") if telling.cancelled() else "")
+
+    async def _tell(self, send: Send) -> bool:
+        """Whether the client took all of it."""
+        async for text in self._told:
+            body = text.encode("utf-8")
+            try:
+                async with asyncio.timeout(self._patience):
+                    await send({"type": "http.response.body", "body": body, "more_body": True})
+            except TimeoutError:
+                return False
+            except OSError:  # it has gone
+                return False
+        return True
+
+
+def _gave_up(telling: asyncio.Future[bool]) -> bool:
+    return not telling.cancelled() and not telling.result()
+
+
+async def _gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _farewell(send: Send, text: str) -> None:
+    try:
+        async with asyncio.timeout(FAREWELL_SECONDS):
+            await send({"type": "http.response.body", "body": text.encode("utf-8"), "more_body": False})
+    except (TimeoutError, OSError):
+        return
+
+
+def _full(detail: str) -> HTTPException:
+    return HTTPException(HTTPStatus.SERVICE_UNAVAILABLE, detail, headers={"Retry-After": "5"})

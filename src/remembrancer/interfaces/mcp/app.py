@@ -1,0 +1,87 @@
+"""MCP over streamable HTTP, as an app to be mounted where a server wants it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
+from contextlib import asynccontextmanager
+from typing import Any, Final, cast
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from remembrancer.domain.api_key import Right
+from remembrancer.facade import AsyncRemembrancer
+from remembrancer.interfaces.mcp.server import memory_server
+
+MemoryOfRequest = Callable[[Request, Right], Awaitable[AsyncRemembrancer]]
+"""The memory of who sent a request, who needs that right for it. Raises PermissionDenied for a lesser one."""
+
+MAX_BODY_BYTES: Final = 1024 * 1024
+"""Of one request: the longest text there is, however much of it JSON escapes."""
+
+
+class McpApp:
+    """An ASGI app that answers on whatever path it is at. It answers while `run` is entered, which the host does.
+
+    Each request is whole in itself (no sessions, nothing to be lost by a restart), and is answered by one JSON
+    document: several clients, and several servers behind one address, are no matter.
+    """
+
+    def __init__(self, server: MCPServer[Any], security: TransportSecuritySettings) -> None:
+        self._server = server
+        self._security = security
+        self._manager: StreamableHTTPSessionManager | None = None
+
+    @asynccontextmanager
+    async def run(self) -> AsyncGenerator[None, None]:
+        """Ready to answer. Once at a time; after its end again."""
+        self._server.streamable_http_app(
+            stateless_http=True,
+            json_response=True,
+            max_request_body_size=MAX_BODY_BYTES,
+            transport_security=self._security,
+        )
+        async with self._server.session_manager.run():
+            self._manager = self._server.session_manager
+            try:
+                yield
+            finally:
+                self._manager = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._manager is None:
+            raise RuntimeError("McpApp answers only while its run() is entered: in the lifespan of the app around it")
+        if scope["method"] != "POST":
+            # A stream from us would stay silent: there are no sessions and nothing is told unasked.
+            await Response(status_code=405, headers={"Allow": "POST"})(scope, receive, send)
+            return
+        await self._manager.handle_request(scope, receive, send)
+
+
+def mcp_app(memory_of_request: MemoryOfRequest, *, hosts: Collection[str] | None, marks_shown: bool = False) -> McpApp:
+    """The app of a host that knows who asks. Enter its `run` in the host's lifespan, and route one path to it.
+
+    `hosts`: the values of `Host` that are answered, `name:*` for any port, with pages of those alone as `Origin`. None:
+    the host checks both itself.
+    """
+
+    async def memory_of(context: Context, needed: Right) -> AsyncRemembrancer:
+        request: object = context.request_context.request
+        if not isinstance(request, Request):
+            raise TypeError("a message that came without a request")
+        return await memory_of_request(cast("Request", request), needed)
+
+    return McpApp(memory_server(memory_of, marks_shown=marks_shown), security_of(hosts))
+
+
+def security_of(hosts: Collection[str] | None) -> TransportSecuritySettings:
+    """What the SDK checks of each request's headers, against a page that has its name point here (DNS rebinding)."""
+    if hosts is None:
+        return TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    origins = [f"{scheme}://{host}" for host in hosts for scheme in ("http", "https")]
+    return TransportSecuritySettings(allowed_hosts=list(hosts), allowed_origins=origins)

@@ -1,0 +1,56 @@
+"""Memories and turns in a block that marks them as untrusted: no text in it can leave its line, let alone the block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Generic
+
+from remembrancer.domain.memory import Memory
+from remembrancer.policies.rendering.frame import TAG, UNTRUSTED, Frame, Item, Room, Told, place, text_of
+from remembrancer.policies.rendering.safe import indented, label, one_line
+
+FRAME: Final = Frame(TAG, UNTRUSTED)
+
+
+@dataclass(frozen=True, slots=True)
+class Listing(Generic[Told]):
+    """`text`: the block, empty where nothing found room. `placed`: what did, in order. `of`: how many there were."""
+
+    text: str
+    placed: tuple[Told, ...]
+    of: int
+
+    @property
+    def left_out(self) -> str:
+        """What to tell of those that found no room; empty where all did."""
+        left = self.of - len(self.placed)
+        return f"{left} of {self.of} found no room: ask with a larger max_chars, or read memory://ID." if left else ""
+
+
+def listing(items: Iterable[Item[Told]], max_chars: int) -> Listing[Told]:
+    """The items that find room. Raises InvalidInput when not even the frame fits."""
+    every = list(items)
+    placed = place(every, Room(FRAME.room(max_chars)))
+    return Listing(FRAME.around(text_of(placed)), tuple(item.of for item in placed), len(every))
+
+
+def line(of: Told, parts: tuple[str, ...], text: str) -> Item[Told]:
+    """A line of the block, behind a dash; what `text` says after its first line stands behind four blanks."""
+    return Item(of, f"- {label(*parts)} {indented(text)}\n")
+
+
+def memory_line(memory: Memory, when: str) -> Item[Memory]:
+    """A memory with its id, for what may be done with it."""
+    title = one_line(memory.title or "")
+    text = f"{title}: {memory.text}" if title else memory.text
+    return line(memory, (str(memory.id), memory.kind, when), text)
+
+
+def minute(at: datetime) -> str:
+    """>>> from datetime import UTC
+    >>> minute(datetime(2026, 3, 4, 9, 5, 30, tzinfo=UTC))
+    '2026-03-04 09:05 UTC'
+    """
+    return f"{at:%Y-%m-%d %H:%M} UTC"

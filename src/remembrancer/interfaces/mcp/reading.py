@@ -1,0 +1,172 @@
+"""The tools that read: recall, recent, timeline, memory_health. Their docstrings are read by models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated
+
+from mcp.server.mcpserver import Context
+from mcp_types import CallToolResult
+
+from remembrancer.domain.api_key import Right
+from remembrancer.domain.memory import Memory
+from remembrancer.domain.recall import Recall, Rendered
+from remembrancer.engine.inspect import SearchMode
+from remembrancer.interfaces.cli.times import optional_time
+from remembrancer.interfaces.mcp import parameters as given
+from remembrancer.interfaces.mcp.blocks import Listing, listing, memory_line, minute
+from remembrancer.interfaces.mcp.tool import MemoryOf, answer
+from remembrancer.interfaces.wire_mcp import ListedOut, MemoryStateOut, RecalledOut
+from remembrancer.policies.rendering.ages import spoken_age
+from remembrancer.policies.rendering.safe import one_line
+
+NOTHING = "Nothing that is remembered answers this."
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """`marks_shown`: what `recall` puts before a model is counted as shown, which makes it a tool that writes."""
+
+    memory_of: MemoryOf
+    clock: Callable[[], datetime]
+    marks_shown: bool
+
+    async def recall(
+        self,
+        context: Context,
+        query: given.Query,
+        limit: given.RecallLimit = None,
+        kinds: given.Kinds = None,
+        tags: given.OnlyTags = None,
+        since: given.Since = None,
+        until: given.Until = None,
+        session: given.OnlySession = None,
+        max_chars: given.MaxChars = given.BLOCK_CHARS,
+    ) -> Annotated[CallToolResult, RecalledOut]:
+        """Find what is remembered about something: decisions, facts, what was said or happened. Call it before you
+        answer or act on what may have come up earlier, and whenever the user speaks of the past. Gives the best matches
+        in a block marked as untrusted, then their ids for feedback; nothing where nothing answers. Not for browsing
+        (recent, timeline), nor for what stands in this conversation.
+        """
+        now = self.clock()
+        memory = await self.memory_of(context, Right.WRITE if self.marks_shown else Right.READ)
+        found = await memory.recall(
+            query,
+            limit=limit,
+            kinds=kinds,
+            tags=tags or (),
+            since=optional_time("since", since, now=now),
+            until=optional_time("until", until, now=now),
+            session=session,
+        )
+        block = found.block(max_chars=max_chars)
+        if self.marks_shown and block.hits:
+            await memory.mark(block.hits, "shown", query=found.query)
+        return answer(recalled_text(found, block, max_chars), RecalledOut.of(found, block))
+
+    async def recent(
+        self,
+        context: Context,
+        limit: given.Limit = 10,
+        days: given.Days = None,
+        max_chars: given.MaxChars = given.BLOCK_CHARS,
+    ) -> Annotated[CallToolResult, ListedOut]:
+        """List the newest memories, newest first. Call it at the start of a conversation to see where things stand, or
+        when asked what is new. To find something, use recall.
+        """
+        memory = await self.memory_of(context, Right.READ)
+        found = await memory.recent(limit=limit, days=days)
+        now = self.clock()
+        listed = listing((memory_line(one, spoken_age(now - one.occurred_to)) for one in found), max_chars)
+        return answer(_listed_text(listed), ListedOut.of(found))
+
+    async def timeline(
+        self,
+        context: Context,
+        since: given.Since = None,
+        until: given.Until = None,
+        kinds: given.Kinds = None,
+        session: given.OnlySession = None,
+        limit: given.Limit = 20,
+        max_chars: given.MaxChars = given.BLOCK_CHARS,
+    ) -> Annotated[CallToolResult, ListedOut]:
+        """Tell what happened in a stretch of time, oldest first, each with its time. Call it for what a day, a week or
+        a session was about, or in which order things came; kinds=["episode"] tells it episode by episode. For a
+        question use recall.
+        """
+        now = self.clock()
+        memory = await self.memory_of(context, Right.READ)
+        found = await memory.timeline(
+            optional_time("since", since, now=now),
+            optional_time("until", until, now=now),
+            limit=limit,
+            kinds=kinds,
+            session=session,
+        )
+        listed = listing((memory_line(one, minute(one.occurred_from)) for one in found), max_chars)
+        return answer(_listed_text(listed), ListedOut.of(found))
+
+    async def memory_health(
+        self, context: Context, days: given.HealthDays = 0
+    ) -> Annotated[CallToolResult, MemoryStateOut]:
+        """Tell how well the memory is: its health from 0 to 100, what to do about the weakest part, how much is kept,
+        and whether recall goes by meaning or words only. Call it when asked about the memory itself, or when recall
+        finds less than it should.
+        """
+        memory = await self.memory_of(context, Right.READ)
+        crew = memory.scope.crew
+        state = MemoryStateOut.of(
+            crew,
+            await memory.health(crew),
+            await memory.health_history(crew, limit=days) if days else None,
+            stats=await memory.stats(),
+            search=await memory.search_mode(),
+            as_of=self.clock(),
+        )
+        return answer(_state_text(state), state)
+
+
+def recalled_text(recall: Recall, block: Rendered, max_chars: int) -> str:
+    """What a model reads of an answer: the blocks as the preset renders them, then what may be done with them."""
+    parts = [recall.render_standing(max_chars=max_chars), block.text]
+    if block.hits:
+        ids = "\n".join(f"{place}. {hit.id}" for place, hit in enumerate(block.hits, start=1))
+        parts.append(f"Ids of these memories, in their order, for feedback, forget or memory://ID:\n{ids}")
+    left = len(recall.hits) - len(block.hits)
+    if left:
+        parts.append(f"{left} of {len(recall.hits)} found no room in {max_chars:,} characters.")
+    if not recall.hits:
+        parts.append(NOTHING)
+    parts += [f"Degraded: {one_line(part)}: {one_line(reason)}." for part, reason in recall.degraded.items()]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _listed_text(listed: Listing[Memory]) -> str:
+    if not listed.of:
+        return "Nothing is remembered there."
+    return "\n\n".join(part for part in (listed.text, listed.left_out) if part)
+
+
+def _state_text(state: MemoryStateOut) -> str:
+    latest = state.latest
+    if latest is None:
+        lines = ["No health was taken yet: `remembrancer worker` or `maintain` takes it once a day."]
+    elif latest.score is None or latest.band is None:
+        lines = [f"Health on {latest.day}: no data."]
+    else:
+        lines = [f"Health on {latest.day}: {latest.score:.0f} of 100, {latest.band.value}. {latest.advice}".rstrip()]
+        lines += [
+            f"- {name.value}: " + (f"{one.value:.0f}" if one.value is not None else f"no data ({one.absent})")
+            for name, one in latest.metrics.items()
+        ]
+    kept = ", ".join(f"{count:,} {status}" for status, count in sorted(state.stats.memories.items())) or "none"
+    lines.append(f"Memories: {kept}. Events in the journal: {state.stats.events:,}.")
+    by = {
+        SearchMode.VECTOR: "by words and meaning",
+        SearchMode.VECTOR_DEGRADED: "by words only: the embedder does not answer",
+        SearchMode.SPARSE_ONLY: "by words only: there is no embedder",
+    }
+    lines.append(f"Recall goes {by[state.search]}.")
+    return "\n".join(lines)

@@ -1,0 +1,138 @@
+"""What a client may attach: a memory with where it comes from, and the transcript of a session."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+from mcp.server.mcpserver import Context
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
+
+from remembrancer.domain.api_key import Right
+from remembrancer.domain.event import Event
+from remembrancer.engine.inspect import Dossier
+from remembrancer.errors import InvalidInput, NotFound
+from remembrancer.interfaces.mcp.blocks import line, listing, minute
+from remembrancer.interfaces.mcp.refusals import told
+from remembrancer.interfaces.mcp.tool import MemoryOf
+from remembrancer.policies.rendering.frame import Item
+
+MEMORY: Final = "memory://{id}"
+JOURNAL: Final = "journal://{session}"
+MARKDOWN: Final = "text/markdown"
+MAX_CHARS: Final = 200_000
+"""Of one resource: the longest text there can be, and as much around it."""
+MAX_ENTRIES: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    memory_of: MemoryOf
+
+    async def memory(self, id: str, context: Context[Any, Any]) -> str:  # noqa: A002  the variable of the template
+        """One memory: its text, when it happened and holds, how strong it is, the turns it came from, what it said
+        before, and what it relates to.
+        """
+        with refusing("memory://"):
+            memory = await self.memory_of(context, Right.READ)
+            return dossier_text(await memory.show(id))
+
+    async def journal(self, session: str, context: Context[Any, Any]) -> str:
+        """The transcript of a session: what was said and happened in it, oldest first; the last 500 entries."""
+        with refusing("journal://"):
+            memory = await self.memory_of(context, Right.READ)
+            total = await memory.count_events(session=session)
+            if not total:
+                raise NotFound("session", repr(session))
+            newest_first = await memory.events(limit=MAX_ENTRIES, session=session)
+            return transcript_text(newest_first, total)
+
+
+@contextmanager
+def refusing(doing: str) -> Generator[None, None, None]:
+    """Errors as the protocol has them: -32602 for what is not there or not allowed, -32603 for all else."""
+    try:
+        yield
+    except MCPError:
+        raise
+    except Exception as error:  # noqa: BLE001  the outer edge of a resource or prompt
+        code = INVALID_PARAMS if isinstance(error, InvalidInput | NotFound) else INTERNAL_ERROR
+        raise MCPError(code=code, message=told(error, doing)) from None
+
+
+def dossier_text(dossier: Dossier) -> str:
+    """Markdown. Outside the block stands only what nobody can have written: ids, times, numbers, words of ours."""
+    memory = dossier.memory
+    strength, usage = memory.strength, memory.strength.usage
+    facts = {
+        "kind": memory.kind,
+        "tier": memory.tier.value,
+        "status": memory.status.value,
+        "origin": memory.origin.value,
+        "happened": minute(memory.occurred_from),
+        "until": minute(memory.occurred_to) if memory.duration else None,
+        "recorded": minute(memory.recorded_at),
+        "holds from": None if memory.valid_from is None else minute(memory.valid_from),
+        "holds until": None if memory.valid_until is None else minute(memory.valid_until),
+        "superseded by": None if memory.superseded_by is None else f"memory://{memory.superseded_by}",
+        "revision": str(memory.revision),
+        "strength": f"importance {strength.importance:.2f}, confidence {strength.confidence:.2f}",
+        "use": f"shown {usage.shown}, used {usage.used}, helped {usage.helped}, harmed {usage.harmed}",
+    }
+    head = "".join(f"- {name}: {value}\n" for name, value in facts.items() if value is not None)
+    listed = listing(_told_lines(dossier), MAX_CHARS)
+    left = listed.of - len(listed.placed)
+    relations = "".join(
+        f"- memory://{one.source} {one.kind.value} memory://{one.target} (weight {one.weight:g})\n"
+        for one in dossier.relations
+    )
+    parts = [
+        f"# Memory {memory.id}\n\n{head}",
+        listed.text,
+        f"{left} more lines found no room." if left else "",
+        f"## Relations\n\n{relations}" if relations else "",
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def transcript_text(newest_first: tuple[Event, ...], total: int) -> str:
+    """Markdown, oldest first: as many of the last entries as find room, without a gap between them."""
+    left, shown = MAX_CHARS, list[Item[Event]]()
+    for event in newest_first:
+        item = _turn(event)
+        left -= len(item.text)
+        if left < 0:
+            break
+        shown.append(item)
+    listed = listing(reversed(shown), 2 * MAX_CHARS)
+    earlier = total - len(shown)
+    head = f"# Journal of a session: {total:,} entries" + (f", the last {len(shown):,}" if earlier else "")
+    return f"{head}\n\n{listed.text}"
+
+
+def _told_lines(dossier: Dossier) -> Iterator[Item[None]]:
+    """All that somebody has written, the text itself first, each behind a label of ours."""
+    memory = dossier.memory
+    yield line(None, ("text",), memory.text)
+    for name, value in (
+        ("title", memory.title),
+        ("source", memory.source),
+        ("topic", memory.topic_key),
+        ("tags", ", ".join(memory.tags)),
+    ):
+        if value:
+            yield line(None, (name,), value)
+    for event in dossier.events:
+        yield Item(None, _turn(event).text)
+    for revision in dossier.revisions:
+        before = f"revision {revision.number}, until {minute(revision.replaced_at)}"
+        yield line(None, (before,), revision.text)
+
+
+def _turn(event: Event) -> Item[Event]:
+    who = event.role.value if event.actor is None else f"{event.role.value} {event.actor}"
+    what = () if event.type == "message" else (event.type, event.severity.value)
+    return line(event, (who, minute(event.occurred_at), *what), event.text)

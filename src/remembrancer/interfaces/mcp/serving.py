@@ -1,0 +1,172 @@
+"""Serving one memory to its clients until they go away, or somebody says to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import logging
+import signal
+import socket
+import sys
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import Any, Final
+
+import uvicorn
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+from starlette.applications import Starlette
+from starlette.routing import Route
+
+from remembrancer.config import Settings
+from remembrancer.domain.api_key import Right
+from remembrancer.errors import InvalidInput
+from remembrancer.facade import AsyncRemembrancer
+from remembrancer.interfaces.mcp.app import McpApp, security_of
+from remembrancer.interfaces.mcp.server import memory_server
+from remembrancer.interfaces.mcp.standard_input import EndableInput
+from remembrancer.jobs.stop import Stop
+from remembrancer.policies.rendering.safe import kept_line
+
+PATH: Final = "/mcp"
+_FAREWELL: Final = 5
+"""Seconds that requests under way have to be answered in, once it is to stop."""
+_STOPS: Final = (signal.SIGINT, signal.SIGTERM)
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where to listen: this machine alone, for there are no keys here. `port` 0: any that is free."""
+
+    host: str
+    port: int
+
+    def __post_init__(self) -> None:
+        if not _is_loopback(self.host):
+            allowed = (
+                "this machine's own address: 127.0.0.1, ::1 or localhost (`remembrancer serve` has keys, and serves "
+                "MCP at /mcp to others too)"
+            )
+            raise InvalidInput("host", self.host, allowed)
+
+    @property
+    def in_url(self) -> str:
+        return f"[{self.host}]" if ":" in self.host else self.host
+
+    def listen(self) -> socket.socket:
+        """Raises InvalidInput for a port that is taken."""
+        family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
+        try:
+            return socket.create_server((self.host, self.port), family=family)
+        except OSError as error:
+            raise InvalidInput("port", self.port, f"a port that can be listened on ({error.strerror})") from error
+
+
+async def serve(settings: Settings, *, address: Address | None, works: bool, marks_shown: bool, tell: Tell) -> None:
+    """Serve over HTTP at `address`, or over stdin and stdout where that is None, until stdin ends or a signal comes.
+
+    With `works` also run the jobs of the preset. What was acknowledged is kept, however it ends.
+    """
+    async with await AsyncRemembrancer.open(settings=settings) as memory:
+
+        async def memory_of(_context: Context, _needed: Right) -> AsyncRemembrancer:
+            return memory
+
+        server = memory_server(memory_of, marks_shown=marks_shown)
+        async with _working(memory) if works else nullcontext():
+            if address is None:
+                await _over_stdio(server)
+            else:
+                await _over_http(server, address, tell)
+
+
+def log_to_stderr() -> None:
+    """Warnings as lines on stderr: stdout is the protocol's, and what memories say is in no log."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Line("%(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
+
+
+class _Line(logging.Formatter):
+    """One line without control characters; of an exception only its kind, since its words may be a memory's."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        kind = record.exc_info[0] if record.exc_info else None
+        record.message = record.getMessage()
+        return kept_line(self.formatMessage(record) + ("" if kind is None else f" ({kind.__name__})"))
+
+
+async def _over_stdio(server: MCPServer[Any]) -> None:
+    with EndableInput() as client, _told_to_stop(client.end):
+        try:
+            await server.run_stdio_async()
+        except* BrokenPipeError:
+            pass  # nobody reads any more
+
+
+async def _over_http(server: MCPServer[Any], address: Address, tell: Tell) -> None:
+    listening = address.listen()
+    port = listening.getsockname()[1]
+    hosts = [f"{name}:*" for name in ("127.0.0.1", "localhost", "[::1]", address.in_url)]
+    mcp = McpApp(server, security_of(hosts))
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncGenerator[None, None]:
+        async with mcp.run():
+            tell(f"serving MCP at http://{address.in_url}:{port}{PATH}; Ctrl+C ends it")
+            yield
+
+    app = Starlette(routes=[Route(PATH, mcp)], lifespan=lifespan)
+    config = uvicorn.Config(
+        app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=_FAREWELL
+    )
+    serving = _Server(config)
+    with listening, _told_to_stop(serving.stop):
+        await serving.serve(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    """Without handlers of signals of its own, which would raise them again in the end."""
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        yield
+
+    def stop(self) -> None:
+        self.force_exit = self.should_exit  # the second time
+        self.should_exit = True
+
+
+@contextmanager
+def _told_to_stop(stop: Callable[[], None]) -> Generator[None, None, None]:
+    loop = asyncio.get_running_loop()
+    for number in _STOPS:
+        loop.add_signal_handler(number, stop)
+    try:
+        yield
+    finally:
+        for number in _STOPS:
+            loop.remove_signal_handler(number)
+
+
+@asynccontextmanager
+async def _working(memory: AsyncRemembrancer) -> AsyncGenerator[None, None]:
+    """The jobs beside the serving. In the end a run under way is broken off: the next one goes on from there."""
+    jobs = asyncio.create_task(memory.work(Stop()), name="remembrancer-jobs")
+    try:
+        yield
+    finally:
+        jobs.cancel()
+        await asyncio.wait([jobs])
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

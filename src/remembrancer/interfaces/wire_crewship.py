@@ -1,0 +1,243 @@
+"""The JSON shapes of Crewship's routes, each with the fields that its documents name."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final, Literal, Self
+
+from pydantic import AwareDatetime, Field, JsonValue
+
+from remembrancer.domain.event import Priority, Role, Severity
+from remembrancer.interfaces.wire import Wire
+from remembrancer.policies.health import Metric, advice, shares, values, why_absent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from remembrancer.domain.event import Event
+    from remembrancer.domain.health import HealthSnapshot
+    from remembrancer.domain.journal import JournalPage, PriorityChange
+    from remembrancer.domain.recall import Hit
+
+ActorType = Literal["agent", "user", "system", "keeper", "sidecar", "orchestrator"]
+
+ACTOR_TYPES: Final[Mapping[Role, ActorType]] = {
+    Role.USER: "user",
+    Role.ASSISTANT: "agent",
+    Role.SYSTEM: "system",
+    Role.TOOL: "sidecar",
+}
+"""Who acts, by the role we know them by. What keepers and orchestrators do is of no role here."""
+
+
+class CrewshipEntryOut(Wire):
+    """An entry of the journal. `ts`: UTC with three decimals. `mission_id` is the project, `trace_id` the session.
+
+    `span_id` and `expires_at` are always null: nothing here has a span, and no entry expires.
+    """
+
+    id: str
+    workspace_id: str
+    crew_id: str | None
+    agent_id: str | None
+    mission_id: str | None
+    ts: str = Field(pattern=r"^[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$")
+    entry_type: str
+    severity: Severity
+    priority: Priority
+    actor_type: ActorType
+    actor_id: str | None
+    summary: str
+    payload: dict[str, JsonValue]
+    refs: dict[str, JsonValue]
+    trace_id: str | None
+    span_id: None
+    expires_at: None
+
+    @classmethod
+    def of(cls, event: Event) -> Self:
+        return cls(
+            id=str(event.id),
+            workspace_id=event.scope.workspace,
+            crew_id=event.scope.crew,
+            agent_id=event.scope.agent,
+            mission_id=event.scope.project,
+            ts=_ts(event.occurred_at),
+            entry_type=event.type,
+            severity=event.severity,
+            priority=event.priority,
+            actor_type=ACTOR_TYPES[event.role],
+            actor_id=event.actor,
+            summary=event.text,
+            payload=dict(event.payload),
+            refs=dict(event.refs),
+            trace_id=event.scope.session,
+            span_id=None,
+            expires_at=None,
+        )
+
+
+class CrewshipJournalOut(Wire):
+    """A page. `next_cursor` is there while there is more, `count` is how many entries the page has."""
+
+    entries: list[CrewshipEntryOut]
+    next_cursor: str | None = None
+    count: int
+
+    @classmethod
+    def of(cls, page: JournalPage) -> Self:
+        entries = [CrewshipEntryOut.of(event) for event in page.events]
+        if page.next is None:
+            return cls(entries=entries, count=len(entries))
+        return cls(entries=entries, count=len(entries), next_cursor=page.next)
+
+
+class CrewshipCountOut(Wire):
+    total: int
+
+
+class CrewshipPriorityOut(Wire):
+    id: str
+    priority: Priority
+    previous: Priority
+    reason: str
+
+    @classmethod
+    def of(cls, change: PriorityChange) -> Self:
+        return cls(id=str(change.event_id), priority=change.priority, previous=change.previous, reason=change.reason)
+
+
+class CrewshipMetricsOut(Wire):
+    """Each from 0 to 100; null where there was nothing to measure."""
+
+    freshness: float | None
+    coverage: float | None
+    coherence: float | None
+    efficiency: float | None
+    reachability: float | None
+
+
+class CrewshipHealthDetailsOut(Wire):
+    """`weights`: what each metric counts for in `overall`. `absent`: why a metric has no value. `advice`: what to do
+    about the weakest. `reason`: why there is no snapshot.
+    """
+
+    snapshot_date: str | None
+    weights: dict[Metric, float]
+    absent: dict[Metric, str]
+    advice: str
+    reason: str
+
+
+class CrewshipHealthOut(Wire):
+    """The last snapshot of the workspace, or of a crew. `computed_at` and `overall` are null while there is none, and
+    `overall` where nothing could be measured.
+    """
+
+    workspace_id: str
+    crew_id: str | None
+    computed_at: AwareDatetime | None
+    overall: float | None
+    metrics: CrewshipMetricsOut
+    details: CrewshipHealthDetailsOut
+
+    @classmethod
+    def of(cls, workspace: str, crew: str | None, snapshot: HealthSnapshot | None) -> Self:
+        if snapshot is None:
+            nothing = CrewshipMetricsOut(**dict.fromkeys((metric.value for metric in Metric), None))
+            reason = "no snapshot has been taken yet: `remembrancer maintain` does, and so does a worker, once a day"
+            details = CrewshipHealthDetailsOut(snapshot_date=None, weights={}, absent={}, advice="", reason=reason)
+            return cls(
+                workspace_id=workspace, crew_id=crew, computed_at=None, overall=None, metrics=nothing, details=details
+            )
+        metrics = snapshot.metrics
+        absent = {metric: why for metric in Metric if (why := why_absent(metrics, metric))}
+        return cls(
+            workspace_id=workspace,
+            crew_id=crew,
+            computed_at=snapshot.taken_at,
+            overall=snapshot.score,
+            metrics=CrewshipMetricsOut(**{metric.value: value for metric, value in values(metrics).items()}),
+            details=CrewshipHealthDetailsOut(
+                snapshot_date=snapshot.day.isoformat(),
+                weights=shares(metrics),
+                absent=absent,
+                advice=advice(metrics),
+                reason="",
+            ),
+        )
+
+
+class CrewshipConsolidationOut(Wire):
+    """`triggered`: it runs now, as `worker_id` (`csd_` and 16 hexadecimal digits), by which the journal tells what came
+    of it. Otherwise `note` says why it does not.
+    """
+
+    accepted: bool
+    triggered: bool
+    worker_id: str | None = None
+    note: str | None = None
+
+
+class CrewshipEpisodeOut(Wire):
+    """What was formed from an entry of the journal. `score` is the cosine, or where there is none that of the hit; `age`
+    in seconds.
+    """
+
+    entry_id: str
+    score: float
+    age: float
+    summary: str
+    entry_type: str
+    agent_id: str | None
+    payload: dict[str, JsonValue]
+
+
+class CrewshipNoteOut(Wire):
+    """What was written down by hand, or stands in a file: `path`, where that is known."""
+
+    id: str
+    path: str | None
+    content: str
+
+
+class CrewshipHitOut(Wire):
+    """`source` says which of the two it is."""
+
+    source: Literal["fts", "episodic"]
+    score: float
+    fts: CrewshipNoteOut | None = None
+    episodic: CrewshipEpisodeOut | None = None
+
+    @classmethod
+    def of(cls, hit: Hit, event: Event | None) -> Self:
+        memory = hit.memory
+        if event is None:
+            note = CrewshipNoteOut(id=str(memory.id), path=memory.source, content=memory.text)
+            return cls(source="fts", score=hit.score, fts=note)
+        cosine = hit.explanation.signals.get("similarity")
+        episode = CrewshipEpisodeOut(
+            entry_id=str(event.id),
+            score=hit.score if cosine is None else cosine,
+            age=hit.age.total_seconds(),
+            summary=memory.text,
+            entry_type=event.type,
+            agent_id=event.scope.agent,
+            payload=dict(event.payload),
+        )
+        return cls(source="episodic", score=hit.score, episodic=episode)
+
+
+class CrewshipHybridOut(Wire):
+    query: str
+    count: int
+    hits: list[CrewshipHitOut]
+
+    @classmethod
+    def of(cls, query: str, hits: Iterable[CrewshipHitOut]) -> Self:
+        found = list(hits)
+        return cls(query=query, count=len(found), hits=found)
+
+
+def _ts(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

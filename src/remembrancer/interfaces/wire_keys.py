@@ -1,0 +1,63 @@
+"""The JSON shapes of keys: never a digest, and a token only where a key is made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import TYPE_CHECKING, Self
+from uuid import UUID
+
+from pydantic import AwareDatetime, Field
+
+from remembrancer.domain.api_key import Right
+from remembrancer.interfaces.wire import Wire
+
+if TYPE_CHECKING:
+    from remembrancer.domain.api_key import ApiKey, NewKey
+
+
+class KeyOut(Wire):
+    """`usable`: neither revoked nor expired when this was told. `expires_at` null: never."""
+
+    id: UUID
+    workspace: str
+    name: str
+    right: Right
+    usable: bool
+    created_at: AwareDatetime
+    expires_at: AwareDatetime | None
+    revoked_at: AwareDatetime | None
+
+    @classmethod
+    def of(cls, key: ApiKey, *, now: datetime) -> Self:
+        return cls(
+            id=key.id,
+            workspace=key.workspace,
+            name=key.name,
+            right=key.right,
+            usable=key.usable_at(now),
+            created_at=key.created_at,
+            expires_at=key.expires_at,
+            revoked_at=key.revoked_at,
+        )
+
+
+class KeysOut(Wire):
+    """Newest first."""
+
+    keys: list[KeyOut]
+
+    @classmethod
+    def of(cls, keys: Iterable[ApiKey], *, now: datetime) -> Self:
+        return cls(keys=[KeyOut.of(key, now=now) for key in keys])
+
+
+class NewKeyOut(Wire):
+    """`token`: what its holder shows; it is told here and never again."""
+
+    key: KeyOut
+    token: str = Field(repr=False)
+
+    @classmethod
+    def of(cls, made: NewKey, *, now: datetime) -> Self:
+        return cls(key=KeyOut.of(made.key, now=now), token=made.token)

@@ -1,0 +1,189 @@
+"""The JSON shapes of MCP tools: short, since a model reads them, and what is in them takes room from its work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, Self
+from uuid import UUID
+
+from pydantic import AwareDatetime, Field
+
+from remembrancer.domain.event import Origin, Role
+from remembrancer.domain.memory import Status, Tier
+from remembrancer.engine.inspect import SearchMode
+from remembrancer.interfaces.wire import AgeOut, HealthOut, MemoryHealthOut, StatsOut, Wire
+from remembrancer.policies.rendering.frame import UNTRUSTED
+
+if TYPE_CHECKING:
+    from remembrancer.domain.event import Event
+    from remembrancer.domain.health import HealthSnapshot
+    from remembrancer.domain.memory import Memory
+    from remembrancer.domain.recall import Hit, Recall, Rendered
+    from remembrancer.ports.store import Stats
+
+MAX_BRIEF_CHARS: Final = 1000
+"""Of one text in such a shape; `memory://ID` has the whole."""
+
+
+class BriefOut(Wire):
+    """A memory in short. `text`: its first 1,000 characters; `cut`: there are more, which memory://ID has."""
+
+    id: UUID
+    kind: str
+    tier: Tier
+    title: str | None
+    text: str
+    cut: bool
+    origin: Origin
+    source: str | None
+    tags: list[str]
+    occurred_from: AwareDatetime
+    occurred_to: AwareDatetime
+
+    @classmethod
+    def of(cls, memory: Memory) -> Self:
+        return cls(
+            id=memory.id,
+            kind=memory.kind,
+            tier=memory.tier,
+            title=memory.title,
+            text=memory.text[:MAX_BRIEF_CHARS],
+            cut=len(memory.text) > MAX_BRIEF_CHARS,
+            origin=memory.origin,
+            source=memory.source,
+            tags=list(memory.tags),
+            occurred_from=memory.occurred_from,
+            occurred_to=memory.occurred_to,
+        )
+
+
+class RecalledHitOut(Wire):
+    """`passage`: the turn that answers, where it is not the memory's own text. `in_block`: it found room there."""
+
+    rank: int
+    score: float
+    age: AgeOut
+    in_block: bool
+    passage: str | None
+    memory: BriefOut
+
+    @classmethod
+    def of(cls, hit: Hit, *, in_block: bool) -> Self:
+        passage = None if hit.cue.text == hit.memory.text else hit.cue.text[:MAX_BRIEF_CHARS]
+        return cls(
+            rank=hit.rank,
+            score=hit.score,
+            age=AgeOut.of(hit.age),
+            in_block=in_block,
+            passage=passage,
+            memory=BriefOut.of(hit.memory),
+        )
+
+
+class RecalledOut(Wire):
+    """Hits, best first. `standing`: memories in every answer. `degraded`: what could not be used, and why."""
+
+    caution: str = Field(description="What to make of the texts below.")
+    query: str
+    asked_at: AwareDatetime
+    hits: list[RecalledHitOut]
+    standing: list[BriefOut]
+    degraded: dict[str, str]
+
+    @classmethod
+    def of(cls, recall: Recall, block: Rendered) -> Self:
+        placed = {hit.id for hit in block.hits}
+        return cls(
+            caution=UNTRUSTED,
+            query=recall.query,
+            asked_at=recall.asked_at,
+            hits=[RecalledHitOut.of(hit, in_block=hit.id in placed) for hit in recall.hits],
+            standing=[BriefOut.of(memory) for memory in recall.standing],
+            degraded=dict(recall.degraded),
+        )
+
+
+class ListedOut(Wire):
+    """Memories in the order of the tool that lists them."""
+
+    caution: str = Field(description="What to make of the texts below.")
+    memories: list[BriefOut]
+
+    @classmethod
+    def of(cls, memories: Iterable[Memory]) -> Self:
+        return cls(caution=UNTRUSTED, memories=[BriefOut.of(memory) for memory in memories])
+
+
+class ChangedOut(Wire):
+    """What was remembered or forgotten, without its text. `revision` counts from 1: what one topic said anew."""
+
+    id: UUID
+    kind: str
+    tier: Tier
+    status: Status
+    revision: int
+    recorded_at: AwareDatetime
+
+    @classmethod
+    def of(cls, memory: Memory) -> Self:
+        return cls(
+            id=memory.id,
+            kind=memory.kind,
+            tier=memory.tier,
+            status=memory.status,
+            revision=memory.revision,
+            recorded_at=memory.recorded_at,
+        )
+
+
+class EntryOut(Wire):
+    """What was recorded, without its text. `seq`: its place within its session, from 1."""
+
+    id: UUID
+    session: str | None
+    seq: int
+    role: Role
+    type: str
+    occurred_at: AwareDatetime
+    recorded_at: AwareDatetime
+
+    @classmethod
+    def of(cls, event: Event) -> Self:
+        return cls(
+            id=event.id,
+            session=event.scope.session,
+            seq=event.seq,
+            role=event.role,
+            type=event.type,
+            occurred_at=event.occurred_at,
+            recorded_at=event.recorded_at,
+        )
+
+
+class MemoryStateOut(MemoryHealthOut):
+    """`stats`: what is there. `search`: how recall goes by meaning now."""
+
+    as_of: AwareDatetime
+    stats: StatsOut
+    search: SearchMode
+
+    @classmethod
+    def of(
+        cls,
+        crew: str | None,
+        latest: HealthSnapshot | None,
+        history: Iterable[HealthSnapshot] | None,
+        *,
+        stats: Stats,
+        search: SearchMode,
+        as_of: datetime,
+    ) -> Self:
+        return cls(
+            crew=crew,
+            latest=None if latest is None else HealthOut.of(latest),
+            history=None if history is None else [HealthOut.of(snapshot) for snapshot in history],
+            stats=StatsOut.of(stats),
+            search=search,
+            as_of=as_of,
+        )

@@ -1,0 +1,84 @@
+"""Waiting for what is recorded next: one look a second for all who wait, and at once for what this process records."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Final
+
+from remembrancer.errors import RemembrancerError
+
+EVERY: Final = timedelta(seconds=1)
+"""How often it is looked for what other processes have recorded."""
+
+
+class Arrivals:
+    """Watches the position of one workspace's journal, as long as anybody waits for it to move."""
+
+    def __init__(self, position: Callable[[], Awaitable[int]], *, every: timedelta = EVERY) -> None:
+        """`position`: how many entries have been recorded by now."""
+        self._position = position
+        self._every = every.total_seconds()
+        self._seen = 0
+        self._look = asyncio.Event()
+        self._moved = asyncio.Event()
+        self._waiting = 0
+        self._task: asyncio.Task[None] | None = None
+
+    def wake(self) -> None:
+        """Something was recorded here."""
+        self._look.set()
+
+    async def behind(self, position: int) -> None:
+        """Until something has been recorded behind a position; at once where it has.
+
+        Also when the store does not answer: it is for those who read next to meet that.
+        """
+        self._waiting += 1
+        try:
+            if self._seen <= position:
+                if self._task is None:
+                    watching = asyncio.get_running_loop().create_task(self._watch(), name="remembrancer-arrivals")
+                    self._task = watching
+                await self._next(position)
+        finally:
+            self._waiting -= 1
+
+    async def stop(self) -> None:
+        """Look no more. Who still waits is let go."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            await asyncio.wait([task])
+        self._let_go()
+
+    async def _next(self, position: int) -> None:
+        while self._seen <= position and self._task is not None:
+            await self._moved.wait()
+
+    async def _watch(self) -> None:
+        try:
+            while self._waiting:
+                self._look.clear()
+                now = await self._position()
+                if now > self._seen:
+                    self._seen = now
+                    self._let_go()
+                await self._pause()
+        except RemembrancerError:
+            await self._pause()  # those who are let go below read for themselves, and meet it
+        finally:
+            self._task = None
+            self._let_go()
+
+    async def _pause(self) -> None:
+        try:
+            async with asyncio.timeout(self._every):
+                await self._look.wait()
+        except TimeoutError:
+            return
+
+    def _let_go(self) -> None:
+        moved, self._moved = self._moved, asyncio.Event()
+        moved.set()

@@ -1,0 +1,73 @@
+"""A receipt of an erasure as a JSON object, and back: what a store keeps of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from remembrancer.domain.erasure import PARTS, Choice, Erasure, Left
+
+_LISTS: Final = ("memories", "derived", "events", "retold", "restored", "redrawn", "apart", "repeated")
+
+
+def receipt_text(erasure: Erasure) -> str:
+    """All of a receipt but for `purged_at`, which comes later, and `dry_run`: of those none is kept."""
+    asked = erasure.asked
+    return json.dumps(
+        {
+            "id": str(erasure.id),
+            "at": erasure.at.isoformat(),
+            "by": erasure.by,
+            "asked": {
+                "ids": _texts(asked.ids),
+                "events": _texts(asked.events),
+                **{part: getattr(asked, part) for part in PARTS},
+                "before": None if asked.before is None else asked.before.isoformat(),
+            },
+            "counts": dict(erasure.counts),
+            **{name: _texts(getattr(erasure, name)) for name in _LISTS},
+            "left": [{field.name: getattr(one, field.name) for field in fields(Left)} for one in erasure.left],
+        },
+        ensure_ascii=False,
+    )
+
+
+def erasure_of(text: str, *, purged_at: datetime | None) -> Erasure:
+    """Raises ValueError, KeyError or TypeError for what `receipt_text` did not write."""
+    kept: Mapping[str, Any] = json.loads(text)
+    asked: Mapping[str, Any] = kept["asked"]
+    before = asked["before"]
+    ids = {name: tuple(map(_uuid, kept[name])) for name in _LISTS}
+    return Erasure(
+        id=UUID(kept["id"]),
+        at=datetime.fromisoformat(kept["at"]),
+        by=kept["by"],
+        asked=Choice(
+            ids=frozenset(map(UUID, asked["ids"])),
+            events=frozenset(map(UUID, asked["events"])),
+            **{part: asked[part] for part in PARTS},
+            before=None if before is None else datetime.fromisoformat(before),
+        ),
+        counts=kept["counts"],
+        memories=ids["memories"],
+        derived=ids["derived"],
+        events=ids["events"],
+        retold=ids["retold"],
+        restored=ids["restored"],
+        redrawn=ids["redrawn"],
+        apart=ids["apart"],
+        repeated=ids["repeated"],
+        left=tuple(Left(**one) for one in kept["left"]),
+        purged_at=purged_at,
+    )
+
+
+_uuid: Final[Callable[[str], UUID]] = UUID
+
+
+def _texts(ids: Iterable[UUID]) -> list[str]:
+    return sorted(map(str, ids))

@@ -1,0 +1,288 @@
+"""Keys to workspaces, and requests under idempotency keys."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+from hashlib import sha256
+from typing import Final
+from uuid import UUID
+
+import pytest
+
+from remembrancer.domain.api_key import ApiKey, Right
+from remembrancer.domain.reply import MAX_REPLY_BYTES, Claim, Claimed, Reply, UnderWay, Unkept
+from remembrancer.domain.scope import Scope
+from remembrancer.errors import Conflict, InvalidInput, NotFound
+from remembrancer.ports.store import Store
+from remembrancer.testing.contract.base import StoreSuite, awaited, exported
+from remembrancer.testing.contract.world import a_claim, a_key
+from remembrancer.testing.doubles import NOW, READER, SCOPE
+
+LATER: Final = NOW + timedelta(days=1)
+INSTANT: Final = timedelta(microseconds=1)
+ELSEWHERE: Final = Scope(workspace="rival")
+FIRST, SECOND, THIRD = (UUID(int=number) for number in (1, 2, 3))
+REPLY: Final = Reply(201, '{"text": "ключ"}'.encode(), "application/json")
+
+
+async def keep(store: Store, *keys: ApiKey) -> None:
+    for key in keys:
+        await store.put_key(Scope(workspace=key.workspace), key)
+
+
+class KeyContract(StoreSuite):
+    @awaited
+    async def test_a_key_is_kept_whole(self, store: Store) -> None:
+        key = ApiKey(
+            id=FIRST,
+            workspace="acme",
+            name="ci [bold]é",
+            right=Right.ADMIN,
+            digest=bytes(range(32)),
+            created_at=NOW + INSTANT,
+            expires_at=LATER + INSTANT,
+            revoked_at=NOW + 7 * INSTANT,
+        )
+        await keep(store, key)
+        assert await store.keys(SCOPE) == (key,)
+
+    @pytest.mark.parametrize("right", Right)
+    def test_each_right_is_kept(self, store: Store, right: Right) -> None:
+        async def steps() -> tuple[ApiKey, ...]:
+            await keep(store, a_key(right=right))
+            return await store.keys(SCOPE)
+
+        assert self.runner.run(steps()) == (a_key(right=right),)
+
+    @awaited
+    async def test_keys_come_newest_first_then_by_id_revoked_ones_too(self, store: Store) -> None:
+        made = [
+            a_key(FIRST),
+            replace(a_key(THIRD), revoked_at=NOW),
+            replace(a_key(SECOND), created_at=LATER),
+            a_key(UUID(int=4)),
+        ]
+        await keep(store, *made)
+        assert [key.id.int for key in await store.keys(SCOPE)] == [2, 4, 3, 1]
+
+    @awaited
+    async def test_keys_are_the_workspace_s_whoever_made_them(self, store: Store) -> None:
+        await store.put_key(SCOPE, a_key())
+        assert await store.keys(Scope(workspace="acme", agent="bob")) == (a_key(),)
+
+    @awaited
+    async def test_a_key_to_another_workspace_is_refused(self, store: Store) -> None:
+        with pytest.raises(InvalidInput, match="workspace"):
+            await store.put_key(SCOPE, a_key(workspace="rival"))
+        assert await store.key_of(a_key(workspace="rival").digest) is None
+
+    @awaited
+    async def test_an_id_that_is_taken_is_a_conflict(self, store: Store) -> None:
+        await keep(store, a_key())
+        with pytest.raises(Conflict):
+            await keep(store, replace(a_key(), name="another", digest=bytes(32)))
+        assert await store.keys(SCOPE) == (a_key(),)
+
+    @awaited
+    async def test_a_digest_opens_one_workspace_only(self, store: Store) -> None:
+        await keep(store, a_key())
+        with pytest.raises(Conflict):
+            await keep(store, replace(a_key(workspace="rival"), digest=a_key().digest))
+        assert await store.keys(ELSEWHERE) == ()
+
+    @awaited
+    async def test_a_key_is_found_by_its_digest_whatever_its_workspace(self, store: Store) -> None:
+        await keep(store, a_key(), a_key(workspace="rival"))
+        digests = [a_key().digest, a_key(workspace="rival").digest, bytes(32)]
+        assert [await store.key_of(digest) for digest in digests] == [a_key(), a_key(workspace="rival"), None]
+
+    @awaited
+    async def test_a_revoked_key_is_found_as_such(self, store: Store) -> None:
+        await keep(store, a_key())
+        revoked = await store.revoke_key(SCOPE, a_key().id, at=LATER)
+        assert revoked == replace(a_key(), revoked_at=LATER)
+        assert await store.key_of(a_key().digest) == revoked
+        assert await store.keys(SCOPE) == (revoked,)
+
+    @awaited
+    async def test_a_key_revoked_again_stays_as_it_was_revoked_first(self, store: Store) -> None:
+        await keep(store, a_key())
+        await store.revoke_key(SCOPE, a_key().id, at=NOW)
+        assert (await store.revoke_key(SCOPE, a_key().id, at=LATER)).revoked_at == NOW
+
+    @awaited
+    async def test_of_several_keys_the_named_one_is_revoked(self, store: Store) -> None:
+        await keep(store, a_key(FIRST), a_key(SECOND))
+        await store.revoke_key(SCOPE, FIRST, at=NOW)
+        assert [key.revoked_at for key in await store.keys(SCOPE)] == [None, NOW]
+
+    @awaited
+    async def test_a_key_that_is_not_there_cannot_be_revoked(self, store: Store) -> None:
+        await keep(store, a_key(workspace="rival"))
+        with pytest.raises(NotFound):
+            await store.revoke_key(SCOPE, a_key().id, at=NOW)
+        assert await store.keys(ELSEWHERE) == (a_key(workspace="rival"),)
+
+    @awaited
+    async def test_whether_there_are_keys_is_told_of_all_workspaces(self, store: Store) -> None:
+        before = await store.has_keys(at=NOW)
+        await keep(store, a_key(workspace="rival"))
+        assert (before, await store.has_keys(at=NOW)) == (False, True)
+
+    @awaited
+    async def test_a_key_that_opens_nothing_does_not_count(self, store: Store) -> None:
+        await keep(store, replace(a_key(), expires_at=LATER), replace(a_key(FIRST), revoked_at=NOW))
+        assert [await store.has_keys(at=at) for at in (LATER - INSTANT, LATER)] == [True, False]
+
+    @awaited
+    async def test_keys_are_of_this_store_alone_and_in_no_export(self, store: Store) -> None:
+        await keep(store, a_key())
+        assert await exported(store) == []
+
+
+class ClaimContract(StoreSuite):
+    @awaited
+    async def test_a_new_key_is_the_request_s(self, store: Store) -> None:
+        assert await store.claim(SCOPE, a_claim(), forget_before=NOW) == Claimed(a_claim())
+
+    @awaited
+    async def test_the_same_request_again_is_told_that_it_is_under_way_and_since_when(self, store: Store) -> None:
+        await store.claim(SCOPE, a_claim(), forget_before=NOW)
+        again = replace(a_claim(), at=LATER)
+        assert await store.claim(SCOPE, again, forget_before=NOW) == UnderWay(a_claim())
+
+    @awaited
+    async def test_another_request_with_the_same_key_is_a_conflict(self, store: Store) -> None:
+        await store.claim(SCOPE, a_claim(), forget_before=NOW)
+        other = replace(a_claim(), fingerprint=bytes(32))
+        with pytest.raises(Conflict, match="request-1"):
+            await store.claim(SCOPE, other, forget_before=NOW)
+        await store.answer(SCOPE, a_claim(), REPLY)
+        with pytest.raises(Conflict, match="request-1"):
+            await store.claim(SCOPE, other, forget_before=NOW)
+
+    @awaited
+    async def test_another_key_is_another_request(self, store: Store) -> None:
+        await store.claim(SCOPE, a_claim(), forget_before=NOW)
+        other = a_claim("request-2")
+        assert await store.claim(SCOPE, other, forget_before=NOW) == Claimed(other)
+
+    @awaited
+    async def test_an_answered_request_is_answered_again_as_it_was(self, store: Store) -> None:
+        for number, reply in enumerate((REPLY, Reply(204, b"", "text/plain"), Reply(409, bytes(range(256)), "a/b"))):
+            made = a_claim(f"request-{number}")
+            await store.claim(SCOPE, made, forget_before=NOW)
+            await store.answer(SCOPE, made, reply)
+            assert await store.claim(SCOPE, replace(made, at=LATER), forget_before=NOW) == reply
+
+    @awaited
+    async def test_the_first_answer_stays(self, store: Store) -> None:
+        await store.claim(SCOPE, a_claim(), forget_before=NOW)
+        for reply in (REPLY, Reply(500, b"", "text/plain")):
+            await store.answer(SCOPE, a_claim(), reply)
+        assert await store.claim(SCOPE, a_claim(), forget_before=NOW) == REPLY
+
+    @awaited
+    async def test_of_too_long_an_answer_is_kept_that_there_was_one(self, store: Store) -> None:
+        outcomes: list[object] = []
+        for size in (MAX_REPLY_BYTES, MAX_REPLY_BYTES + 1):
+            made = a_claim(f"request-{size}")
+            await store.claim(SCOPE, made, forget_before=NOW)
+            await store.answer(SCOPE, made, replace(REPLY, body=bytes(size)))
+            outcomes.append(await store.claim(SCOPE, made, forget_before=NOW))
+        assert outcomes == [replace(REPLY, body=bytes(MAX_REPLY_BYTES)), Unkept(201)]
+
+    @awaited
+    async def test_a_released_key_is_new_again(self, store: Store) -> None:
+        await store.claim(SCOPE, a_claim(), forget_before=NOW)
+        await store.release(SCOPE, a_claim())
+        other = replace(a_claim(), fingerprint=bytes(32), at=LATER)
+        assert await store.claim(SCOPE, other, forget_before=NOW) == Claimed(other)
+
+    @awaited
+    async def test_an_answered_request_is_not_released(self, store: Store) -> None:
+        await store.claim(SCOPE, a_claim(), forget_before=NOW)
+        await store.answer(SCOPE, a_claim(), REPLY)
+        await store.release(SCOPE, a_claim())
+        assert await store.claim(SCOPE, a_claim(), forget_before=NOW) == REPLY
+
+    @pytest.mark.parametrize(
+        "other", [replace(a_claim(), at=LATER), replace(a_claim(), fingerprint=bytes(32))], ids=["later", "another"]
+    )
+    def test_only_who_made_a_claim_releases_or_answers_it(self, store: Store, other: Claim) -> None:
+        async def steps() -> object:
+            await store.claim(SCOPE, a_claim(), forget_before=NOW)
+            await store.release(SCOPE, other)
+            await store.answer(SCOPE, other, REPLY)
+            return await store.claim(SCOPE, a_claim(), forget_before=NOW)
+
+        assert self.runner.run(steps()) == UnderWay(a_claim())
+
+    @awaited
+    async def test_what_was_not_claimed_has_no_use_for_an_answer(self, store: Store) -> None:
+        await store.answer(SCOPE, a_claim(), REPLY)
+        await store.release(SCOPE, a_claim())
+        assert await store.claim(SCOPE, a_claim(), forget_before=NOW) == Claimed(a_claim())
+
+    @awaited
+    async def test_claims_are_forgotten_by_their_age_answered_or_not(self, store: Store) -> None:
+        old, new = a_claim("old"), replace(a_claim("new"), at=NOW + INSTANT)
+        for made in (old, new, replace(old, key="waiting")):
+            await store.claim(SCOPE, made, forget_before=NOW)
+        for made in (old, new):
+            await store.answer(SCOPE, made, REPLY)
+        again = [replace(old, at=LATER), replace(new, at=LATER), Claim("waiting", bytes(32), LATER)]
+        outcomes = [await store.claim(SCOPE, made, forget_before=NOW + INSTANT) for made in again]
+        assert outcomes == [Claimed(again[0]), REPLY, Claimed(again[2])]
+
+    @awaited
+    async def test_a_claim_at_the_bound_is_not_forgotten(self, store: Store) -> None:
+        await store.claim(SCOPE, a_claim(), forget_before=NOW)
+        assert await store.claim(SCOPE, replace(a_claim(), at=LATER), forget_before=NOW) == UnderWay(a_claim())
+
+    @awaited
+    async def test_a_refused_claim_forgets_nothing(self, store: Store) -> None:
+        recent = replace(a_claim("recent"), at=LATER)
+        for made in (a_claim(), recent):
+            await store.claim(SCOPE, made, forget_before=NOW)
+        with pytest.raises(Conflict):
+            await store.claim(SCOPE, replace(recent, fingerprint=bytes(32)), forget_before=LATER)
+        assert await store.claim(SCOPE, a_claim(), forget_before=NOW) == UnderWay(a_claim())
+
+    @awaited
+    async def test_of_many_at_once_one_gets_the_key(self, store: Store) -> None:
+        claims = [replace(a_claim(), at=NOW + number * INSTANT) for number in range(20)]
+        outcomes = await asyncio.gather(*(store.claim(SCOPE, made, forget_before=NOW) for made in claims))
+        [winner] = [outcome.claim for outcome in outcomes if isinstance(outcome, Claimed)]
+        assert [outcome for outcome in outcomes if outcome != Claimed(winner)] == [UnderWay(winner)] * 19
+
+    @awaited
+    async def test_claims_are_the_workspace_s_whoever_makes_them(self, store: Store) -> None:
+        await store.claim(SCOPE, a_claim(), forget_before=NOW)
+        assert await store.claim(Scope(workspace="acme"), a_claim(), forget_before=NOW) == UnderWay(a_claim())
+
+    @awaited
+    async def test_one_workspace_s_claims_are_not_another_s(self, store: Store) -> None:
+        await store.claim(ELSEWHERE, a_claim(), forget_before=NOW)
+        mine = Claim(a_claim().key, sha256(b"mine").digest(), LATER)
+        assert await store.claim(SCOPE, mine, forget_before=LATER) == Claimed(mine)
+        for done in (store.answer(SCOPE, a_claim(), REPLY), store.release(SCOPE, a_claim())):
+            await done
+        assert await store.claim(ELSEWHERE, a_claim(), forget_before=NOW) == UnderWay(a_claim())
+
+    @awaited
+    async def test_claims_are_of_this_store_alone_and_in_no_export(self, store: Store) -> None:
+        await store.claim(SCOPE, a_claim(), forget_before=NOW)
+        await store.answer(SCOPE, a_claim(), REPLY)
+        assert await exported(store) == []
+
+
+class CountedNowhereContract(StoreSuite):
+    @awaited
+    async def test_keys_and_claims_are_not_counted_among_memories(self, store: Store) -> None:
+        before = replace(await store.stats(READER), bytes=0)
+        await keep(store, a_key())
+        await store.claim(SCOPE, a_claim(), forget_before=NOW)
+        assert replace(await store.stats(READER), bytes=0) == before

@@ -1,0 +1,256 @@
+"""What writes is done once under an idempotency key, however often it is sent."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import APIRouter, HTTPException, Request, Response
+from served import Served, asked
+
+from remembrancer.errors import NotFound, StoreUnavailable
+from remembrancer.interfaces.http.access import Writing
+from remembrancer.interfaces.http.app import Serving
+from remembrancer.interfaces.http.idempotency import HEADER, REPLAYED, RepeatableRoute, WrittenKey
+from remembrancer.testing.doubles import FixedClock
+
+
+@dataclass
+class Work:
+    """What routes of the test's own did."""
+
+    done: list[str] = field(default_factory=list[str])
+    keys: list[str | None] = field(default_factory=list[str | None])
+    begun: asyncio.Event = field(default_factory=asyncio.Event)
+    go_on: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def router(self) -> APIRouter:
+        router = APIRouter(route_class=RepeatableRoute)
+
+        @router.post("/v1/count", status_code=201)
+        async def count(request: Request) -> dict[str, int]:
+            self.done.append((await request.body()).decode())
+            return {"count": len(self.done)}
+
+        @router.post("/v1/slow")
+        async def slow() -> dict[str, int]:
+            self.begun.set()
+            await self.go_on.wait()
+            self.done.append("slow")
+            return {"count": len(self.done)}
+
+        @router.post("/v1/fails/{how}")
+        async def fails(how: str) -> Response:
+            self.done.append(how)
+            match how:
+                case "not-there":
+                    raise NotFound("memory", "x")
+                case "refused":
+                    raise HTTPException(403, "no")
+                case "busy":
+                    raise StoreUnavailable("busy")
+                case "answered":
+                    return Response(status_code=422)
+                case _:
+                    raise ZeroDivisionError
+
+        @router.post("/v1/note")
+        async def note(memory: Writing, key: WrittenKey, then: str = "") -> dict[str, str]:
+            self.keys.append(key)
+            event = await memory.observe("The deploy failed", key=key)
+            if then == "break" and len(self.keys) == 1:
+                raise ZeroDivisionError
+            return {"id": str(event.id)}
+
+        @router.post("/v1/much")
+        async def much() -> dict[str, str]:
+            self.done.append("much")
+            return {"text": "x" * (9 << 20)}
+
+        return router
+
+
+def key(name: str) -> dict[str, str]:
+    return {HEADER: name}
+
+
+def told(answer: httpx.Response) -> tuple[int, Any, str | None]:
+    return answer.status_code, answer.json(), answer.headers.get(REPLAYED)
+
+
+def posts(work: Work, *requests: tuple[str, Any, dict[str, str]], **given: Any) -> list[httpx.Response]:
+    async def steps(served: Served) -> list[httpx.Response]:
+        return [await served.http.post(path, json=body, headers=headers) for path, body, headers in requests]
+
+    return asked(steps, router=work.router, **given)
+
+
+def test_the_same_request_is_done_once_and_answered_twice() -> None:
+    work = Work()
+    first, second = posts(work, *[("/v1/count", {"n": 1}, key("a"))] * 2)
+    assert (told(first), told(second)) == ((201, {"count": 1}, None), (201, {"count": 1}, "true"))
+    assert first.headers["content-type"] == second.headers["content-type"]
+    assert len(work.done) == 1
+
+
+def test_without_a_key_each_request_is_done() -> None:
+    work = Work()
+    posts(work, *[("/v1/count", {"n": 1}, {})] * 2)
+    assert len(work.done) == 2
+
+
+@pytest.mark.parametrize(
+    ("path", "body"), [("/v1/count", {"n": 2}), ("/v1/count?x=1", {"n": 1}), ("/v1/fails/refused", {"n": 1})]
+)
+def test_a_key_of_another_request_is_refused(path: str, body: Any) -> None:
+    work = Work()
+    _, second = posts(work, ("/v1/count", {"n": 1}, key("a")), (path, body, key("a")))
+    assert (second.status_code, second.json()["detail"]) == (409, "Idempotency-Key: 'a' was used with another request")
+    assert len(work.done) == 1
+
+
+def test_of_two_workspaces_each_has_its_own_keys() -> None:
+    async def steps(served: Served) -> list[int]:
+        answers: list[int] = []
+        for memory in (served.memory, served.memory.of_workspace("other")):
+            token = (await memory.create_key("program", "write")).token
+            headers = {"Authorization": f"Bearer {token}", **key("a")}
+            answers.append((await served.http.post("/v1/count", headers=headers)).json()["count"])
+        return answers
+
+    assert asked(steps, router=Work().router) == [1, 2]
+
+
+def test_one_key_to_a_workspace_is_not_told_what_another_was_answered() -> None:
+    async def steps(served: Served) -> list[int]:
+        answers: list[int] = []
+        for name in ("one", "other"):
+            token = (await served.memory.create_key(name, "write")).token
+            headers = {"Authorization": f"Bearer {token}", **key("a")}
+            answers.append((await served.http.post("/v1/count", headers=headers)).json()["count"])
+        return answers
+
+    assert asked(steps, router=Work().router) == [1, 2]
+
+
+@pytest.mark.parametrize("how", ["not-there", "refused", "busy", "answered"])
+def test_a_request_that_was_refused_can_be_sent_again(how: str) -> None:
+    work = Work()
+    first, second = posts(work, *[(f"/v1/fails/{how}", {}, key("a"))] * 2)
+    assert first.status_code == second.status_code
+    assert second.headers.get(REPLAYED) is None
+    assert len(work.done) == 2
+
+
+def test_what_an_unforeseen_error_left_behind_is_not_known() -> None:
+    work = Work()
+    first, second = posts(work, *[("/v1/fails/unforeseen", {}, key("a"))] * 2)
+    assert (first.status_code, second.status_code) == (500, 409)
+    assert second.json()["detail"] == "Idempotency-Key: the first try is still under way, or its outcome is not known"
+    assert len(work.done) == 1
+
+
+def test_what_a_request_that_took_too_long_did_is_not_known() -> None:
+    work = Work()
+    first, second = posts(work, *[("/v1/slow", {}, key("a"))] * 2, serving=Serving(rate_limit=0, request_timeout=0.05))
+    assert (first.status_code, second.status_code) == (504, 409)
+
+
+def test_a_request_is_not_done_beside_itself() -> None:
+    work = Work()
+
+    async def steps(served: Served) -> tuple[int, int]:
+        first = asyncio.create_task(served.http.post("/v1/slow", headers=key("a")))
+        await work.begun.wait()
+        second = await served.http.post("/v1/slow", headers=key("a"))
+        work.go_on.set()
+        return (await first).status_code, second.status_code
+
+    assert asked(steps, router=work.router) == (200, 409)
+    assert work.done == ["slow"]
+
+
+def test_what_is_written_under_the_key_is_simply_written_again() -> None:
+    work = Work()
+
+    async def steps(served: Served) -> tuple[list[httpx.Response], int]:
+        answers = [await served.http.post("/v1/note?then=break", headers=key("a")) for _ in range(3)]
+        return answers, (await served.memory.stats()).events
+
+    answers, events = asked(steps, router=work.router)
+    assert [answer.status_code for answer in answers] == [500, 200, 200]
+    assert answers[1].json() == answers[2].json()
+    assert answers[2].headers[REPLAYED] == "true"
+    assert (events, len(work.keys)) == (1, 2)
+
+
+def test_the_key_that_is_written_under_follows_from_who_asks_and_from_the_header() -> None:
+    async def steps(served: Served) -> None:
+        for name in ("one", "other"):
+            token = (await served.memory.create_key(name, "write")).token
+            for header in ("a", "b"):
+                await served.http.post("/v1/note", headers={"Authorization": f"Bearer {token}", **key(header)})
+        await served.http.post("/v1/note", headers={"Authorization": f"Bearer {token}"})  # pyright: ignore[reportPossiblyUnboundVariable]
+
+    work = Work()
+    asked(steps, router=work.router)
+    assert len({*work.keys}) == 5
+    assert work.keys[-1] is None
+    assert all(one is None or (one.startswith("idem:") and len(one) <= 100) for one in work.keys)
+
+
+def test_an_answer_that_is_too_long_to_keep_is_not_made_twice() -> None:
+    work = Work()
+    first, second = posts(work, *[("/v1/much", {}, key("a"))] * 2)
+    assert (first.status_code, second.status_code, work.done) == (200, 409, ["much"])
+    assert "it was done and answered 200" in second.json()["detail"]
+
+
+def test_a_key_is_new_again_after_a_day() -> None:
+    clock, work = FixedClock(), Work()
+
+    async def steps(served: Served) -> list[int]:
+        first = await served.http.post("/v1/count", headers=key("a"))
+        clock.advance(timedelta(hours=24, seconds=1))
+        second = await served.http.post("/v1/count", headers=key("a"))
+        return [first.json()["count"], second.json()["count"]]
+
+    assert asked(steps, router=work.router, clock=clock) == [1, 2]
+
+
+@pytest.mark.parametrize("name", ["", "x" * 201, "ü", "a\tb", "a\x7f"])
+def test_a_key_that_is_none_is_refused(name: str) -> None:
+    work = Work()
+    headers = [(HEADER.encode(), name.encode("latin-1"))]
+
+    async def steps(served: Served) -> httpx.Response:
+        return await served.http.post("/v1/count", headers=headers)
+
+    refused = asked(steps, router=work.router)
+    assert (refused.status_code, refused.json()["argument"]) == (400, "Idempotency-Key")
+    assert refused.json()["allowed"] == "1 to 200 printable ASCII characters without outer blanks"
+    assert work.done == []
+
+
+def test_who_may_not_ask_is_told_so_and_claims_nothing() -> None:
+    async def steps(served: Served) -> list[int]:
+        token = (await served.memory.create_key("reader", "read")).token
+        first = await served.http.post("/v1/note", headers=key("a"))
+        second = await served.http.post("/v1/note", headers={"Authorization": f"Bearer {token}", **key("a")})
+        return [first.status_code, second.status_code]
+
+    assert asked(steps, router=Work().router) == [401, 403]
+
+
+def test_the_document_tells_of_the_key_wherever_something_is_written() -> None:
+    async def steps(served: Served) -> dict[str, Any]:
+        return (await served.http.get("/openapi.json")).json()
+
+    operation = asked(steps, router=Work().router)["paths"]["/v1/count"]["post"]
+    assert [one["name"] for one in operation["parameters"]] == [HEADER]
+    assert {"408", "409", "413", "415"} <= operation["responses"].keys()
