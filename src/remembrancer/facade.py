@@ -8,7 +8,7 @@ import os
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from types import TracebackType
@@ -100,6 +100,8 @@ class _Wider(StrEnum):
     WORKSPACE = "workspace"
 
 
+_EVER = datetime.min.replace(tzinfo=UTC)
+"""Before this nothing was kept, and no key had expired."""
 _log = logging.getLogger("remembrancer")
 
 
@@ -1103,6 +1105,13 @@ class AsyncRemembrancer:
     async def has_keys(self) -> bool:
         """Whether any key to any workspace of this store is usable now."""
         return await self._ctx.store.has_keys(at=self._ctx.clock())
+
+    async def needs_key(self) -> bool:
+        """Whether a server is to let nobody in without a key: there are some, were it only such as have expired.
+
+        What a key kept shut does not open because its time is over; it does when the last one is revoked.
+        """
+        return await self._ctx.store.has_keys(at=_EVER)
 
     async def claim_request(self, key: str, fingerprint: bytes, *, longest: timedelta) -> ClaimOutcome:
         """Claim an idempotency key of this workspace for a request, for a day: what a server asks before it does one.

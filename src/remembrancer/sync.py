@@ -904,6 +904,13 @@ class Remembrancer:
         """Whether any key to any workspace of this store is usable now."""
         return self._run(self._inner.has_keys())
 
+    def needs_key(self) -> bool:
+        """Whether a server is to let nobody in without a key: there are some, were it only such as have expired.
+
+        What a key kept shut does not open because its time is over; it does when the last one is revoked.
+        """
+        return self._run(self._inner.needs_key())
+
     def claim_request(self, key: str, fingerprint: bytes, *, longest: timedelta) -> ClaimOutcome:
         """Claim an idempotency key of this workspace for a request, for a day: what a server asks before it does one.
 

@@ -33,6 +33,7 @@ from remembrancer.ports.exchange import RECORDS
 from remembrancer.ports.store import Aged, CueVector, Entry, ExportRow, Store
 from remembrancer.presets.default import DEFAULT
 from remembrancer.testing.contract.base import MODEL, request
+from remembrancer.testing.contract.erasing import OF_DEPLOY, a_receipt
 from remembrancer.testing.contract.world import (
     CONVERSATION,
     DEPLOY,
@@ -225,6 +226,11 @@ async def _import(store: Store) -> object:
     return await store.import_rows(COPIED, rows)
 
 
+async def _erase(store: Store) -> object:
+    """The deploy, its turns, and what else was formed of them."""
+    return await store.erase(SCOPE, OF_DEPLOY, a_receipt())
+
+
 WRITES: Final[dict[str, Write]] = {
     "observe": _observe,
     "remember": _remember,
@@ -238,6 +244,7 @@ WRITES: Final[dict[str, Write]] = {
     "relate": _relate,
     "commit": _commit,
     "archive": _archive,
+    "erase": _erase,
     "mark": _mark,
     "put a snapshot": _put_snapshot,
     "retire": _retire,

@@ -27,17 +27,17 @@ SIGNALS: Final = {
     "similarity": BLUE,
     "dense_leg": BLUE,
     "late_interaction": BLUE,
-    "session_words": SKY,
     "lexical": ORANGE,
     "lexical_leg": ORANGE,
     "bm25": ORANGE,
     "coverage": ORANGE,
-    "time": GREEN,
-    "speaker": VERMILLION,
     "retention": GREEN,
+    "time": GREEN,
     "importance": PURPLE,
     "priority": VERMILLION,
+    "speaker": VERMILLION,
     "confidence": SKY,
+    "session_words": SKY,
 }
-"""By the name of a signal: meaning is blue, words are orange."""
+"""By the name of a signal: meaning is blue, words are orange. Of one colour, the first has its plainest shade."""
 OTHER: Final = YELLOW

@@ -180,8 +180,8 @@ class CrewshipConsolidationOut(Wire):
 
 
 class CrewshipEpisodeOut(Wire):
-    """What was formed from an entry of the journal. `score` is the cosine, or where there is none that of the hit; `age`
-    in seconds.
+    """What was formed from an entry of the journal. `score` is the cosine, or where there is none that of the hit;
+    `age` in seconds.
     """
 
     entry_id: str

@@ -38,6 +38,15 @@ from remembrancer.testing.contract.effect import (
     StrengthByEffectContract,
     SupersededByEffectContract,
 )
+from remembrancer.testing.contract.erasing import (
+    ChosenForErasureContract,
+    ErasedEventContract,
+    ErasedMemoryContract,
+    ErasedWholeContract,
+    QuotedContract,
+    ReceiptContract,
+    ToldAnewContract,
+)
 from remembrancer.testing.contract.filters import FilterContract, MetadataContract
 from remembrancer.testing.contract.health import CrewsContract, SnapshotContract, VitalsContract
 from remembrancer.testing.contract.jobs import DeferralContract, RunContract
@@ -185,6 +194,13 @@ class StoreContract(
     ExportContract,
     ImportContract,
     ArchiveTransferContract,
+    ErasedMemoryContract,
+    ErasedEventContract,
+    ToldAnewContract,
+    ErasedWholeContract,
+    QuotedContract,
+    ReceiptContract,
+    ChosenForErasureContract,
     MachineContract,
 ):
     """Every rule of the `Store` protocol. A subclass gives `make_store`."""

@@ -79,9 +79,11 @@ async def _serve(call: Invocation, settings: Settings, *, work: bool) -> None:
                 work=work,
             )
             stop = Stop()
-            server = Server(build_app(memory, serving, stop), stop)
             with listening(settings.host, settings.port) as listener:
-                _say(call, memory, address_of(settings.host, listener), keyed=keyed)
+                address = address_of(settings.host, listener)
+                server = Server(
+                    build_app(memory, serving, stop), stop, lambda: _say(call, memory, address, keyed=keyed)
+                )
                 await server.serve(sockets=[listener])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from http import HTTPStatus
 from inspect import isawaitable
 from typing import Any, Final
@@ -11,14 +11,15 @@ from typing import Any, Final
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import RedirectResponse, Response
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from remembrancer.errors import RemembrancerError
 from remembrancer.interfaces.dashboard.rendering import outside
 from remembrancer.interfaces.dashboard.visit import address
+from remembrancer.interfaces.http import problems
 
-TAG: Final = "dashboard"
-"""What routes of the dashboard are known by."""
 _OF_PROGRAMS: Final = ("/v1", "/api", "/mcp")
 """Where nobody looks with a browser on purpose: what is not there is told as to a program."""
 
@@ -33,9 +34,27 @@ _TITLES: Final = {
 }
 
 
+class PageRoute(APIRoute):
+    """A page's route: what nobody foresaw is told as a page too, without its words, and logged as elsewhere."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def guarded(request: Request) -> Response:
+            try:
+                return await handle(request)
+            except (RemembrancerError, RequestValidationError, HTTPException, ClientDisconnect):
+                raise
+            except Exception as error:  # noqa: BLE001  the outer edge of a page
+                problems.log_unforeseen(self.path, error)
+                return _page(request, problems.unforeseen(error))
+
+        return guarded
+
+
 def install(app: FastAPI) -> None:
     """Have errors of pages answered as pages: after the app's other handlers are installed, which tell all others."""
-    for kind in (RemembrancerError, RequestValidationError, HTTPException, Exception):
+    for kind in (RemembrancerError, RequestValidationError, HTTPException):
         told: _Told = app.exception_handlers[kind]
         app.add_exception_handler(kind, _as_page(told))
 
@@ -51,9 +70,9 @@ def _as_page(told: _Told) -> Callable[[Request, Exception], Awaitable[Response]]
 
 def _is_page(request: Request) -> bool:
     """Whether a page of ours was asked for, or a browser asked for what is nowhere."""
-    route: Any = request.scope.get("route")
+    route: object = request.scope.get("route")
     if route is not None:
-        return TAG in getattr(route, "tags", ())  # a mounted app has no tags
+        return isinstance(route, PageRoute)
     path: str = request.scope["path"]
     if any(path == prefix or path.startswith(f"{prefix}/") for prefix in _OF_PROGRAMS):
         return False

@@ -33,7 +33,7 @@ async def submitted(request: Request) -> dict[str, str]:
 
 
 def refuse_other_pages(request: Request) -> None:
-    """A browser tells with every form where it comes from; one that tells neither way is no browser with a form of ours.
+    """A browser tells with every form where it comes from; what tells it neither way is no browser with a form of ours.
 
     The cookie would not come with a form of another site (SameSite=Strict); without keys there is no cookie to keep
     back, and this is what stands before the memory.

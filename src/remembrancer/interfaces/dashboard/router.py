@@ -5,7 +5,6 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from remembrancer.interfaces.dashboard import asset_files
-from remembrancer.interfaces.dashboard.failures import TAG
 from remembrancer.interfaces.dashboard.pages import (
     compare,
     doctor,
@@ -19,7 +18,7 @@ from remembrancer.interfaces.dashboard.pages import (
     timeline,
 )
 
-dashboard = APIRouter(tags=[TAG], include_in_schema=False)
+dashboard = APIRouter(tags=["dashboard"], include_in_schema=False)
 for page in (overview, timeline, search, memory, graph, journal, compare, jobs, doctor, login):
     dashboard.include_router(page.router)
 dashboard.include_router(asset_files.router)

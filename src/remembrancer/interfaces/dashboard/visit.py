@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import Annotated, Final, cast
 from urllib.parse import urlencode
 
 from fastapi import Depends, Request
@@ -48,11 +48,13 @@ class Visit:
 
 def address(path: str, *queries: Mapping[str, object]) -> str:
     """A path with everything in these queries that says something; a list gives its name once for each value."""
-    pairs: list[tuple[str, str]] = []
-    for query in queries:
-        for name, value in query.items():
-            several = value if isinstance(value, list | tuple) else (value,)
-            pairs += [(name, str(one)) for one in several if one is not None and one != ""]  # pyright: ignore[reportUnknownArgumentType,reportUnknownVariableType]
+    pairs = [
+        (name, str(one))
+        for query in queries
+        for name, value in query.items()
+        for one in (cast("list[object]", value) if isinstance(value, list) else [value])
+        if one is not None and one != ""
+    ]
     return f"{path}?{urlencode(pairs)}" if pairs else path
 
 
@@ -75,9 +77,7 @@ def _visit(request: Request, asking: Visitor, needed: Right) -> Visit:
     if role is not None and not asking.right.allows(Right.ADMIN):
         raise PermissionDenied(f"role: only a key that may {Right.ADMIN.value} chooses as what it reads")
     memory = asking.memory.scoped(role=role, **parts) if parts or role is not None else asking.memory
-    return Visit(
-        request=request, visitor=asking, memory=memory, scope=parts if role is None else {**parts, ROLE: role}
-    )
+    return Visit(request=request, visitor=asking, memory=memory, scope=parts if role is None else {**parts, ROLE: role})
 
 
 Reading = Annotated[Visit, Depends(reading)]

@@ -17,11 +17,14 @@ from starlette.requests import HTTPConnection
 from remembrancer.domain.api_key import Right
 from remembrancer.errors import PermissionDenied
 from remembrancer.facade import AsyncRemembrancer
+from remembrancer.interfaces.http.given import Name
 
 ANYBODY: Final = "local"
 """How one without a key is called, in logs and where requests are counted."""
 COOKIE: Final = "remembrancer_key"
 """What a browser keeps a key in, out of reach of scripts: a page cannot send a header with every request."""
+
+_OF_PROXIES: Final = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
 
 _BEARER: Final = HTTPBearer(
     auto_error=False, description="A key that `remembrancer keys create` made. None is needed while there are no keys."
@@ -54,7 +57,7 @@ class Gate:
             if key is None:
                 raise _unauthorized("this key is not valid here: unknown, expired or revoked")
             return Visitor(str(key.id), key.right, self.memory.of_workspace(key.workspace))
-        if not is_loopback(self.host) or await self.memory.has_keys():
+        if not is_loopback(self.host) or _came_through_a_proxy(connection) or await self.memory.needs_key():
             raise _unauthorized("a key is needed: Authorization: Bearer KEY")
         _refuse_other_names(connection)
         return Visitor(ANYBODY, Right.ADMIN, self.memory)
@@ -101,12 +104,12 @@ async def asked_again(
 def _memory_for(needed: Right) -> Callable[..., Awaitable[AsyncRemembrancer]]:
     async def memory(
         asking: Annotated[Visitor, Depends(visitor)],
-        project: Annotated[str | None, Query(description="The project within the workspace.")] = None,
-        crew: Annotated[str | None, Query(description="The crew within the project.")] = None,
-        agent: Annotated[str | None, Query(description="The agent whose memories these are.")] = None,
-        session: Annotated[str | None, Query(description="The session within the agent.")] = None,
+        project: Annotated[Name | None, Query(description="The project within the workspace.")] = None,
+        crew: Annotated[Name | None, Query(description="The crew within the project.")] = None,
+        agent: Annotated[Name | None, Query(description="The agent whose memories these are.")] = None,
+        session: Annotated[Name | None, Query(description="The session within the agent.")] = None,
         role: Annotated[
-            str | None,
+            Name | None,
             Query(description="As what to read, AGENT or LEAD; another than the server's needs an admin key."),
         ] = None,
     ) -> AsyncRemembrancer:
@@ -137,14 +140,26 @@ def _refuse_other_names(connection: HTTPConnection) -> None:
     """Without keys whoever reaches the port may do everything. A web page must not, by a name that was made to point
     here (DNS rebinding): the browser tells that name in `Host`.
     """
-    host = connection.headers.get("host", "")
-    if not is_loopback(urlsplit(f"//{host}").hostname or ""):
+    if not is_loopback(_name_in(f"//{connection.headers.get('host', '')}")):
         detail = "without a key, only requests for this machine's own name are answered"
         raise HTTPException(HTTPStatus.FORBIDDEN, detail)
+
+
+def _came_through_a_proxy(connection: HTTPConnection) -> bool:
+    """Whether somebody passed it on, who may serve the whole world: then this machine is not who asks."""
+    return any(name in connection.headers for name in _OF_PROXIES)
+
+
+def _name_in(url: str) -> str:
+    """The name of the host, or of none: whoever sends it may write what they like."""
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
 
 
 def _refuse_other_sites(connection: HTTPConnection) -> None:
     """What a browser adds by itself, a cookie or its place behind the wall, must not serve pages of other sites."""
     origin = connection.headers.get("origin")
-    if origin is not None and urlsplit(origin).netloc != connection.headers.get("host", ""):
+    if origin is not None and origin.partition("://")[2] != connection.headers.get("host", ""):
         raise HTTPException(HTTPStatus.FORBIDDEN, "pages of other sites are not answered")

@@ -12,16 +12,33 @@ from starlette.middleware import Middleware
 
 import remembrancer
 from remembrancer.facade import AsyncRemembrancer
-from remembrancer.interfaces.http import metrics, problems
+from remembrancer.interfaces.dashboard import failures, rendering
+from remembrancer.interfaces.dashboard.router import dashboard
+from remembrancer.interfaces.http import metrics, probes, problems
 from remembrancer.interfaces.http.access import Gate
+from remembrancer.interfaces.http.background import Background
 from remembrancer.interfaces.http.document import DocumentedApp
+from remembrancer.interfaces.http.dropin import crewship_journal, crewship_memory, plastmem
+from remembrancer.interfaces.http.embedder_watch import EmbedderWatch
 from remembrancer.interfaces.http.limits import BodyLimits
 from remembrancer.interfaces.http.logs import RequestLog
 from remembrancer.interfaces.http.metrics import Measured, Metrics
 from remembrancer.interfaces.http.rates import RateLimit
 from remembrancer.interfaces.http.response_headers import ResponseHeaders
-from remembrancer.interfaces.http.routes import erasures, events, keys, memories, mind, recall, relations, state, times
+from remembrancer.interfaces.http.routes import (
+    erasures,
+    events,
+    keys,
+    memories,
+    mind,
+    recall,
+    relations,
+    state,
+    stream,
+    times,
+)
 from remembrancer.interfaces.http.shift import Shift
+from remembrancer.interfaces.http.streams import Streams
 from remembrancer.interfaces.http.time_limit import TimeLimit
 from remembrancer.interfaces.http.tracing import Traced
 from remembrancer.interfaces.http.unforeseen import Unforeseen
@@ -66,10 +83,15 @@ def build_app(memory: AsyncRemembrancer, serving: Serving, stop: Stop) -> FastAP
     gate = Gate(memory, serving.host)
     measured = Metrics()
     shift = Shift(memory, stop)
+    background, watch, streams = Background(), EmbedderWatch(memory.search_state), Streams()
+    measured.streams.set_function(lambda: streams.open)
 
     @asynccontextmanager
     async def running(_: FastAPI) -> AsyncGenerator[None, None]:
         async with AsyncExitStack() as parts:
+            rendering.prepare()
+            parts.push_async_callback(watch.stop)
+            await parts.enter_async_context(background)
             if serving.work:
                 await parts.enter_async_context(shift)
             yield
@@ -100,9 +122,16 @@ def build_app(memory: AsyncRemembrancer, serving: Serving, stop: Stop) -> FastAP
     app.state.memory = memory
     app.state.metrics = measured
     app.state.stop = stop
+    app.state.background = background
+    app.state.embedder_watch = watch
+    app.state.streams = streams
     problems.install(app)
+    failures.install(app)
     # Without a prefix here: the paths of the routes are what requests are counted by.
     app.include_router(metrics.router)
-    for noun in (events, memories, relations, recall, times, state, mind, erasures, keys):
+    for noun in (probes, stream, events, memories, relations, recall, times, state, mind, erasures, keys):
         app.include_router(noun.router)
+    for system in (crewship_journal, crewship_memory, plastmem):
+        app.include_router(system.router)
+    app.include_router(dashboard)
     return app

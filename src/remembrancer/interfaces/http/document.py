@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from http import HTTPStatus
 from typing import Any, cast
 
 from fastapi import FastAPI
 
 from remembrancer.interfaces.http.examples import EXAMPLES
-from remembrancer.interfaces.http.problems import MEDIA_TYPE
+from remembrancer.interfaces.http.problems import MEDIA_TYPE, ProblemOut
 
 
 class DocumentedApp(FastAPI):
@@ -41,7 +40,12 @@ def _tell_problems(responses: dict[str, Any]) -> None:
     told = responses.get("422", {}).get("content", {}).get("application/json", {}).get("schema", {})
     if str(told.get("$ref", "")).endswith("/HTTPValidationError"):
         del responses["422"]
-    for status, response in responses.items():
+    for response in responses.values():
         content = response.get("content", {})
-        if status.isdigit() and int(status) >= HTTPStatus.BAD_REQUEST and "application/json" in content:
-            content[MEDIA_TYPE] = content.pop("application/json")
+        # FastAPI has a problem be of the media type that the route's other answers have.
+        for media_type in [media_type for media_type, told in content.items() if _is_problem(told)]:
+            content[MEDIA_TYPE] = content.pop(media_type)
+
+
+def _is_problem(told: Mapping[str, Any]) -> bool:
+    return str(told.get("schema", {}).get("$ref", "")).endswith(f"/{ProblemOut.__name__}")

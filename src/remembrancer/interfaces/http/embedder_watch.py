@@ -1,4 +1,4 @@
-"""How recall searches now, asked of the embedder seldom and told to everybody: probes must not cost what a model does."""
+"""How recall searches now: asked of the embedder seldom and told to everybody, so that probes cost no model time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ class EmbedderWatch:
     """Asks at most every 30 s, once for all who want to know. An embedder that hangs makes nobody wait."""
 
     def __init__(
-        self, ask: Callable[[], Awaitable[SearchState]], *, fresh: float = FRESH_SECONDS, patience: float = PATIENCE_SECONDS
+        self,
+        ask: Callable[[], Awaitable[SearchState]],
+        *,
+        fresh: float = FRESH_SECONDS,
+        patience: float = PATIENCE_SECONDS,
     ) -> None:
         self._ask = ask
         self._fresh = fresh

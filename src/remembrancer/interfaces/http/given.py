@@ -44,15 +44,17 @@ Moment = Annotated[
     BeforeValidator(_moment),
     WithJsonSchema({"type": "string", "format": "date-time", "examples": ["2026-03-04T09:00:00Z"]}),
 ]
+# For the document alone: the memory checks it, in words that say more than a pattern does.
+_NAMED: Final[dict[str, JsonValue]] = {
+    "pattern": r"^[^\s\x00-\x1f\x7f-\x9f]([^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f])?$"
+}
 Text = Annotated[str, Field(min_length=1, max_length=MAX_TEXT_BYTES)]
 """Of at most 64 KiB as UTF-8, which the memory checks; no more characters than that in any case."""
-Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_CHARS)]
-Title = Annotated[str, Field(min_length=1, max_length=MAX_TITLE_CHARS)]
+Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_CHARS, json_schema_extra=_NAMED)]
+Title = Annotated[str, Field(min_length=1, max_length=MAX_TITLE_CHARS, json_schema_extra=_NAMED)]
+Tag = Annotated[str, Field(min_length=1, max_length=MAX_TAG_CHARS, json_schema_extra=_NAMED)]
 Slug = Annotated[str, Field(pattern=SLUG)]
-Tags = Annotated[
-    list[Annotated[str, Field(min_length=1, max_length=MAX_TAG_CHARS)]],
-    Field(max_length=MAX_TAGS),
-]
+Tags = Annotated[list[Tag], Field(max_length=MAX_TAGS)]
 Json = dict[str, JsonValue]
 JsonOfScalars = dict[str, Annotated[str | int | float | bool | None, Field(union_mode="smart")]]
 Flag = Annotated[bool, Field(strict=True)]
@@ -71,10 +73,7 @@ Until = Annotated[Moment | None, Query(description="Only what happened before th
 AsOf = Annotated[Moment | None, Query(description="As it was believed at that time; now, if not given.")]
 Kinds = Annotated[list[Slug] | None, Query(description="Only of these kinds; repeat it for several, any of them.")]
 Tiers = Annotated[list[Tier] | None, Query(description="Only of these tiers; repeat it for several.")]
-WithTags = Annotated[
-    list[Annotated[str, Field(min_length=1, max_length=MAX_TAG_CHARS)]] | None,
-    Query(description="Only with this tag; repeat it for several, all of them."),
-]
+WithTags = Annotated[list[Tag] | None, Query(description="Only with this tag; repeat it for several, all of them.")]
 Source = Annotated[Name | None, Query(description="Only from this source.")]
 InSession = Annotated[Name | None, Query(description="Only what belongs to this session.")]
 Visibilities = Annotated[

@@ -5,6 +5,7 @@ is remembered.
 from __future__ import annotations
 
 import asyncio
+import logging
 from http import HTTPStatus
 from typing import Annotated, Final
 
@@ -20,6 +21,8 @@ from remembrancer.jobs.stop import Stop
 
 PATIENCE_SECONDS: Final = 2.0
 """So long a probe waits for the store."""
+
+_log = logging.getLogger("remembrancer.server")
 
 router = APIRouter(tags=["probes"], generate_unique_id_function=lambda route: route.name)
 
@@ -90,5 +93,7 @@ async def _trouble(memory: AsyncRemembrancer, *, writing: bool) -> str:
     except TimeoutError:
         return f"the store was not {'writable' if writing else 'readable'} within {PATIENCE_SECONDS:g} s"
     except StoreUnavailable as error:
-        return str(error)
+        # Who asks without a key is not told where the file lies.
+        _log.warning("a probe: %s", error)
+        return f"the store cannot be {'written to' if writing else 'read'} now"
     return ""

@@ -32,6 +32,8 @@ MIN_BURST: Final = 10.0
 FAILURES: Final = TokenRate(per_second=0.5, burst=20)
 """Keys that are none, of one address."""
 UNCOUNTED: Final = ("/healthz", "/readyz", "/assets/")
+LOGIN: Final = "/login"
+"""Where the dashboard takes a key by a form, and answers 401 to one that is none."""
 
 Stopwatch = Callable[[], float]
 
@@ -106,47 +108,48 @@ class RateLimit:
         address = "" if connection.client is None else connection.client.host
         bearer = _bearer(connection)
         token = bearer or connection.cookies.get(COOKIE)
-        if token and self._failures.is_empty(address) and _digest(token) not in self._good:
-            refused = self._failures.take(address)
-            await self._refuse(scope, receive, send, "failed", refused.wait, FAILURES)
+        logs_in = scope["method"] == "POST" and scope["path"] == LOGIN
+        is_known = token is not None and _digest(token) in self._good
+        if (logs_in or (token is not None and not is_known)) and self._failures.is_empty(address):
+            await self._refuse(scope, receive, send, "failed", self._failures.take(address).wait, FAILURES)
             return
-        visitor = await self._visitor(connection, bearer)
-        if visitor is not None:
-            scope["remembrancer.visitor"] = visitor
-            self._shift.call_in(visitor.memory)
-        if token:
-            self._note(token, address, good=visitor is not None)
+        visitor = await self._visitor(connection, bearer, token, address)
         buckets, name = (self._addresses, address) if visitor is None else (self._keys, visitor.name)
-        if buckets is None:
-            await self._app(scope, receive, send)
-            return
-        taken = buckets.take(name)
-        if not taken.is_given:
+        taken = None if buckets is None else buckets.take(name)
+        if buckets is not None and taken is not None and not taken.is_given:
             await self._refuse(scope, receive, send, "key" if visitor else "address", taken.wait, buckets.rate)
             return
 
-        async def with_headers(message: Message) -> None:
+        async def told(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(_told(taken.bucket, buckets.rate))
+                if logs_in and message["status"] == HTTPStatus.UNAUTHORIZED:
+                    self._failures.take(address)
+                if buckets is not None and taken is not None:
+                    MutableHeaders(scope=message).update(_told(taken.bucket, buckets.rate))
             await send(message)
 
-        await self._app(scope, receive, with_headers)
+        await self._app(scope, receive, told)
 
-    async def _visitor(self, connection: HTTPConnection, bearer: str | None) -> Visitor | None:
+    async def _visitor(
+        self, connection: HTTPConnection, bearer: str | None, token: str | None, address: str
+    ) -> Visitor | None:
+        """Who asks; None for who is not let in. Where a route needs to know, it finds the same, and answers so."""
         try:
-            return await self._gate.visitor(connection, bearer)
-        except (HTTPException, RemembrancerError):
-            return None  # where a route needs to know who asks, it finds the same, and answers so
-
-    def _note(self, token: str, address: str, *, good: bool) -> None:
-        """Remember of a key that it was good, or of an address that it showed one that was not."""
-        if not good:
-            self._failures.take(address)
-            return
-        self._good[_digest(token)] = None
-        self._good.move_to_end(_digest(token))
-        if len(self._good) > MAX_BUCKETS:
-            self._good.popitem(last=False)
+            visitor = await self._gate.visitor(connection, bearer)
+        except HTTPException as error:
+            if token is not None and error.status_code == HTTPStatus.UNAUTHORIZED:
+                self._failures.take(address)
+            return None
+        except RemembrancerError:  # the store is not available: nothing is known of the key
+            return None
+        connection.scope["remembrancer.visitor"] = visitor
+        self._shift.call_in(visitor.memory)
+        if token is not None:
+            self._good[_digest(token)] = None
+            self._good.move_to_end(_digest(token))
+            if len(self._good) > MAX_BUCKETS:
+                self._good.popitem(last=False)
+        return visitor
 
     async def _refuse(
         self, scope: Scope, receive: Receive, send: Send, whose: str, wait: timedelta, rate: TokenRate

@@ -6,7 +6,7 @@ import asyncio
 import errno
 import signal
 import socket
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Final
 
@@ -25,9 +25,11 @@ _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 class Server(uvicorn.Server):
     """Serves until it is asked to stop, by SIGINT or SIGTERM: then `stop` is set, so that streams end, no request is
     taken any more, and those under way are answered. Asked once more, it breaks them off.
+
+    `on_ready` is called when it answers, and can be asked to stop.
     """
 
-    def __init__(self, app: ASGIApp, stop: Stop) -> None:
+    def __init__(self, app: ASGIApp, stop: Stop, on_ready: Callable[[], None]) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
@@ -42,6 +44,11 @@ class Server(uvicorn.Server):
             )
         )
         self._stop = stop
+        self._on_ready = on_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._on_ready()
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
@@ -67,10 +74,7 @@ class Server(uvicorn.Server):
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """A socket that listens there; on any free port for 0. Raises InvalidInput, and StoreUnavailable where it is taken.
-
-    To be made before the first word is said of the server's address: what comes to it waits until it is served.
-    """
+    """A socket that listens there, on any free port for 0. Raises InvalidInput, and StoreUnavailable if it is taken."""
     try:
         places = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, kind, protocol, _, address = places[0]

@@ -9,20 +9,23 @@ from types import TracebackType
 from typing import Final, Self
 
 _STDIN: Final = 0
+_STDOUT: Final = 1
 _AT_ONCE: Final = 65_536
 _PATIENCE: Final = 1.0
 """Seconds for the thread to end. A flood of messages that nobody reads keeps it longer: it dies with the process."""
 
 
 class EndableInput:
-    """Between `with` and its end, file descriptor 0 gives what was on stdin, until that ends or `end` is called.
+    """Between `with` and its end, file descriptor 0 gives what was on stdin, until that ends or `end` is called, or
+    nobody reads stdout any more.
 
     A thread that waits for stdin itself cannot be told to stop waiting: the process would hang until the client's next
-    message. This thread waits for stdin and for the word to stop at once, and hands on what comes.
+    message. This thread waits for all three at once, and hands on what comes.
     """
 
     def __enter__(self) -> Self:
         self._client = os.dup(_STDIN)
+        self._answers = os.dup(_STDOUT)
         reading, self._handed_on = os.pipe()
         os.dup2(reading, _STDIN)
         os.close(reading)
@@ -43,10 +46,14 @@ class EndableInput:
         os.write(self._telling, b".")
 
     def _hand_on(self) -> None:
+        waiting = select.poll()
+        waiting.register(self._client, select.POLLIN)
+        waiting.register(self._told, select.POLLIN)
+        waiting.register(self._answers, 0)  # nothing but that its other end was closed
         try:
-            while True:
-                ready, _, _ = select.select([self._client, self._told], [], [])
-                if self._told in ready or not (chunk := os.read(self._client, _AT_ONCE)):
+            while {place for place, _ in waiting.poll()} == {self._client}:
+                chunk = os.read(self._client, _AT_ONCE)
+                if not chunk:
                     return
                 while chunk:
                     chunk = chunk[os.write(self._handed_on, chunk) :]

@@ -95,7 +95,7 @@ class Writing:
         self, context: Context, memory_id: given.MemoryId, said: given.Verdict
     ) -> Annotated[CallToolResult, FeedbackOut]:
         """Say of a recalled memory whether it was helpful, unhelpful or harmful. Call it once you know: it moves the
-        memory's place in later answers, and one that is called unhelpful or harmful too often is retired. Gives its
+        memory's place in later answers, and one that is called unhelpful or harmful too often may be retired. Gives its
         confidence after that.
         """
         memory = await self.memory_of(context, Right.WRITE)

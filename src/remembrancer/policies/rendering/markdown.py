@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import count
 from typing import Final, assert_never
 
@@ -19,6 +19,7 @@ from remembrancer.policies.rendering.telling import Telling, Turn, of_memory, tu
 
 FACTS: Final = "\n## Known Facts\n"
 EPISODES: Final = "\n## Episodic Memories\n"
+RECENT: Final = "\n## Recent Memories\n"
 
 _BEFORE_MARKUP: Final = re.compile(r"^(?=[#>*+\-_~`=|\[]|\d+[.)])")
 _BACKSLASH: Final = r"\\"
@@ -57,6 +58,25 @@ class Markdown:
         frame = Frame(self.tag, self.preamble)
         text, _ = _sections(_standing_items(recall), frame.room(max_chars))
         return frame.around(text)
+
+    def recent(self, memories: Iterable[Memory], *, now: datetime, max_chars: int) -> str:
+        """Memories that nobody asked for, in their order: no rank, no score, no transcript. Empty when there are none.
+
+        Raises InvalidInput when not even the frame fits.
+        """
+        frame = Frame(self.tag, self.preamble)
+        text, _ = _sections(self._recent_items(memories, now), frame.room(max_chars), (RECENT,))
+        return frame.around(text)
+
+    def _recent_items(self, memories: Iterable[Memory], now: datetime) -> Iterable[Item[Memory]]:
+        numbers = count(1)
+        for memory in memories:
+            telling = of_memory(memory)
+            if telling.is_empty:
+                continue
+            mark = " (key moment)" if memory.strength.surprise >= self.key_moment else ""
+            title = f"{_title(telling, next(numbers))}{mark}"
+            yield Item(memory, _episode(title, now - memory.occurred_to, telling), group=RECENT)
 
     def _items(self, hits: Iterable[Hit], detail: Detail) -> Iterable[Item[Hit]]:
         ranks = count(1)
@@ -101,10 +121,12 @@ def _standing_items(recall: Recall) -> Iterable[Item[Memory]]:
             yield Item(memory, _episode(title, recall.asked_at - memory.occurred_to, telling), group=EPISODES)
 
 
-def _sections(items: Iterable[Item[Told]], left: int) -> tuple[str, list[Told]]:
+def _sections(
+    items: Iterable[Item[Told]], left: int, headings: Sequence[str] = (FACTS, EPISODES)
+) -> tuple[str, list[Told]]:
     """The text of the items that find room, and what they tell of, both in the order of the sections."""
-    placed = place(items, Room(left, headings={heading: len(heading) for heading in (FACTS, EPISODES)}))
-    sections = [(heading, [item for item in placed if item.group == heading]) for heading in (FACTS, EPISODES)]
+    placed = place(items, Room(left, headings={heading: len(heading) for heading in headings}))
+    sections = [(heading, [item for item in placed if item.group == heading]) for heading in headings]
     text = "".join(heading + text_of(held) for heading, held in sections if held)
     return text, [item.of for _, held in sections for item in held]
 

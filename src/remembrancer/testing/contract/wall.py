@@ -15,6 +15,7 @@ import pytest
 
 from remembrancer.domain.candidates import Candidates
 from remembrancer.domain.effect import Effect, Moved
+from remembrancer.domain.erasure import Choice, Removal
 from remembrancer.domain.event import Event, Priority, Role
 from remembrancer.domain.job import Run
 from remembrancer.domain.journal import Place
@@ -25,7 +26,7 @@ from remembrancer.domain.reply import Reply
 from remembrancer.domain.scope import Reach, Reader
 from remembrancer.domain.stream import Cursor
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
-from remembrancer.errors import NotFound
+from remembrancer.errors import Conflict, NotFound
 from remembrancer.ports.exchange import relation_to_row
 from remembrancer.ports.store import Aged, CueVector, Entry, EventFilter, Store
 from remembrancer.testing.contract.base import (
@@ -37,6 +38,7 @@ from remembrancer.testing.contract.base import (
     exported,
     request,
 )
+from remembrancer.testing.contract.erasing import OF_DEPLOY, a_receipt
 from remembrancer.testing.contract.states import as_lists
 from remembrancer.testing.contract.world import (
     CONVERSATION,
@@ -258,6 +260,22 @@ async def _marked(store: Store) -> object:
     return done, await store.priority_changes(READER, TURNS[0]), await store.get(READER, ALL_IDS)
 
 
+async def _erased(store: Store) -> object:
+    """All of the deploy, and what became of the rest."""
+    removed = await store.erase(SCOPE, OF_DEPLOY, a_receipt())
+    return removed, await store.erasures(SCOPE, limit=9), await store.get(READER, ALL_IDS)
+
+
+async def _purged(store: Store) -> object:
+    await store.erase(SCOPE, OF_DEPLOY, a_receipt())
+    return await store.purge(SCOPE, at=LATER), await store.erasures(SCOPE, limit=9)
+
+
+async def _receipts(store: Store) -> object:
+    """None, however many the sibling has, where nothing was erased here."""
+    return await store.erasures(SCOPE, limit=9)
+
+
 async def _exported(store: Store) -> object:
     return await exported(store)
 
@@ -338,6 +356,12 @@ OBSERVED: Final[dict[str, Observe]] = {
     "put_snapshot": lambda store: store.put_snapshot(SCOPE, a_snapshot(None, score=1.0)),
     "snapshots": lambda store: store.snapshots(SCOPE, SCOPE.crew, limit=9),
     "crews": lambda store: store.crews(SCOPE),
+    "lying_in": lambda store: store.lying_in(SCOPE, Choice(agent=SCOPE.agent)),
+    "traces": lambda store: store.traces(SCOPE, memories=ALL_IDS, events=TURNS),
+    "erase": _erased,
+    "purge": _purged,
+    "erasures": _receipts,
+    "copies": lambda store: store.copies(SCOPE),
     "stats": _stats,
     "check": _check,
     "export": _exported,
@@ -398,6 +422,10 @@ READ: Final = (
     "spending",
     "keys",
     "key_of",
+    "lying_in",
+    "traces",
+    "erasures",
+    "copies",
 )
 """What writes nothing, searches apart."""
 
@@ -470,6 +498,14 @@ class WallContract(StoreSuite):
                 await store.commit(SCOPE, effect, at=LATER)
         with pytest.raises(NotFound):
             await store.revoke_key(SCOPE, DOOR, at=LATER)
+        for choice in (Choice(ids=frozenset({DEPLOY})), Choice(events=frozenset(TURNS))):
+            with pytest.raises(NotFound):
+                await store.lying_in(SCOPE, choice)
+        with pytest.raises(Conflict):
+            await store.erase(SCOPE, OF_DEPLOY, a_receipt())
+        await store.erase(SIBLING, Removal(), a_receipt())
+        await store.purge(SCOPE, at=LATER)
+        assert [one.purged_at for one in await store.erasures(SIBLING, limit=9)] == [None]
         access = await _access(store)
         await store.answer(SCOPE, a_claim(), Reply(200, b"stolen", "text/plain"))
         await store.release(SCOPE, a_claim())

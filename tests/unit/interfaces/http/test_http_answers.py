@@ -48,7 +48,7 @@ def test_whatever_is_answered_is_safe_in_a_browser(path: str) -> None:
     headers = got(path).headers
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["x-frame-options"] == "DENY"
-    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["referrer-policy"] == "same-origin"
     assert headers["cache-control"] == "no-store"
     policy = dict(part.split(" ", 1) for part in headers["content-security-policy"].split("; "))
     assert policy == {

@@ -18,6 +18,14 @@ from remembrancer.interfaces.http.app import Serving
 from remembrancer.interfaces.http.idempotency import HEADER, REPLAYED, RepeatableRoute, WrittenKey
 from remembrancer.testing.doubles import FixedClock
 
+NOTHING: dict[str, str] = {}
+FAILURES: dict[str, Exception] = {
+    "not-there": NotFound("memory", "x"),
+    "refused": HTTPException(403, "no"),
+    "busy": StoreUnavailable("busy"),
+    "unforeseen": ZeroDivisionError(),
+}
+
 
 @dataclass
 class Work:
@@ -47,17 +55,9 @@ class Work:
         @router.post("/v1/fails/{how}")
         async def fails(how: str) -> Response:
             self.done.append(how)
-            match how:
-                case "not-there":
-                    raise NotFound("memory", "x")
-                case "refused":
-                    raise HTTPException(403, "no")
-                case "busy":
-                    raise StoreUnavailable("busy")
-                case "answered":
-                    return Response(status_code=422)
-                case _:
-                    raise ZeroDivisionError
+            if how == "answered":
+                return Response(status_code=422)
+            raise FAILURES[how]
 
         @router.post("/v1/note")
         async def note(memory: Writing, key: WrittenKey, then: str = "") -> dict[str, str]:
@@ -100,7 +100,7 @@ def test_the_same_request_is_done_once_and_answered_twice() -> None:
 
 def test_without_a_key_each_request_is_done() -> None:
     work = Work()
-    posts(work, *[("/v1/count", {"n": 1}, {})] * 2)
+    posts(work, *[("/v1/count", {"n": 1}, NOTHING)] * 2)
     assert len(work.done) == 2
 
 
@@ -141,7 +141,7 @@ def test_one_key_to_a_workspace_is_not_told_what_another_was_answered() -> None:
 @pytest.mark.parametrize("how", ["not-there", "refused", "busy", "answered"])
 def test_a_request_that_was_refused_can_be_sent_again(how: str) -> None:
     work = Work()
-    first, second = posts(work, *[(f"/v1/fails/{how}", {}, key("a"))] * 2)
+    first, second = posts(work, *[(f"/v1/fails/{how}", NOTHING, key("a"))] * 2)
     assert first.status_code == second.status_code
     assert second.headers.get(REPLAYED) is None
     assert len(work.done) == 2
@@ -149,7 +149,7 @@ def test_a_request_that_was_refused_can_be_sent_again(how: str) -> None:
 
 def test_what_an_unforeseen_error_left_behind_is_not_known() -> None:
     work = Work()
-    first, second = posts(work, *[("/v1/fails/unforeseen", {}, key("a"))] * 2)
+    first, second = posts(work, *[("/v1/fails/unforeseen", NOTHING, key("a"))] * 2)
     assert (first.status_code, second.status_code) == (500, 409)
     assert second.json()["detail"] == "Idempotency-Key: the first try is still under way, or its outcome is not known"
     assert len(work.done) == 1
@@ -157,7 +157,9 @@ def test_what_an_unforeseen_error_left_behind_is_not_known() -> None:
 
 def test_what_a_request_that_took_too_long_did_is_not_known() -> None:
     work = Work()
-    first, second = posts(work, *[("/v1/slow", {}, key("a"))] * 2, serving=Serving(rate_limit=0, request_timeout=0.05))
+    first, second = posts(
+        work, *[("/v1/slow", NOTHING, key("a"))] * 2, serving=Serving(rate_limit=0, request_timeout=0.5)
+    )
     assert (first.status_code, second.status_code) == (504, 409)
 
 
@@ -206,7 +208,7 @@ def test_the_key_that_is_written_under_follows_from_who_asks_and_from_the_header
 
 def test_an_answer_that_is_too_long_to_keep_is_not_made_twice() -> None:
     work = Work()
-    first, second = posts(work, *[("/v1/much", {}, key("a"))] * 2)
+    first, second = posts(work, *[("/v1/much", NOTHING, key("a"))] * 2)
     assert (first.status_code, second.status_code, work.done) == (200, 409, ["much"])
     assert "it was done and answered 200" in second.json()["detail"]
 

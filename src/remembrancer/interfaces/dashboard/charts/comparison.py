@@ -10,17 +10,18 @@ from markupsafe import Markup
 
 from remembrancer.interfaces.cli.drawing import counted
 from remembrancer.interfaces.dashboard.charts.frame import Picture, Room, empty, figure, table
-from remembrancer.interfaces.dashboard.charts.measure import FONT, SMALL, fitted
+from remembrancer.interfaces.dashboard.charts.measure import FONT, SMALL, fitted, text_width
 from remembrancer.interfaces.dashboard.charts.svg import NOTHING, element, joined
 
 if TYPE_CHECKING:
     from remembrancer.interfaces.wire import ComparedOut, ComparisonOut, PlaceOut
 
-HEAD, ROW, FOOT = 34.0, 38.0, 4.0
+HEAD, ROW, FOOT = 48.0, 38.0, 4.0
 DISC: Final = 12.5
-BESIDE: Final = 214.0
+BESIDE: Final = 150.0
 """Pixels for titles, on either side."""
-WIDE_COLUMN, NARROW_COLUMN = 78.0, 54.0
+WIDE_COLUMN, NARROW_COLUMN = 78.0, 48.0
+_CRAMPED: Final = 60.0
 HUES: Final = ("blue", "vermillion", "green", "purple", "orange", "sky", "yellow")
 DASHES: Final = ("", "7 4", "2 4")
 """Of lines: memories that share a colour differ by these."""
@@ -56,7 +57,8 @@ def _drawn(comparison: ComparisonOut, beside: float, column: float, room: Room) 
     width = columns * column + 2 * beside
     lowest = max((rank for one in comparison.memories for rank in _ranks(one) if rank), default=1)
     xs = [beside + (index + 0.5) * column for index in range(columns)]
-    marks = joined(_head(answer.preset, x, column - 6.0) for x, answer in zip(xs, comparison.answers, strict=True))
+    heads = zip(comparison.answers, xs, strict=True)
+    marks = joined(_head(answer.preset, index, x, column, width) for index, (answer, x) in enumerate(heads))
     marks += joined(_line(number, one, xs) for number, one in enumerate(comparison.memories))
     marks += joined(_discs(number, one, xs) for number, one in enumerate(comparison.memories))
     if beside:
@@ -64,10 +66,14 @@ def _drawn(comparison: ComparisonOut, beside: float, column: float, room: Room) 
     return Picture(marks=marks, height=HEAD + lowest * ROW + FOOT, width=width, room=room)
 
 
-def _head(preset: str, x: float, room: float) -> Markup:
-    return element(
-        "text", fitted(preset, room, SMALL), x=x, y=16.0, text_anchor="middle", class_="chart-strong", font_size=SMALL
-    )
+def _head(preset: str, index: int, x: float, column: float, width: float) -> Markup:
+    """The name above its column. In narrow columns those of neighbours stand on two lines, as wide as two columns."""
+    staggered = column < _CRAMPED
+    words = fitted(preset, (1.8 * column if staggered else column) - 6.0, SMALL)
+    half = text_width(words, SMALL) / 2
+    middle = min(max(x, half), max(width - half, half))
+    y = 16.0 if staggered and index % 2 == 0 else 32.0
+    return element("text", words, x=middle, y=y, text_anchor="middle", class_="chart-strong", font_size=SMALL)
 
 
 def _line(number: int, one: ComparedOut, xs: Sequence[float]) -> Markup:

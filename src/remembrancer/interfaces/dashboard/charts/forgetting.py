@@ -15,7 +15,6 @@ from remembrancer.interfaces.cli.fading_pages import forecast
 from remembrancer.interfaces.dashboard.charts.frame import Picture, empty, figure, key, swatch, table
 from remembrancer.interfaces.dashboard.charts.lines import (
     AXIS,
-    anchor,
     area,
     level,
     line,
@@ -36,9 +35,9 @@ from remembrancer.interfaces.dashboard.charts.scale import (
 from remembrancer.interfaces.dashboard.charts.svg import NOTHING, element, joined, percent
 
 if TYPE_CHECKING:
-    from remembrancer.interfaces.wire import CurveOut, ReviewOut
+    from remembrancer.interfaces.wire import CurveOut, OutlookOut, ReviewOut
 
-TOP, HEIGHT = 26.0, 210.0
+TOP, HEIGHT = 36.0, 210.0
 STRIP: Final = 30.0
 """Pixels below the curve, for reviews."""
 RATINGS: Final = ("again", "hard", "good", "easy")
@@ -59,24 +58,24 @@ def forgetting_curve(curve: CurveOut, reviews: Sequence[ReviewOut]) -> Markup:
     `reviews` in any order. Where nothing of a curve can be drawn, what is known is told in words.
     """
     outlook = curve.outlook
-    title = forecast(outlook, curve.now)
+    title, _, ahead = forecast(outlook, curve.now).partition(". ")
     points = [(each.at, each.strength) for each in curve.points if math.isfinite(each.strength)]
     if len(points) < 2 or not points[0][0] < points[-1][0] or not math.isfinite(outlook.below):
-        return empty("forgetting", title, "There is no curve to draw.")
+        return empty("forgetting", title, f"{ahead} There is no curve to draw.")
     span = points[-1][0] - points[0][0]
     seen = sorted((each for each in reviews if each.at <= points[-1][0]), key=lambda each: each.at)
     drawn = [each for each in seen if points[0][0] - each.at <= span * _BACK]
     since = min([points[0][0], *(each.at for each in drawn)])
     until = points[-1][0]
-    top = _top(max(outlook.below, *(value for _, value in points)))
-    marks = _levels(top) + time_axis(since, until, top=TOP, down=TOP + HEIGHT)
+    top = _top(max(outlook.below * 1.25, *(value for _, value in points)))
+    marks = _levels(top, _down(outlook.below, top)) + time_axis(since, until, top=TOP, down=TOP + HEIGHT)
     marks += _strength(points, curve.now, since, until, top)
-    marks += _threshold(outlook.below, top) + _now(curve.now, since, until)
+    marks += _threshold(outlook, since, until, top) + _now(curve.now, since, until)
     if outlook.falls_at is not None and since <= outlook.falls_at <= until:
         marks += _falls(through(outlook.falls_at, since, until), _down(outlook.below, top), day_text(outlook.falls_at))
     marks += joined(_review(each, points, since, until, top) for each in drawn)
     height = TOP + HEIGHT + AXIS + (STRIP if drawn else 0.0)
-    told = _told(since, until, len(seen), len(seen) - len(drawn), told_from=points[0][0])
+    told = f"{ahead} " + _told(since, until, len(seen), len(seen) - len(drawn), told_from=points[0][0])
     pictures = [Picture(marks=marks, height=height)]
     return figure("forgetting", title=title, told=told, pictures=pictures, below=_legend(drawn))
 
@@ -101,12 +100,13 @@ def _top(most: float) -> float:
     return 1.0 if 0.5 < most <= 1 else round_above(most)
 
 
-def _levels(top: float) -> Markup:
+def _levels(top: float, limit: float) -> Markup:
+    """Round values, each with its number where that is not in the way of what is said of the limit."""
     marks = NOTHING
     for value in round_numbers(0.0, top, 4):
         down = _down(value, top)
         marks += level(down, "chart-grid")
-        if value > 0:
+        if value > 0 and abs(down - limit) > 18.0:
             marks += element("text", number_text(value), x="0", y=down - 5.0, class_="chart-note", font_size=SMALL)
     return marks
 
@@ -139,46 +139,42 @@ def _value(points: Sequence[tuple[datetime, float]], at: datetime) -> float:
     return low + (high - low) * through(at, before, after)
 
 
-def _threshold(below: float, top: float) -> Markup:
-    down = _down(below, top)
-    words = element(
-        "text",
-        f"faded below {below:g}",
-        x="100%",
-        y=down - 6.0,
-        text_anchor="end",
-        class_="chart-limit",
-        font_size=SMALL,
-    )
+def _threshold(outlook: OutlookOut, since: datetime, until: datetime, top: float) -> Markup:
+    """Told at the end that is farther from where strength falls below it."""
+    down = _down(outlook.below, top)
+    late = outlook.falls_at is not None and through(outlook.falls_at, since, until) > 0.5
+    words = note(0.0 if late else 1.0, down - 6.0, f"faded below {outlook.below:g}", "chart-limit")
     return level(down, "chart-limit") + words
 
 
 def _now(now: datetime, since: datetime, until: datetime) -> Markup:
     share = through(now, since, until)
-    return upright(share, TOP - 6.0, TOP + HEIGHT, "chart-today") + note(share, TOP - 11.0, "now", "chart-strong")
+    return upright(share, TOP - 16.0, TOP + HEIGHT, "chart-today") + note(share, TOP - 21.0, "now", "chart-strong")
 
 
 def _falls(share: float, down: float, words: str) -> Markup:
     mark = element("circle", cx=percent(share), cy=down, r=5.5, class_="chart-falls")
-    # Above the level on the left half, so as not to be where the level's own name is.
+    # Under the curve, where nothing else is; or, where that has no room, before it.
+    below = down < TOP + HEIGHT - 20.0
     beside = element(
         "text",
         words,
-        x=percent(share),
-        y=down + (18.0 if down < TOP + HEIGHT - 22.0 else -12.0),
-        text_anchor=anchor(share),
+        x=-9.0 if share > 0.3 else 9.0,
+        y=16.0 if below else -10.0,
+        text_anchor="end" if share > 0.3 else "start",
         class_="chart-strong",
         font_size=SMALL,
     )
-    return mark + beside
+    return mark + element("svg", beside, x=percent(share), y=down, overflow="visible")
 
 
 def _review(
     review: ReviewOut, points: Sequence[tuple[datetime, float]], since: datetime, until: datetime, top: float
 ) -> Markup:
     share, down = through(review.at, since, until), TOP + HEIGHT + AXIS + STRIP / 2
-    begin = _down(_value(points, review.at), top) if review.at >= points[0][0] else TOP + HEIGHT - 8.0
-    stem = upright(share, begin, TOP + HEIGHT, "chart-stem")
+    stem = NOTHING
+    if review.at >= points[0][0]:
+        stem = upright(share, _down(_value(points, review.at), top), TOP + HEIGHT, "chart-stem")
     told = f"{minute(review.at)} UTC: {review.rating}, by {review.by}; stability {review.stability_before:.2f}"
     mark = element("g", element("title", f"{told} to {review.stability:.2f} days"), _glyph(review.rating))
     return stem + element("svg", mark, x=percent(share), y=down, overflow="visible")
@@ -203,7 +199,7 @@ def _legend(reviews: Sequence[ReviewOut]) -> Markup:
 
 
 def _told(since: datetime, until: datetime, reviews: int, earlier: int, *, told_from: datetime) -> str:
-    told = f"{day_text(since)} to {day_text(until)}; dashed: if nothing else happens."
+    told = f"{day_text(since)} to {day_text(until)}; dashed: what is ahead."
     if since < told_from:
         told += f" Its strength can be told since {day_text(told_from)}, when it was last used or reviewed."
     if reviews:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import blake2b
+from typing import Final
 
 from markupsafe import Markup
 
@@ -13,11 +14,15 @@ from remembrancer.interfaces.dashboard.charts.svg import NOTHING, element, joine
 
 
 class Room(StrEnum):
-    """For which windows a picture is: all of them, or those above 40rem, or the others."""
+    """For which places a picture is: all, or those at least 49rem wide, or the others."""
 
     ANY = ""
     WIDE = "chart-wide"
     NARROW = "chart-narrow"
+
+
+_MOST: Final = {Room.WIDE: 780.0, Room.NARROW: 300.0}
+"""Pixels that the narrowest of those places have for a picture."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +55,11 @@ def figure(
     named = f"{identity}-title {identity}-told" if told else f"{identity}-title"
     role = "group" if linked else "img"
     return element(
-        "figure", caption, *(_svg(each, role, named) for each in pictures), below, class_=f"chart chart-{name}"
+        "figure",
+        caption,
+        *(_svg(each, role, named, linked=linked) for each in pictures),
+        below,
+        class_=f"chart chart-{name}",
     )
 
 
@@ -105,8 +114,16 @@ def swatch(marks: Markup, *, width: float = 18.0) -> Markup:
     )
 
 
-def _svg(picture: Picture, role: str, named: str) -> Markup:
-    return _root(picture, class_=f"chart-picture {picture.room}".rstrip(), role=role, aria_labelledby=named)
+def _svg(picture: Picture, role: str, named: str, *, linked: bool) -> Markup:
+    drawn = _root(picture, class_=f"chart-picture {picture.room}".rstrip(), role=role, aria_labelledby=named)
+    most = _MOST.get(picture.room)
+    if most is None or picture.width is None or picture.width <= most:
+        return drawn
+    # What is wider is scrolled: made smaller, it could not be read. The links in it are within reach of the keyboard.
+    reach = "0" if not linked else None
+    return element(
+        "div", drawn, class_=f"chart-scroll {picture.room}", role="region", tabindex=reach, aria_labelledby=named
+    )
 
 
 def _root(picture: Picture, **attributes: str) -> Markup:

@@ -22,8 +22,8 @@ from remembrancer.interfaces.dashboard.charts.svg import NOTHING, element, joine
 if TYPE_CHECKING:
     from remembrancer.interfaces.wire import MemoryOut, RelationOut
 
-WIDE: Final = Plane(width=760.0, edge=120.0, apart=44.0, beside=64.0, above=30.0)
-NARROW: Final = Plane(width=336.0, edge=86.0, apart=34.0, beside=52.0, above=28.0)
+WIDE: Final = Plane(width=760.0, edge=104.0, apart=44.0, beside=64.0, above=30.0)
+NARROW: Final = Plane(width=296.0, edge=86.0, apart=34.0, beside=46.0, above=28.0)
 RADIUS, FOCUS = 7.0, 11.0
 LABEL: Final = 124.0
 """Pixels that a title may take; the whole of it stands where one points."""
@@ -114,7 +114,7 @@ def _drawn(
     marks = joined(_edges(nodes, edges, pairs, points, sizes))
     ends = Counter(end for pair in pairs for end in pair)
     order = sorted(range(len(nodes)), key=lambda each: (nodes[each].id != focus, -ends[each], each))
-    labels = _labels(nodes, points, sizes, order, plane.width)
+    labels = _labels(nodes, points, sizes, order, plane)
     marks += joined(
         _node(node, points[place], sizes[place], labels.get(place), focused=node.id == focus)
         for place, node in enumerate(nodes)
@@ -147,10 +147,10 @@ def _edge(edge: RelationOut, told: str, ends: tuple[Point, Point], sizes: tuple[
     normal = (y0 - y1) / long, (x1 - x0) / long
     middle = (x0 + x1) / 2 + normal[0] * bend * 2, (y0 + y1) / 2 + normal[1] * bend * 2
     width = 1.2 + 2.3 * _weight(edge)
-    head = 0.0 if edge.kind in _SYMMETRIC else _HEAD
+    head = _before(edge.kind)
     begin = _toward(ends[0], middle, sizes[0] + 2.0)
     tip = _toward(ends[1], middle, sizes[1] + 2.0)
-    stop = _toward(tip, middle, head * 0.7)
+    stop = _toward(tip, middle, head)
     path = f"M{_place(begin)} Q{_place(middle)} {_place(stop)}"
     kind = _class(edge.kind)
     line = element("path", d=path, class_=f"chart-edge {kind}", stroke_width=width)
@@ -163,8 +163,10 @@ def _head(kind: RelationKind, tip: Point, before: Point) -> Markup:
     """
     if kind in _SYMMETRIC:
         return NOTHING
-    at, drawn = _toward(tip, before, _HEAD), f"chart-head {_class(kind)}"
-    across = (tip[1] - at[1]) * 0.55, (at[0] - tip[0]) * 0.55
+    long = _before(kind) if kind is RelationKind.CONTRADICTS else _HEAD
+    at, drawn = _toward(tip, before, long), f"chart-head {_class(kind)}"
+    half = _HEAD * 0.55 / long
+    across = (tip[1] - at[1]) * half, (at[0] - tip[0]) * half
     left, right = (at[0] + across[0], at[1] + across[1]), (at[0] - across[0], at[1] - across[1])
     if kind is RelationKind.CONTRADICTS:
         return element("path", d=f"M{_place(left)} L{_place(right)}", class_=f"{drawn} chart-bar-head")
@@ -177,6 +179,13 @@ def _head(kind: RelationKind, tip: Point, before: Point) -> Markup:
     return marks
 
 
+def _before(kind: RelationKind) -> float:
+    """Pixels before its tip at which a line ends, so as not to show through its head."""
+    if kind in _SYMMETRIC:
+        return 0.0
+    return 3.0 if kind is RelationKind.CONTRADICTS else _HEAD * 0.7
+
+
 def _node(node: GraphNode, at: Point, size: float, label: Markup | None, *, focused: bool) -> Markup:
     circle = element("circle", cx=at[0], cy=at[1], r=size, class_="chart-node chart-focus" if focused else "chart-node")
     # A finger needs more than the eye.
@@ -185,16 +194,16 @@ def _node(node: GraphNode, at: Point, size: float, label: Markup | None, *, focu
 
 
 def _labels(
-    nodes: Sequence[GraphNode], points: Sequence[Point], sizes: Sequence[float], order: Sequence[int], width: float
+    nodes: Sequence[GraphNode], points: Sequence[Point], sizes: Sequence[float], order: Sequence[int], plane: Plane
 ) -> dict[int, Markup]:
     """Titles where they are in the way of no node and of no other title; who comes first in `order` chooses first."""
     taken = [(x - size, y - size, x + size, y + size) for (x, y), size in zip(points, sizes, strict=True)]
     labels = dict[int, Markup]()
     for place in order:
-        words = fitted(nodes[place].title, LABEL, SMALL)
+        words = fitted(nodes[place].title, min(LABEL, 2 * plane.beside - 8.0), SMALL)
         wide = text_width(words, SMALL)
         for left, base, box in _beside(points[place], sizes[place], wide):
-            inside = box[0] >= 0 and box[2] <= width
+            inside = box[0] >= 0 and box[2] <= plane.width
             if words and inside and not any(_meet(box, other) for other in taken):
                 taken.append(box)
                 labels[place] = element("text", words, x=left, y=base, class_="chart-label", font_size=SMALL)
@@ -231,7 +240,7 @@ def _legend(edges: Sequence[RelationOut]) -> Markup:
 
 def _sample(kind: RelationKind) -> Markup:
     tip, begin = (38.0, 7.0), (1.0, 7.0)
-    stop = _toward(tip, begin, 0.0 if kind in _SYMMETRIC else _HEAD * 0.7)
+    stop = _toward(tip, begin, _before(kind))
     line = element("path", d=f"M{_place(begin)} L{_place(stop)}", class_=f"chart-edge {_class(kind)}", stroke_width=2.0)
     return swatch(line + _head(kind, tip, begin), width=40.0)
 

@@ -18,7 +18,6 @@ from remembrancer.interfaces.dashboard.charts.lines import (
     note,
     stretched,
     time_axis,
-    upright,
 )
 from remembrancer.interfaces.dashboard.charts.measure import SMALL
 from remembrancer.interfaces.dashboard.charts.scale import along, day_text, through
@@ -52,10 +51,12 @@ def health_chart(history: Sequence[HealthOut], *, now: datetime) -> Markup:
         return empty("health", "No health to draw yet", _NONE_TOLD)
     since, until = _span(days, now)
     title = _finding(days)
-    told = f"Score from 0 to 100, {day_text(since)} to {day_text(until)}: {_counted(len(scored))}. A gap: none taken."
+    told = f"Score from 0 to 100, {day_text(since)} to {day_text(until)}: {_counted(len(scored))}."
+    told += " Where the line is broken, none was taken."
     smalls = element("div", joined(_small(metric, days, since, until) for metric in Metric), class_="chart-smalls")
     marks = _ground(TOP, HEIGHT) + time_axis(since, until, top=TOP, down=TOP + HEIGHT)
-    marks += _curve([(at, value) for at, value in scored if value is not None], since, until, TOP, HEIGHT)
+    line_only = [(at, value) for at, value in scored if value is not None]
+    marks += _curve(line_only, since, until, TOP, HEIGHT, filled=False)
     marks += _last(scored[-1], since, until)
     pictures = [Picture(marks=marks, height=TOP + HEIGHT + AXIS)]
     return figure("health", title=title, told=told, pictures=pictures, below=smalls)
@@ -149,7 +150,7 @@ def _ground(top: float, height: float) -> Markup:
     return marks
 
 
-def _curve(points: Points, since: datetime, until: datetime, top: float, height: float) -> Markup:
+def _curve(points: Points, since: datetime, until: datetime, top: float, height: float, *, filled: bool) -> Markup:
     """A line through days that follow each other; a day that has no neighbours is a dot."""
     marks, dots = NOTHING, NOTHING
     for run in _runs(points):
@@ -158,7 +159,7 @@ def _curve(points: Points, since: datetime, until: datetime, top: float, height:
             share, down = places[0]
             dots += element("circle", cx=percent(share), cy=down + top, r=2.5, class_="chart-dot")
         else:
-            marks += area(places, height, "chart-area") + line(places, "chart-line")
+            marks += (area(places, height, "chart-area") if filled else NOTHING) + line(places, "chart-line")
     return stretched(marks, top=top, height=height) + dots
 
 
@@ -194,13 +195,11 @@ def _small(metric: Metric, days: Sequence[HealthOut], since: datetime, until: da
     marks = joined(
         level(_down(limit, 2.0, SMALL_HEIGHT), "chart-grid") for limit in (0.0, YELLOW_FROM, GREEN_FROM, 100.0)
     )
-    marks += _curve(points, since, until, 2.0, SMALL_HEIGHT)
+    marks += _curve(points, since, until, 2.0, SMALL_HEIGHT, filled=True)
     if points:
         at, last = points[-1]
         share = through(at, since, until)
         marks += element("circle", cx=percent(share), cy=_down(last, 2.0, SMALL_HEIGHT), r=3.0, class_="chart-dot")
-    else:
-        marks += upright(0.5, 2.0, 2.0, "chart-grid")
     reason = newest.absent if newest is not None and value is None else ""
     return element(
         "div",

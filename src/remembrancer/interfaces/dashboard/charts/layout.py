@@ -7,8 +7,9 @@ majorization"), begun from classical scaling; the parts are then put side by sid
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -26,6 +27,8 @@ MOST: Final = 200
 _ITERATIONS: Final = 80
 _PUSHES: Final = 60
 _SEED: Final = 7
+_LEAST_SHRUNK: Final = 0.6
+"""Of what is too wide, no more than that is taken off its height."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,8 @@ def laid_out(count: int, edges: Sequence[tuple[int, int]], room: Room) -> tuple[
             continue
         own = _stress(_distances(part, near)) * room.edge
         places[part] = shelves.put(_spread(_fitting(own, room), room))
+    for row, width in shelves.rows(parts):
+        places[row, 0] += (room.width - width) / 2
     return places, shelves.height
 
 
@@ -137,13 +142,13 @@ def _turned(places: Points) -> Points:
 
 
 def _fitting(places: Points, room: Room) -> Points:
-    """Turned upright in a narrow room, and narrowed where it is still too wide."""
+    """Turned upright in a narrow room, and made smaller where it is still too wide."""
     across, down = np.ptp(places, axis=0)
     if across > room.width - 2 * room.beside and down < across and room.width < 3 * room.edge + 2 * room.beside:
         places = places[:, ::-1]
         across = down
-    free = room.width - 2 * room.beside
-    return places * np.array([free / across, 1.0]) if across > free else places
+    shrunk = min((room.width - 2 * room.beside) / max(float(across), 1e-9), 1.0)
+    return places * np.array([shrunk, max(shrunk, _LEAST_SHRUNK)])
 
 
 def _spread(places: Points, room: Room) -> Points:
@@ -168,14 +173,24 @@ class _Shelves:
     def __init__(self, room: Room) -> None:
         self._width, self._margin = room.width, np.array([room.beside, room.above])
         self._left, self._top, self.height = 0.0, 0.0, 0.0
+        self._widths, self._counts = list[float](), list[int]()
 
     def put(self, places: Points) -> Points:
         """The places moved to where there is room."""
-        low = places.min(axis=0)
         across, down = np.ptp(places, axis=0) + 2 * self._margin
-        if self._left and self._left + across > self._width + 1e-6:
+        if not self._counts or self._left + across > self._width + 1e-6:
             self._left, self._top = 0.0, self.height
-        moved = places - low + self._margin + np.array([self._left, self._top])
+            self._widths.append(0.0)
+            self._counts.append(0)
+        moved = places - places.min(axis=0) + self._margin + np.array([self._left, self._top])
         self._left += float(across)
+        self._widths[-1] = self._left
+        self._counts[-1] += 1
         self.height = max(self.height, self._top + float(down))
         return moved
+
+    def rows(self, parts: Sequence[Sequence[int]]) -> Iterator[tuple[list[int], float]]:
+        """The nodes of each row, and its width; `parts` in the order they were put."""
+        waiting = iter(parts)
+        for count, width in zip(self._counts, self._widths, strict=True):
+            yield [node for part in islice(waiting, count) for node in part], width

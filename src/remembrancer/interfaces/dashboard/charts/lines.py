@@ -16,7 +16,7 @@ ACROSS: Final = 1000.0
 """Units across a line's own system, which is stretched to the width there is."""
 AXIS: Final = 24.0
 """Pixels below a picture for the names of times."""
-_FEW, _MANY = 4, 8  # names of times that have room in a narrow window, and in others
+_FEW, _MANY = 4, 8  # names of times that have room in a narrow place, and in others
 
 
 def stretched(marks: Markup, *, top: float, height: float) -> Markup:
@@ -67,14 +67,14 @@ def note(share: float, down: float, words: str, class_: str = "chart-note") -> M
     )
 
 
-def anchor(share: float, near: float = 0.12) -> str:
+def anchor(share: float, near: float = 0.07) -> str:
     if share < near:
         return "start"
     return "end" if share > 1 - near else "middle"
 
 
 def time_axis(since: datetime, until: datetime, *, top: float, down: float) -> Markup:
-    """A rule at `down` with the names of times below it, and faint lines up to `top`: fewer in a narrow window."""
+    """A rule at `down` with the names of times below it, and faint lines up to `top`: fewer in a narrow place."""
     return level(down, "chart-axis") + joined(
         element(
             "g",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from calendar import monthrange
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import MAXYEAR, UTC, datetime, timedelta
@@ -170,8 +171,8 @@ def _even(since: datetime, step: timedelta) -> Iterator[Moment]:
 def _days(since: datetime, step: int) -> Iterator[Moment]:
     at = since.replace(hour=0, minute=0, second=0, microsecond=0)
     while True:
-        # The 31st stands too near to the 1st that follows.
-        if (at.day - 1) % step == 0 and (step == 1 or at.day < 31):
+        # The last of a month may stand too near to the 1st that follows.
+        if (at.day - 1) % step == 0 and monthrange(at.year, at.month)[1] - at.day + 1 > 0.7 * step:
             yield Moment(at, f"{at.day} {at:%b}")
         if at > datetime.max.replace(tzinfo=UTC) - _DAY:
             return

@@ -26,7 +26,7 @@ LABELLED: Final = 6
 _LEAST: Final = 0.03
 """Of the score: what adds less is one of the others."""
 _TONES: Final = 3
-"""Of one colour: parts that share it are told apart by how full it is."""
+"""Of one colour: parts that share it are told apart by how much ink is in it."""
 _GREY: Final = "grey"
 
 
@@ -57,13 +57,13 @@ def score_bar(parts: PartOut, *, scale: float) -> Markup:
 
 def score_legend(parts: Iterable[PartOut]) -> Markup:
     """What the colours of several bars mean, each once; empty without any part that adds up."""
-    told = dict[tuple[str, str], None]()
+    told = dict[str, str]()
     chained = False
     for each in parts:
         nodes, multiplied = leading.pieces_of(_part(each))
         chained = chained or multiplied
-        told.update({(piece.colour, piece.name): None for piece in _pieces(nodes) if not multiplied})
-    entries = [(_patch(colour), name) for colour, name in told]
+        told.update({piece.name: piece.colour for piece in _pieces(nodes) if not multiplied})
+    entries = [(_patch(colour), name) for name, colour in told.items()]
     legend = key(entries, label="Parts of a score") if entries else NOTHING
     words = "Factors are multiplied: a full meter takes nothing away."
     return legend + (element("p", words, class_="chart-told") if chained else NOTHING)
@@ -97,7 +97,7 @@ def _bar(pieces: Sequence[_Piece], score: float, scale: float) -> Markup:
 def _segment(piece: _Piece, share: float, begin: float, length: float) -> Markup:
     meaning = MEANINGS.get(piece.node.label, "")
     told = f"{piece.name}: adds {_told(piece.adds)}, {share:.0%} of the score"
-    told += f"; its value is {_told(piece.value)}" + (f", the {meaning}" if meaning else "")
+    told += f"; its value is {_told(piece.value)}" + (f": {meaning}" if meaning else "")
     # The gap between two parts is drawn by the edge of each, in the colour of the ground.
     return element(
         "rect",
@@ -168,8 +168,7 @@ def _factor(piece: _Piece, full: float, *, first: bool) -> Markup:
     meaning = MEANINGS.get(piece.node.label, "")
     return element(
         "li",
-        element("span", "×", class_="chart-times") if not first else None,
-        element("span", piece.name, class_="chart-name", title=meaning or None),
+        element("span", piece.name if first else f"× {piece.name}", class_="chart-name", title=meaning or None),
         _value_text(_told(piece.value)),
         ornament("meter", Picture(marks=marks, height=METER)),
     )
@@ -180,24 +179,26 @@ def _value_text(told: str) -> Markup:
 
 
 def _pieces(nodes: Sequence[Part]) -> list[_Piece]:
-    """Each with its colour; of several with one colour, each has a tone of its own as long as there are some."""
-    used = dict[str, int]()
-    pieces = list[_Piece]()
-    for node in nodes:
-        hue = _hue(node)
-        tone = used[hue] = used.get(hue, 0) + 1
-        colour = f"chart-{hue} chart-tone-{(tone - 1) % _TONES + 1}"
-        pieces.append(_Piece(node, _words(node), colour, _finite(node.value), _number(node.contribution)))
-    return pieces
+    return [
+        _Piece(node, _words(node), _colour(node), _finite(node.value), _number(node.contribution)) for node in nodes
+    ]
 
 
-def _hue(node: Part) -> str:
+def _colour(node: Part) -> str:
+    """The classes of the colour of what it is made of first; a signal has the same in every score."""
     if node.label == PRODUCT:
-        return _GREY
+        return f"chart-{_GREY} chart-tone-1"
     leaf = node
     while leaf.parts:
         leaf = leaf.parts[0]
-    return palette.NAMES[palette.SIGNALS.get(leaf.label, palette.OTHER)]
+    hue = _hue(leaf.label)
+    alike = [name for name in dict.fromkeys([*palette.SIGNALS, *MEANINGS]) if _hue(name) == hue]
+    tone = alike.index(leaf.label) % _TONES + 1 if leaf.label in alike else 1
+    return f"chart-{hue} chart-tone-{tone}"
+
+
+def _hue(signal: str) -> str:
+    return palette.NAMES[palette.SIGNALS.get(signal, palette.OTHER)]
 
 
 def _words(node: Part) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, Self
 from uuid import UUID
@@ -29,10 +29,10 @@ MOST: Final = 300
 LANE, BAR = 28.0, 18.0
 TOP: Final = 8.0
 NAMED_LANES: Final = 12
-"""With more lanes than that, titles are left to where one points."""
+"""With more lanes than that, only titles that need none of their own are written."""
 _ROOM: Final = 720.0
 """Pixels across, for what must be decided before the window is known: whether two titles are in each other's way."""
-_TITLE: Final = 190.0
+_TITLE, _LEGIBLE = 190.0, 56.0
 _MARK: Final = 14.0
 """Pixels across the mark of an episode that is too short to be a bar."""
 _SHORT: Final = 0.03
@@ -110,11 +110,18 @@ def step_of(strength: float | None) -> int | None:
 
 
 def _laid_out(items: Sequence[TimelineItem], since: datetime, until: datetime) -> list[_Placed]:
-    """With titles beside the bars where that needs few lanes, else without."""
+    """With room for titles beside the bars where that needs few lanes; else with those that find room."""
     placed = list(_lanes(items, since, until, titled=True))
     if max(each.lane for each in placed) < NAMED_LANES:
         return placed
-    return list(_lanes(items, since, until, titled=False))
+    placed = list(_lanes(items, since, until, titled=False))
+    nexts = dict[int, float]()
+    titled = list[_Placed]()
+    for each in reversed(placed):
+        free = (nexts.get(each.lane, 1.0) - each.end) * _ROOM - 2 * _MARK
+        nexts[each.lane] = each.begin
+        titled.append(replace(each, title=_title(each.item, free)))
+    return titled[::-1]
 
 
 def _lanes(items: Sequence[TimelineItem], since: datetime, until: datetime, *, titled: bool) -> Iterator[_Placed]:
@@ -123,13 +130,18 @@ def _lanes(items: Sequence[TimelineItem], since: datetime, until: datetime, *, t
     for item in items:
         begin, end = through(item.start, since, until), through(max(item.start, item.end), since, until)
         room = (1 - end) * _ROOM - 10.0
-        title = fitted(item.title, min(_TITLE, room), FONT) if titled and room > 60 else ""
+        title = _title(item, room) if titled else ""
         taken = max(end - begin, _MARK / 320) + (text_width(title, FONT) + 16.0 if title else 4.0) / _ROOM
         # Half a mark stands before the beginning of what is short.
         left = begin - _MARK / 2 / 320
         lane = next((lane for lane, taken_to in enumerate(ends) if taken_to <= left), len(ends))
         ends[lane : lane + 1] = [begin + taken]
         yield _Placed(item, begin, end, lane, title)
+
+
+def _title(item: TimelineItem, room: float) -> str:
+    """Its title as far as there is room; what is left of very short ones says nothing."""
+    return fitted(item.title, min(_TITLE, room), FONT) if room > _LEGIBLE else ""
 
 
 def _episode(placed: _Placed) -> Markup:

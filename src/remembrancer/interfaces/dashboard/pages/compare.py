@@ -8,12 +8,13 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from remembrancer.interfaces.dashboard.asked import Asked
-from remembrancer.interfaces.dashboard.charts.comparison import comparison_chart
+from remembrancer.interfaces.dashboard.charts.comparison import comparison_chart, comparison_table
+from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.rendering import page
 from remembrancer.interfaces.dashboard.visit import Reading
 from remembrancer.interfaces.wire import ComparisonOut, PresetsOut
 
-router = APIRouter()
+router = APIRouter(route_class=PageRoute)
 
 LIMIT: Final = 5
 MOST: Final = 20
@@ -39,4 +40,5 @@ async def compare(visit: Reading) -> HTMLResponse:
         chosen=chosen,
         comparison=comparison,
         chart=None if comparison is None else comparison_chart(comparison),
+        table=None if comparison is None else comparison_table(comparison),
     )

@@ -5,11 +5,12 @@ from __future__ import annotations
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
+from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.rendering import page
 from remembrancer.interfaces.dashboard.visit import Reading
 from remembrancer.interfaces.wire import DoctorOut
 
-router = APIRouter()
+router = APIRouter(route_class=PageRoute)
 
 
 @router.get("/doctor")

@@ -8,12 +8,13 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from remembrancer.interfaces.dashboard.asked import Asked
-from remembrancer.interfaces.dashboard.charts.graph import GraphEdge, GraphNode, relation_graph
-from remembrancer.interfaces.dashboard.rendering import page, title_of
+from remembrancer.interfaces.dashboard.charts.graph import GraphNode, relation_graph
+from remembrancer.interfaces.dashboard.failures import PageRoute
+from remembrancer.interfaces.dashboard.rendering import page
 from remembrancer.interfaces.dashboard.visit import Reading
 from remembrancer.interfaces.wire import OutlooksOut, RelationOut
 
-router = APIRouter()
+router = APIRouter(route_class=PageRoute)
 
 ROOM: Final = 40
 """Memories drawn, unless another number is asked for."""
@@ -27,19 +28,13 @@ async def graph(visit: Reading) -> HTMLResponse:
     found = await visit.memory.graph(around, limit=limit)
     memories = OutlooksOut.of(found.memories).memories
     relations = [RelationOut.of(one) for one in found.relations]
-    nodes = [
-        GraphNode(id=one.memory.id, title=title_of(one.memory), kind=one.memory.kind, strength=one.strength)
-        for one in memories
-    ]
-    edges = [
-        GraphEdge(source=one.source, target=one.target, kind=one.kind.value, weight=one.weight) for one in relations
-    ]
+    nodes = [GraphNode.of(one.memory) for one in memories]
     return page(
         visit,
         "graph.html",
         title="Graph",
         here="graph",
-        picture=relation_graph(nodes, edges, focus=around),
+        picture=relation_graph(nodes, relations, focus=around),
         around=next((one.memory for one in memories if one.memory.id == around), None),
         memories={one.memory.id: one.memory for one in memories},
         relations=relations,

@@ -8,13 +8,14 @@ from typing import Final
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
+from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.rendering import page
 from remembrancer.interfaces.dashboard.visit import Reading
 from remembrancer.interfaces.wire import PresetsOut
 from remembrancer.interfaces.wire_life import JobOut, SpendingOut
 from remembrancer.jobs.overview import MOST_COUNTED
 
-router = APIRouter()
+router = APIRouter(route_class=PageRoute)
 
 SPENT_IN: Final = timedelta(days=30)
 

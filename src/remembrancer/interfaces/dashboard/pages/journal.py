@@ -10,11 +10,12 @@ from fastapi.responses import HTMLResponse
 from remembrancer.domain.event import Priority, Role, Severity
 from remembrancer.engine.journal import Chosen
 from remembrancer.interfaces.dashboard.asked import Asked, kept
+from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.rendering import page
-from remembrancer.interfaces.dashboard.visit import Reading, address
+from remembrancer.interfaces.dashboard.visit import Reading, Visit, address
 from remembrancer.interfaces.wire_journal import JournalPageOut
 
-router = APIRouter()
+router = APIRouter(route_class=PageRoute)
 
 FILTERS: Final = ("q", "types", "severities", "priorities", "roles", "actor", "since", "until", "archived")
 PAGE: Final = 50
@@ -59,7 +60,7 @@ async def journal(visit: Reading) -> HTMLResponse:
     )
 
 
-def _stream(visit: Reading, asked: Asked, position: int) -> str:
+def _stream(visit: Visit, asked: Asked, position: int) -> str:
     """Where the same entries come from as they are recorded, behind those of this page."""
     same: dict[str, object] = {
         "query": asked.text("q"),

@@ -11,11 +11,12 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from remembrancer.domain.api_key import ApiKey
 from remembrancer.facade import AsyncRemembrancer
+from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.forms import submitted
 from remembrancer.interfaces.dashboard.rendering import outside
 from remembrancer.interfaces.http.access import COOKIE
 
-router = APIRouter()
+router = APIRouter(route_class=PageRoute)
 
 Form = Annotated[dict[str, str], Depends(submitted)]
 
@@ -28,7 +29,7 @@ async def login_page(request: Request) -> Response:
     """Only where there are keys: without any, everybody on this machine is let in."""
     wanted = local_path(request.query_params.get("next"))
     memory: AsyncRemembrancer = request.app.state.memory
-    if not await memory.has_keys():
+    if not await memory.needs_key():
         return RedirectResponse(wanted, HTTPStatus.SEE_OTHER)
     return _form(wanted, HTTPStatus.OK)
 

@@ -12,13 +12,14 @@ from remembrancer.domain import validation
 from remembrancer.domain.memory import Status
 from remembrancer.domain.strength import Feedback
 from remembrancer.interfaces.dashboard.asked import Asked
-from remembrancer.interfaces.dashboard.charts.forgetting import forgetting_curve
+from remembrancer.interfaces.dashboard.charts.forgetting import forgetting_curve, forgetting_table
+from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.forms import submitted
 from remembrancer.interfaces.dashboard.rendering import page, title_of
-from remembrancer.interfaces.dashboard.visit import Reading, Writing
+from remembrancer.interfaces.dashboard.visit import Reading, Visit, Writing
 from remembrancer.interfaces.wire import CurveOut, DossierOut, OutlookOut, OutlooksOut
 
-router = APIRouter()
+router = APIRouter(route_class=PageRoute)
 
 Form = Annotated[dict[str, str], Depends(submitted)]
 
@@ -50,6 +51,7 @@ async def memory_page(visit: Reading, memory_id: str) -> HTMLResponse:
         memory=told,
         outlook=curve.outlook,
         curve=forgetting_curve(curve, dossier.reviews),
+        curve_table=forgetting_table(curve, dossier.reviews),
         by_id=by_id,
         is_retired=told.status is Status.RETIRED,
         done=DONE.get(done or ""),
@@ -75,7 +77,7 @@ async def restore(visit: Writing, memory_id: str, form: Form) -> RedirectRespons
     return _back(visit, memory_id, "restored")
 
 
-def _back(visit: Writing, memory_id: str, done: str) -> RedirectResponse:
+def _back(visit: Visit, memory_id: str, done: str) -> RedirectResponse:
     """To the memory's page, by another request: loading that anew does nothing a second time."""
     identifier = validation.identifier("memory_id", memory_id)
     return RedirectResponse(visit.link(f"/memories/{identifier}", done=done), HTTPStatus.SEE_OTHER)

@@ -13,28 +13,24 @@ from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.dashboard.asked import Asked
 from remembrancer.interfaces.dashboard.charts.bars import bars_table, day_bars
 from remembrancer.interfaces.dashboard.charts.health import health_chart, health_gauge, health_table
+from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.rendering import page
-from remembrancer.interfaces.dashboard.visit import Reading
+from remembrancer.interfaces.dashboard.visit import Reading, Visit
+from remembrancer.interfaces.http.embedder_watch import EmbedderWatch
 from remembrancer.interfaces.wire import HealthOut, MemoryOut, OutlooksOut, StatsOut
 from remembrancer.interfaces.wire_life import JobOut
 
-router = APIRouter()
+router = APIRouter(route_class=PageRoute)
 
 DAYS: Final = 30
 """So many days of history are drawn."""
 NEWEST: Final = 5
 FADING: Final = 6
 
-MODES: Final = {
-    SearchMode.VECTOR: "Recall goes by words and by meaning.",
-    SearchMode.VECTOR_DEGRADED: "The embedder does not answer: recall goes by words only until it does.",
-    SearchMode.SPARSE_ONLY: "There is no embedder: recall goes by words only.",
-}
-
 
 @router.get("/")
 async def overview(visit: Reading) -> HTMLResponse:
-    """What takes longer than a page may comes after it, part by part; with `whole` all at once, which needs no script."""
+    """What takes longer than a page may comes after it, part by part; with `whole` all at once, without a script."""
     memory, asked = visit.memory, Asked(visit.request.query_params)
     whole = asked.flag("whole")
     crew = visit.scope.get("crew")
@@ -54,12 +50,10 @@ async def overview(visit: Reading) -> HTMLResponse:
         latest=history[0] if history else None,
         bars=day_bars(recorded, since=days[0], until=days[-1]),
         bars_table=bars_table(recorded, since=days[0], until=days[-1]),
-        recorded=sum(recorded.values()),
         newest=newest,
         is_empty=not newest and not (await memory.recorded(limit=0)).position,
-        days=DAYS,
         whole=whole,
-        **(await _counts(memory) | await _state(memory) | await _fading(memory) if whole else {}),
+        **(await _counts(memory) | await _state(visit) | await _fading(memory) if whole else {}),
     )
 
 
@@ -70,7 +64,7 @@ async def counts_part(visit: Reading) -> HTMLResponse:
 
 @router.get("/parts/state")
 async def state_part(visit: Reading) -> HTMLResponse:
-    return page(visit, "parts/state.html", title="State", **await _state(visit.memory))
+    return page(visit, "parts/state.html", title="State", **await _state(visit))
 
 
 @router.get("/parts/fading")
@@ -88,13 +82,14 @@ async def _counts(memory: AsyncRemembrancer) -> dict[str, Any]:
     return {"stats": StatsOut.of(await memory.stats())}
 
 
-async def _state(memory: AsyncRemembrancer) -> dict[str, Any]:
-    mode = await memory.search_mode()
-    jobs = [JobOut.of(state) for state in await memory.jobs()]
+async def _state(visit: Visit) -> dict[str, Any]:
+    watch: EmbedderWatch = visit.request.app.state.embedder_watch
+    state = await watch.state()
+    jobs = [JobOut.of(state) for state in await visit.memory.jobs()]
     return {
-        "mode": mode.value,
-        "said": MODES[mode],
-        "degraded": mode is not SearchMode.VECTOR,
+        "mode": state.mode.value,
+        "detail": state.detail,
+        "degraded": state.mode is not SearchMode.VECTOR,
         "failing": [job for job in jobs if job.failures or (job.last is not None and job.last.error)],
         "overdue": [job for job in jobs if job.last is None],
         "waiting": sum(job.backlog or 0 for job in jobs),

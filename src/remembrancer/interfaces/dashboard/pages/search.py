@@ -10,12 +10,13 @@ from fastapi.responses import HTMLResponse
 from remembrancer.domain.memory import Tier
 from remembrancer.errors import NotFound
 from remembrancer.interfaces.dashboard.asked import Asked, kept
-from remembrancer.interfaces.dashboard.charts.score import score_bar, score_legend
+from remembrancer.interfaces.dashboard.charts.score import score_bar, score_legend, score_table
+from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.rendering import page
-from remembrancer.interfaces.dashboard.visit import Reading
+from remembrancer.interfaces.dashboard.visit import Reading, Visit
 from remembrancer.interfaces.wire import RecallOut, WhyNotOut
 
-router = APIRouter()
+router = APIRouter(route_class=PageRoute)
 
 FILTERS: Final = ("kinds", "tiers", "tags", "source", "in_session", "since", "until", "as_of", "ranking", "walk")
 """Fields beside the question and how many answers are wanted."""
@@ -47,7 +48,7 @@ async def search(visit: Reading) -> HTMLResponse:
     )
 
 
-async def _answer(visit: Reading, question: str, asked: Asked) -> dict[str, Any]:
+async def _answer(visit: Visit, question: str, asked: Asked) -> dict[str, Any]:
     filters: dict[str, Any] = {
         "limit": _limit(visit, asked),
         "kinds": asked.several("kinds") or None,
@@ -62,11 +63,14 @@ async def _answer(visit: Reading, question: str, asked: Asked) -> dict[str, Any]
         "walk_depth": 1 if asked.flag("walk") else 0,
     }
     recall = RecallOut.of(await visit.memory.recall(question, explain=True, **filters))
+    scores = [hit.explanation.parts for hit in recall.hits]
     best = max((hit.score for hit in recall.hits), default=1.0)
     told: dict[str, Any] = {
         "recall": recall,
-        "bars": [score_bar(hit.explanation.parts, scale=best) for hit in recall.hits],
-        "legend": score_legend([hit.explanation.parts for hit in recall.hits]),
+        "bars": [
+            score_bar(hit.explanation.parts, scale=best) + score_table(hit.explanation.parts) for hit in recall.hits
+        ],
+        "legend": score_legend(scores),
     }
     wanted = asked.identifier("why")
     if wanted is not None:
@@ -77,6 +81,6 @@ async def _answer(visit: Reading, question: str, asked: Asked) -> dict[str, Any]
     return told
 
 
-def _limit(visit: Reading, asked: Asked) -> int:
+def _limit(visit: Visit, asked: Asked) -> int:
     limits = visit.memory.preset.limits
     return asked.whole("limit", limits.capped(LIMIT), 1, limits.most)

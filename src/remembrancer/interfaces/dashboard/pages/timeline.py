@@ -13,12 +13,13 @@ from remembrancer.domain.memory import Memory
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.dashboard.asked import Asked
 from remembrancer.interfaces.dashboard.charts.timeline import TimelineItem, timeline_chart
-from remembrancer.interfaces.dashboard.rendering import page, title_of
+from remembrancer.interfaces.dashboard.failures import PageRoute
+from remembrancer.interfaces.dashboard.rendering import page
 from remembrancer.interfaces.dashboard.visit import Reading
 from remembrancer.interfaces.wire import OutlooksOut
 from remembrancer.policies.segmentation.segmentation import EPISODE
 
-router = APIRouter()
+router = APIRouter(route_class=PageRoute)
 
 SPANS: Final = {
     "day": timedelta(days=1),
@@ -28,7 +29,7 @@ SPANS: Final = {
     "year": timedelta(days=365),
 }
 KINDS: Final[dict[str, list[str] | None]] = {"episodes": [EPISODE], "all": None}
-SHOWN: Final = 200
+SHOWN: Final = 120
 """Of a span with more, the first so many are shown."""
 
 
@@ -45,17 +46,7 @@ async def timeline(visit: Reading) -> HTMLResponse:
     if not found and chosen is None:
         kind, found = "all", await memory.timeline(since, until, limit=SHOWN + 1)
     outlooks = OutlooksOut.of(await memory.outlooks([one.id for one in found[:SHOWN]])).memories
-    items = [
-        TimelineItem(
-            id=one.memory.id,
-            title=title_of(one.memory),
-            start=one.memory.occurred_from,
-            end=one.memory.occurred_to,
-            strength=one.strength,
-            kind=one.memory.kind,
-        )
-        for one in outlooks
-    ]
+    items = [TimelineItem.of(one.memory, one.strength) for one in outlooks]
     last_day = (until - timedelta(microseconds=1)).date()
     return page(
         visit,

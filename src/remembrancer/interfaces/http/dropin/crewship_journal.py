@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from enum import StrEnum
+from http import HTTPStatus
 from typing import Annotated, Final, TypeVar
 
 from fastapi import Depends, Header, Query
@@ -17,12 +17,12 @@ from remembrancer.engine.journal import MAX_REASON_BYTES, Chosen
 from remembrancer.errors import InvalidInput
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.http.access import Administering, Reading
-from remembrancer.interfaces.http.document import WRITTEN, answers
-from remembrancer.interfaces.http.dropin.router import ForeignBody, foreign_router
+from remembrancer.interfaces.http.dropin.router import ForeignBody, foreign_router, in_its_words
 from remembrancer.interfaces.http.following import LastEventId, Line, followed, line, position_of
 from remembrancer.interfaces.http.given import EventId, Since, Until
 from remembrancer.interfaces.http.routes.stream import streamed
 from remembrancer.interfaces.http.streams import EventStream, message
+from remembrancer.interfaces.http.v1 import MISSING
 from remembrancer.interfaces.wire_crewship import (
     ACTOR_TYPES,
     CrewshipCountOut,
@@ -35,8 +35,17 @@ MAX_QUERY_CHARS: Final = 200
 SEED: Final = 50
 """Entries that a stream begins with."""
 PRIORITY_CHANGED: Final = "memory.priority_changed"
+_THEIR_WORDS: Final = {
+    "query": "q",
+    "after": "cursor",
+    "crew": "crew_id",
+    "agent": "agent_id",
+    "project": "mission_id",
+    "session": "trace_id",
+    "actor": "actor_id",
+}
 
-router = foreign_router("/api/v1/journal", "crewship")
+router = foreign_router("crewship")
 
 T = TypeVar("T")
 E = TypeVar("E", bound=StrEnum)
@@ -65,7 +74,9 @@ def chosen_entries(
     crew_id: Annotated[str | None, Query(description="Only of this crew.")] = None,
     crew_ids: Annotated[str | None, Query(description=_several("these crews") + " It goes before `crew_id`.")] = None,
     agent_id: Annotated[str | None, Query(description="Only of this agent.")] = None,
-    agent_ids: Annotated[str | None, Query(description=_several("these agents") + " It goes before `agent_id`.")] = None,
+    agent_ids: Annotated[
+        str | None, Query(description=_several("these agents") + " It goes before `agent_id`.")
+    ] = None,
     mission_id: Annotated[str | None, Query(description="Only of this mission, which here is a project.")] = None,
     trace_id: Annotated[str | None, Query(description="Only of this run, which here is a session.")] = None,
     run_id: Annotated[str | None, Query(description="The same as `trace_id`.")] = None,
@@ -108,7 +119,7 @@ Archive = Annotated[bool, Query(description="Also what has been moved into the a
 
 
 @router.get(
-    "",
+    "/api/v1/journal",
     summary="List the journal",
     response_model_exclude_unset=True,
 )
@@ -120,27 +131,27 @@ async def journal(
     include_archive: Archive = False,
 ) -> CrewshipJournalOut:
     """Entries by when they happened, newest first, a page at a time."""
-    with _in_its_words():
+    with in_its_words(_THEIR_WORDS):
         page = await memory.journal(after=cursor or None, limit=limit, **{**entries, "archived": include_archive})
     return CrewshipJournalOut.of(page)
 
 
-@router.get("/count", summary="Count entries of the journal")
+@router.get("/api/v1/journal/count", summary="Count entries of the journal")
 async def count(memory: Reading, entries: Entries, include_archive: Archive = False) -> CrewshipCountOut:
     """How many entries there are, chosen as the list does."""
-    with _in_its_words():
+    with in_its_words(_THEIR_WORDS):
         return CrewshipCountOut(total=await memory.count_events(**{**entries, "archived": include_archive}))
 
 
 @router.get(
-    "/stream",
+    "/api/v1/journal/stream",
     summary="Follow the journal",
+    status_code=HTTPStatus.OK,
     response_class=EventStream,
     response_model=None,
-    responses={
-        **answers(503),
-        **streamed("`data`, one line of CrewshipEntryOut as JSON, under `id`, its place in the order of recording."),
-    },
+    responses=streamed(
+        "`data`, one line of CrewshipEntryOut as JSON, under `id`, its place in the order of recording."
+    ),
 )
 async def stream(
     memory: Reading,
@@ -152,17 +163,17 @@ async def stream(
 ) -> EventStream:
     """The last 50 entries, or all behind `Last-Event-ID`, and then each as it is recorded."""
     after = position_of(last_event_id)
-    with _in_its_words():
+    with in_its_words(_THEIR_WORDS):
         return await followed(memory, client, _told, entries, after=after, last=SEED)
 
 
-@router.get("/{id}", summary="Read an entry of the journal", responses=answers(404))
+@router.get("/api/v1/journal/{id}", summary="Read an entry of the journal", responses=MISSING)
 async def entry(memory: Reading, id: EventId) -> CrewshipEntryOut:  # noqa: A002  the field's own name
     """One entry, or what the archive has of it."""
     return CrewshipEntryOut.of(await memory.event(id))
 
 
-@router.post("/{id}/priority", summary="Mark an entry", responses=answers(*WRITTEN, 404))
+@router.post("/api/v1/journal/{id}/priority", summary="Mark an entry", responses=MISSING)
 async def set_priority(memory: Administering, id: EventId, body: PriorityIn) -> CrewshipPriorityOut:  # noqa: A002
     """Give an entry another priority: for operators, which here are keys that may admin.
 
@@ -215,23 +226,3 @@ def _roles(actor_type: str | None) -> list[Role] | None:
     """The roles of those types of actors. Of keepers and orchestrators there is none: nothing was done by them."""
     named = _parts("actor_type", actor_type, _choice(_ActorType))
     return None if named is None else [role for role, known in ACTOR_TYPES.items() if known in named]
-
-
-_ITS_WORDS: Final = {
-    "query": "q",
-    "after": "cursor",
-    "crew": "crew_id",
-    "agent": "agent_id",
-    "project": "mission_id",
-    "session": "trace_id",
-    "actor": "actor_id",
-}
-
-
-@contextmanager
-def _in_its_words() -> Generator[None]:
-    """Say which argument it was by the name that it was sent under."""
-    try:
-        yield
-    except InvalidInput as error:
-        raise InvalidInput(_ITS_WORDS.get(error.argument, error.argument), error.value, error.allowed) from error

@@ -21,9 +21,9 @@ from remembrancer.errors import NotFound, RemembrancerError
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.http.access import Reading, Writing
 from remembrancer.interfaces.http.background import Background
-from remembrancer.interfaces.http.document import WRITTEN, answers
 from remembrancer.interfaces.http.dropin.durations import parse_duration
-from remembrancer.interfaces.http.dropin.router import ForeignBody, foreign_router
+from remembrancer.interfaces.http.dropin.router import ForeignBody, foreign_router, in_its_words
+from remembrancer.interfaces.http.v1 import MISSING
 from remembrancer.interfaces.wire_crewship import (
     CrewshipConsolidationOut,
     CrewshipHealthOut,
@@ -37,7 +37,7 @@ LONGEST: Final = timedelta(minutes=10)
 """So long a consolidation may run."""
 HYBRID: Final = "hybrid"
 
-router = foreign_router("/api/v1", "crewship")
+router = foreign_router("crewship")
 
 
 def background(request: Request) -> Background:
@@ -58,7 +58,7 @@ class ConsolidateIn(ForeignBody):
     since: Annotated[str, Field(examples=["24h", "1h30m", "7d"])] = "24h"
 
 
-@router.get("/memory/health", summary="How well it remembers")
+@router.get("/api/v1/memory/health", summary="How well it remembers")
 async def health(
     memory: Reading,
     crew_id: Annotated[str | None, Query(description="A crew; if not given, the whole workspace.")] = None,
@@ -69,28 +69,29 @@ async def health(
 
 
 @router.post(
-    "/memory/search/hybrid", summary="Search by meaning and by words", response_model_exclude_unset=True
+    "/api/v1/memory/search/hybrid", summary="Search by meaning and by words", response_model_exclude_unset=True
 )
 async def hybrid(memory: Reading, body: HybridIn) -> CrewshipHybridOut:
     """What answers, best first: entries of the journal (`episodic`), and what was written down otherwise (`fts`)."""
     crew = validation.optional_name("crew_id", body.crew_id or None)
     of_crew = memory if crew is None else memory.scoped(crew=crew)
-    found = await of_crew.recall(
-        validation.text("query", body.query),
-        limit=body.limit,
-        reach=body.scope or None,
-        ranking=HYBRID if HYBRID in memory.preset.rankings else None,
-    )
+    with in_its_words({"reach": "scope"}):
+        found = await of_crew.recall(
+            body.query,
+            limit=body.limit,
+            reach=body.scope or None,
+            ranking=HYBRID if HYBRID in memory.preset.rankings else None,
+        )
     hits = [CrewshipHitOut.of(hit, await _entry(of_crew, hit)) for hit in found]
     return CrewshipHybridOut.of(body.query, hits)
 
 
 @router.post(
-    "/consolidate/run",
+    "/api/v1/consolidate/run",
     status_code=HTTPStatus.ACCEPTED,
     summary="Learn rules now",
     response_model_exclude_unset=True,
-    responses=answers(*WRITTEN, 404),
+    responses=MISSING,
 )
 async def consolidate(
     memory: Writing, working: Annotated[Background, Depends(background)], body: ConsolidateIn | None = None

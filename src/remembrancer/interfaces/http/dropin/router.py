@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+
 from fastapi import APIRouter
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict
 
-from remembrancer.interfaces.http.document import ALWAYS, answers
-from remembrancer.interfaces.http.strict_json import StrictRoute
+from remembrancer.errors import InvalidInput
+from remembrancer.interfaces.http.v1 import Route
 
 
 class ForeignBody(BaseModel):
@@ -16,16 +19,19 @@ class ForeignBody(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-def foreign_router(prefix: str, tag: str) -> APIRouter:
+def foreign_router(tag: str) -> APIRouter:
     """A router whose operations are called by its tag and the names of their functions."""
 
     def named(route: APIRoute) -> str:
         return f"{tag}_{route.name}"
 
-    return APIRouter(
-        prefix=prefix,
-        tags=[tag],
-        route_class=StrictRoute,
-        responses=answers(*ALWAYS),
-        generate_unique_id_function=named,
-    )
+    return APIRouter(tags=[tag], route_class=Route, generate_unique_id_function=named)
+
+
+@contextmanager
+def in_its_words(names: Mapping[str, str]) -> Generator[None]:
+    """Say which argument is not what is allowed by the name that it was sent under: by ours, theirs."""
+    try:
+        yield
+    except InvalidInput as error:
+        raise InvalidInput(names.get(error.argument, error.argument), error.value, error.allowed) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Annotated, Any, Final
 
 from fastapi import Depends, Header, Query
@@ -32,6 +33,7 @@ def streamed(description: str) -> dict[int | str, dict[str, Any]]:
 @router.get(
     "/v1/events/stream",
     summary="Follow the journal",
+    status_code=HTTPStatus.OK,
     response_class=EventStream,
     response_model=None,
     responses={

@@ -1,0 +1,215 @@
+"""Clients of the server: each a connection that sends its next request when the last is answered.
+
+Plain sockets and requests that are made before the clock starts, so that the clients take little of the processors
+that they share with the server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import statistics
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import cycle
+from typing import Final
+
+from benchmarks.corpus import Words
+from benchmarks.server_process import ServerProcess
+from remembrancer import EventDraft
+
+ASKED: Final = 10
+"""Hits of a recall."""
+BATCH: Final = 100
+"""Events of a request that brings many."""
+DRAWN: Final = 2_000
+"""Different requests of a kind; then they come again."""
+PATIENCE: Final = 120.0
+"""Seconds for one answer: more than the server gives itself."""
+RECALL: Final = "recall"
+OBSERVE: Final = "observe"
+OBSERVE_MANY: Final = f"observe {BATCH}"
+MIXED: Final = "mixed"
+LOADS: Final = (RECALL, OBSERVE, OBSERVE_MANY, MIXED)
+GOOD: Final = {RECALL: 200, OBSERVE: 201, OBSERVE_MANY: 201}
+EVENTS: Final = {RECALL: 0, OBSERVE: 1, OBSERVE_MANY: BATCH}
+"""How many memories a request adds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """`content` is sent as it is: head and body."""
+
+    kind: str
+    content: bytes
+
+
+@dataclass(slots=True)
+class Answers:
+    """What became of the requests of one kind: milliseconds of each, and how many had which status.
+
+    A status is the server's, or what went wrong with the connection.
+    """
+
+    kind: str
+    times: list[float] = field(default_factory=list[float])
+    statuses: Counter[str] = field(default_factory=Counter[str])
+
+    @property
+    def errors(self) -> dict[str, int]:
+        return {status: count for status, count in self.statuses.items() if status != str(GOOD[self.kind])}
+
+    @property
+    def events(self) -> int:
+        """How many were recorded."""
+        return self.statuses[str(GOOD[self.kind])] * EVENTS[self.kind]
+
+    def quantiles(self) -> tuple[float, float, float]:
+        """The 50th, 95th and 99th hundredth of the times, in milliseconds."""
+        if len(self.times) < 2:
+            return (self.times[0],) * 3 if self.times else (0.0,) * 3
+        hundredths = statistics.quantiles(self.times, n=100, method="inclusive")
+        return hundredths[49], hundredths[94], hundredths[98]
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A stretch of load: `seconds` of the clock on the wall, and of processor time of the clients and of the server."""
+
+    seconds: float
+    of_clients: float
+    of_server: float
+    answers: dict[str, Answers]
+
+    @property
+    def events(self) -> int:
+        return sum(answers.events for answers in self.answers.values())
+
+    @property
+    def errors(self) -> Counter[str]:
+        return sum((Counter(answers.errors) for answers in self.answers.values()), Counter[str]())
+
+
+class Requests:
+    """Requests in turn, of a kind or mixed: four questions to one event."""
+
+    def __init__(self, load: str, key: str, words: Words) -> None:
+        self._key = key
+        makers: dict[str, Callable[[], Iterator[bytes]]] = {
+            RECALL: lambda: self._recalls(words),
+            OBSERVE: lambda: self._observes(words, 1),
+            OBSERVE_MANY: lambda: self._observes(words, BATCH),
+        }
+        kinds = [RECALL, OBSERVE] if load == MIXED else [load]
+        drawn = {kind: list(makers[kind]()) for kind in kinds}
+        order = [RECALL] * 4 + [OBSERVE] if load == MIXED else [load]
+        self._endless = {kind: cycle(contents) for kind, contents in drawn.items()}
+        self._order = cycle(order)
+
+    def next(self) -> Request:
+        kind = next(self._order)
+        return Request(kind, next(self._endless[kind]))
+
+    def _recalls(self, words: Words) -> Iterator[bytes]:
+        for _ in range(DRAWN):
+            yield self._post("/v1/recall", {"query": words.question(), "limit": ASKED})
+
+    def _observes(self, words: Words, each: int) -> Iterator[bytes]:
+        for first in range(0, DRAWN, each):
+            events = [_told(words.event(number)) for number in range(first, first + each)]
+            yield self._post("/v1/events", {"events": events})
+
+    def _post(self, path: str, value: object) -> bytes:
+        body = json.dumps(value).encode()
+        head = (
+            f"POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {self._key}\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        )
+        return head.encode() + body
+
+
+def _told(draft: EventDraft) -> dict[str, str | None]:
+    return {
+        "text": draft.text,
+        "actor": draft.actor,
+        "session": draft.session,
+        "severity": draft.severity.value,
+    }
+
+
+async def drive(
+    server: ServerProcess, requests: Requests, *, clients: int, seconds: float | None = None, each: int | None = None
+) -> Loaded:
+    """So many clients at once, for so many seconds, or until each has had so many answers."""
+    assert (seconds is None) != (each is None)
+    answers: dict[str, Answers] = {}
+    own, others, began = time.process_time(), server.cpu_seconds(), time.perf_counter()
+    end = None if seconds is None else began + seconds
+
+    async def client() -> None:
+        line = Line(server)
+        count = 0
+        try:
+            while count != each and (end is None or time.perf_counter() < end):
+                request = requests.next()
+                asked = time.perf_counter()
+                status = await line.status_of(request.content)
+                told = answers.setdefault(request.kind, Answers(request.kind))
+                told.times.append((time.perf_counter() - asked) * 1000)
+                told.statuses[status] += 1
+                count += 1
+        finally:
+            line.hang_up()
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(clients):
+            group.create_task(client())
+    return Loaded(
+        seconds=time.perf_counter() - began,
+        of_clients=time.process_time() - own,
+        of_server=server.cpu_seconds() - others,
+        answers=answers,
+    )
+
+
+class Line:
+    """A connection that is kept for one request after another, and made anew when it is lost."""
+
+    def __init__(self, server: ServerProcess) -> None:
+        self._server = server
+        self._ends: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+
+    async def status_of(self, content: bytes) -> str:
+        """What the request was answered with, or why it got no answer."""
+        try:
+            async with asyncio.timeout(PATIENCE):
+                return await self._ask(content)
+        except (OSError, TimeoutError, asyncio.IncompleteReadError) as error:
+            self.hang_up()
+            return type(error).__name__
+
+    def hang_up(self) -> None:
+        if self._ends is not None:
+            self._ends[1].close()
+            self._ends = None
+
+    async def _ask(self, content: bytes) -> str:
+        if self._ends is None:
+            self._ends = await asyncio.open_connection(self._server.host, self._server.port)
+        reader, writer = self._ends
+        writer.write(content)
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+        first, _, fields = head.partition("\r\n")
+        await reader.readexactly(_length(fields.split("\r\n")))
+        return first.split(" ")[1]
+
+
+def _length(fields: Sequence[str]) -> int:
+    """How many bytes follow: the server says so of every answer that is no stream."""
+    for field_ in fields:
+        name, _, value = field_.partition(":")
+        if name.lower() == "content-length":
+            return int(value)
+    return 0

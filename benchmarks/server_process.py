@@ -1,0 +1,75 @@
+"""The real program, serving a file in a process of its own, and what the system says of that process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from remembrancer.config import PREFIX
+
+PATIENCE: Final = 60
+"""Seconds that it may take to end, more than it gives itself."""
+MIB: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class ServerProcess:
+    """One that serves at `host`:`port`."""
+
+    host: str
+    port: int
+    pid: int
+
+    def resident(self) -> float:
+        """MiB of the process in memory."""
+        fields = Path(f"/proc/{self.pid}/statm").read_text(encoding="ascii").split()
+        return int(fields[1]) * os.sysconf("SC_PAGE_SIZE") / MIB
+
+    def cpu_seconds(self) -> float:
+        """Processor time that all its threads together have taken."""
+        told = Path(f"/proc/{self.pid}/stat").read_text(encoding="utf-8")
+        # The second field is the program's name in brackets, which may hold blanks.
+        fields = told.rpartition(")")[2].split()
+        user, system = int(fields[11]), int(fields[12])
+        return (user + system) / os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def serving(database: Path, log: Path) -> Generator[ServerProcess]:
+    """`remembrancer serve` on a free port, with the local embedder, no limit of requests, and its log written there."""
+    command = [sys.executable, "-m", "remembrancer.interfaces.cli.main", "serve", "--db", str(database), "--json"]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+    environment[f"{PREFIX}EMBEDDER"] = "local"
+    with log.open("w", encoding="utf-8") as written:
+        process = subprocess.Popen(
+            [*command, "--port", "0", "--rate-limit", "0"],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=written,
+            text=True,
+        )
+    assert process.stdout is not None
+    try:
+        first = process.stdout.readline()
+        assert first, f"it did not start: {log.read_text(encoding='utf-8')}"
+        told = json.loads(first)
+        address = urlsplit(told["url"])
+        assert address.hostname is not None
+        assert address.port is not None
+        yield ServerProcess(address.hostname, address.port, told["pid"])
+        process.terminate()
+        code = process.wait(PATIENCE)
+        assert code == 0, f"it ended with {code}: {log.read_text(encoding='utf-8')[-2000:]}"
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait(PATIENCE)
+        process.stdout.close()

@@ -1,0 +1,278 @@
+"""PlastMem's routes: what was said goes in by conversation, and comes back as facts and episodes of it alone."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Final
+from uuid import UUID
+
+from fastapi import Depends
+from fastapi.responses import PlainTextResponse
+from pydantic import Field
+
+from remembrancer.domain import validation
+from remembrancer.domain.api_key import Right
+from remembrancer.domain.event import EventDraft, Role
+from remembrancer.domain.memory import Memory, Tier
+from remembrancer.domain.recall import Detail, Hit, Recall
+from remembrancer.domain.scope import Reach
+from remembrancer.domain.strength import Exposure
+from remembrancer.engine.inspect import Dossier
+from remembrancer.engine.record import MAX_BATCH
+from remembrancer.errors import InvalidInput, NotFound, RemembrancerError
+from remembrancer.facade import AsyncRemembrancer
+from remembrancer.interfaces.http.access import Reading, Visitor, Writing, visitor
+from remembrancer.interfaces.http.background import Background
+from remembrancer.interfaces.http.dropin.crewship_memory import background
+from remembrancer.interfaces.http.dropin.router import ForeignBody, foreign_router
+from remembrancer.interfaces.http.idempotency import WrittenKey
+from remembrancer.interfaces.wire_plastmem import (
+    PlastmemAcceptedOut,
+    PlastmemEpisodeOut,
+    PlastmemRetrievedOut,
+)
+from remembrancer.policies.facts import Category
+from remembrancer.policies.rendering.frame import MAX_BLOCK_CHARS
+from remembrancer.policies.rendering.markdown import Markdown
+from remembrancer.policies.segmentation.segmentation import EPISODE
+from remembrancer.presets.spec import MAX_LIMIT
+
+MARKDOWN: Final = "text/markdown; charset=utf-8"
+NOTHING_RECENT: Final = "No recent memories found."
+SEMANTIC_OTHERWISE: Final = 100
+"""Facts that are looked for where 0, or more than 1,000, are asked for."""
+SEMANTIC_MOST: Final = 1_000
+_EPISODIC: Final = (Tier.EPISODIC, Tier.WORKING)
+_RENDERER: Final = Markdown()
+
+_log = logging.getLogger("remembrancer.server")
+
+router = foreign_router("plastmem")
+
+
+class MarkdownResponse(PlainTextResponse):
+    media_type = MARKDOWN
+
+
+class MessageIn(ForeignBody):
+    """`role`: user or assistant; anything else is the name of who spoke. `timestamp`: milliseconds since 1970."""
+
+    role: Annotated[str, Field(examples=["user"])]
+    content: Annotated[str, Field(examples=["I moved to Lisbon last week"])]
+    timestamp: int | None = None
+
+    def draft(self, argument: str, key: str | None) -> EventDraft:
+        """Raises InvalidInput naming the field within `argument`."""
+        spoken = self.role.lower()
+        known = spoken in (Role.USER, Role.ASSISTANT)
+        return EventDraft(
+            text=validation.text(f"{argument}.content", self.content),
+            role=Role(spoken) if known else Role.USER,
+            actor=None if known else validation.name(f"{argument}.role", self.role),
+            occurred_at=None if self.timestamp is None else _moment(f"{argument}.timestamp", self.timestamp),
+            key=key,
+        )
+
+
+class AddIn(ForeignBody):
+    conversation_id: UUID
+    message: MessageIn
+
+
+class ImportIn(ForeignBody):
+    conversation_id: UUID
+    messages: Annotated[list[MessageIn], Field(max_length=MAX_BATCH)]
+
+
+class FactsIn(ForeignBody):
+    """`semantic_limit`: facts, 200 at most; 0, or more than 1,000, stands for 100. `category`: of this one only."""
+
+    conversation_id: UUID
+    query: Annotated[str, Field(examples=["where do they live now?"])]
+    semantic_limit: Annotated[int, Field(ge=0)] = 20
+    detail: Detail = Detail.AUTO
+    category: Category | None = None
+
+
+class RetrieveIn(FactsIn):
+    """`episodic_limit`: episodes, 200 at most. `detail`: whose messages are told."""
+
+    episodic_limit: Annotated[int, Field(ge=0)] = 5
+
+
+class RecentIn(ForeignBody):
+    """`limit` is taken as the nearest number from 1 to 100."""
+
+    conversation_id: UUID
+    days_limit: Annotated[float | None, Field(ge=0, le=36_500, allow_inf_nan=False)] = None
+    limit: int = 10
+
+
+Working = Annotated[Background, Depends(background)]
+Asking = Annotated[Visitor, Depends(visitor)]
+
+
+@router.post("/api/v0/add_message", summary="Record a message")
+async def add_message(memory: Writing, body: AddIn, written: WrittenKey) -> PlastmemAcceptedOut:
+    """It is found by its words at once, and is part of an episode once its conversation moves on or falls silent."""
+    await _conversation(memory, body.conversation_id).observe_many([body.message.draft("message", written)])
+    return PlastmemAcceptedOut(accepted=True)
+
+
+@router.post("/api/v0/import_batch_messages", summary="Record a whole conversation")
+async def import_batch_messages(
+    memory: Writing, working: Working, body: ImportIn, written: WrittenKey
+) -> PlastmemAcceptedOut:
+    """Record messages in their order, all or none, and that the conversation is over: all of it becomes episodes, in
+    the background.
+    """
+    conversation = _conversation(memory, body.conversation_id)
+    drafts = [
+        message.draft(f"messages.{place}", None if written is None else f"{written}:{place}")
+        for place, message in enumerate(body.messages)
+    ]
+    name = f"conversation {body.conversation_id} of {memory.scope.workspace}"
+    working.refuse_second(name)
+    await conversation.observe_many(drafts)
+    working.begin(name, _end(conversation))
+    return PlastmemAcceptedOut(accepted=True)
+
+
+@router.post("/api/v0/retrieve_memory", summary="Retrieve, for a prompt", response_class=MarkdownResponse)
+async def retrieve_memory(memory: Reading, asking: Asking, body: RetrieveIn) -> MarkdownResponse:
+    """Facts and episodes of the conversation that answer, as markdown. Counted as retrieved for keys that may write:
+    what came of it in the conversation is what its review goes by.
+    """
+    found = await _retrieved(_conversation(memory, body.conversation_id), body)
+    block = _RENDERER.hits(found.both, max_chars=MAX_BLOCK_CHARS, detail=body.detail)
+    await _count(found.conversation, asking, block.hits, body.query)
+    return MarkdownResponse(block.text)
+
+
+@router.post("/api/v0/retrieve_memory/raw", summary="Retrieve, as data")
+async def retrieve_memory_raw(memory: Reading, asking: Asking, body: RetrieveIn) -> PlastmemRetrievedOut:
+    """The same facts and episodes, each with all its fields. Counted likewise."""
+    found = await _retrieved(_conversation(memory, body.conversation_id), body)
+    await _count(found.conversation, asking, found.both.hits, body.query)
+    return PlastmemRetrievedOut.of(
+        await _with_dossiers(found.conversation, found.facts), await _with_dossiers(found.conversation, found.episodes)
+    )
+
+
+@router.post(
+    "/api/v0/context_pre_retrieve", summary="Retrieve facts alone, before a reply", response_class=MarkdownResponse
+)
+async def context_pre_retrieve(memory: Reading, body: FactsIn) -> MarkdownResponse:
+    """Facts of the conversation that answer, as markdown. It has no side effect: nothing is counted."""
+    facts = await _facts(_conversation(memory, body.conversation_id), body)
+    text = "" if facts is None else _RENDERER.hits(facts, max_chars=MAX_BLOCK_CHARS, detail=body.detail).text
+    return MarkdownResponse(text)
+
+
+@router.post("/api/v0/recent_memory", summary="The last episodes, for a prompt", response_class=MarkdownResponse)
+async def recent_memory(memory: Reading, body: RecentIn) -> MarkdownResponse:
+    """The last episodes of the conversation, newest first, as markdown."""
+    recent = await _recent(_conversation(memory, body.conversation_id), body)
+    text = _RENDERER.recent(recent, now=memory.now, max_chars=MAX_BLOCK_CHARS)
+    return MarkdownResponse(text or NOTHING_RECENT)
+
+
+@router.post("/api/v0/recent_memory/raw", summary="The last episodes, as data", response_model_exclude_unset=True)
+async def recent_memory_raw(memory: Reading, body: RecentIn) -> list[PlastmemEpisodeOut]:
+    """The same episodes, each with all its fields but a score."""
+    conversation = _conversation(memory, body.conversation_id)
+    recent = await _recent(conversation, body)
+    return [PlastmemEpisodeOut.of(await conversation.show(one.id)) for one in recent]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """`both`: an answer that has the hits of facts and of episodes, in this order."""
+
+    conversation: AsyncRemembrancer
+    both: Recall
+    facts: Sequence[Hit]
+    episodes: Sequence[Hit]
+
+
+def _conversation(memory: AsyncRemembrancer, conversation_id: UUID) -> AsyncRemembrancer:
+    return memory.scoped(session=str(conversation_id))
+
+
+async def _retrieved(conversation: AsyncRemembrancer, body: RetrieveIn) -> _Found:
+    facts = await _facts(conversation, body)
+    episodes = await _ask(conversation, body.query, _EPISODIC, None, min(body.episodic_limit, MAX_LIMIT))
+    answers = [one for one in (facts, episodes) if one is not None]
+    if not answers:
+        raise InvalidInput("episodic_limit", 0, "1 or more, where no facts are asked for")
+    of_facts = () if facts is None else facts.hits
+    of_episodes = () if episodes is None else episodes.hits
+    both = replace(answers[0], hits=(*of_facts, *of_episodes))
+    return _Found(conversation, both, of_facts, of_episodes)
+
+
+async def _facts(conversation: AsyncRemembrancer, body: FactsIn) -> Recall | None:
+    limit = body.semantic_limit if 0 < body.semantic_limit <= SEMANTIC_MOST else SEMANTIC_OTHERWISE
+    return await _ask(conversation, body.query, (Tier.SEMANTIC,), body.category, limit)
+
+
+async def _ask(
+    conversation: AsyncRemembrancer, query: str, tiers: Iterable[Tier], category: Category | None, limit: int
+) -> Recall | None:
+    """What answers of this conversation, at most so many; None where none are wanted."""
+    if limit == 0:
+        validation.text("query", query)
+        return None
+    return await conversation.recall(
+        query,
+        limit=min(limit, conversation.preset.limits.most),
+        tiers=tiers,
+        kinds=None if category is None else [category.value],
+        session=conversation.scope.session,
+        reach=Reach.SESSION,
+    )
+
+
+async def _recent(conversation: AsyncRemembrancer, body: RecentIn) -> tuple[Memory, ...]:
+    since = None if body.days_limit is None else conversation.now - timedelta(days=body.days_limit)
+    page = await conversation.memories(
+        limit=max(1, min(body.limit, 100)),
+        # Where episodes are formed, what is in none yet is what is being talked about: it is known.
+        kinds=None if conversation.preset.segmentation is None else [EPISODE],
+        tiers=_EPISODIC,
+        session=conversation.scope.session,
+        since=since,
+    )
+    return page.memories
+
+
+async def _count(conversation: AsyncRemembrancer, asking: Visitor, hits: Iterable[Hit], query: str) -> None:
+    """That they were retrieved. Who may only read changes nothing by it."""
+    if not asking.right.allows(Right.WRITE):
+        return
+    try:
+        await conversation.mark(hits, Exposure.RETRIEVED, query=query)
+    except NotFound:  # one of them was erased since it was found: the answer has it still, and it is counted no more
+        return
+
+
+async def _with_dossiers(conversation: AsyncRemembrancer, hits: Iterable[Hit]) -> list[tuple[Hit, Dossier]]:
+    return [(hit, await conversation.show(hit.id)) for hit in hits]
+
+
+async def _end(conversation: AsyncRemembrancer) -> None:
+    """What does not come about now is made up for by the worker's sweeps."""
+    try:
+        await conversation.end_session()
+    except RemembrancerError as error:
+        _log.warning("a conversation that was imported is not told in episodes yet: %s", error.code)
+
+
+def _moment(argument: str, milliseconds: int) -> datetime:
+    try:
+        return datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=milliseconds)
+    except OverflowError:
+        raise InvalidInput(argument, milliseconds, "milliseconds since 1970, in the years 1 to 9999") from None

@@ -1,0 +1,150 @@
+"""Every page, as it loads and as it looks: quietly, from nowhere else, in both themes and on a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import pytest
+from accessibility import faults, low_contrasts, tabbed_through, wider_than_the_window
+from browsed import Browsed
+from browsing import DESKTOP, PHONE, Page
+
+Address = Callable[[Browsed], str]
+
+PAGES: Final[dict[str, Address]] = {
+    "overview": lambda _: "/",
+    "timeline": lambda _: "/timeline",
+    "timeline-all": lambda _: "/timeline?span=week&kind=all",
+    "timeline-empty": lambda _: "/timeline?until=2001-01-01",
+    "search": lambda _: "/search?q=how+much+memory+does+checkout+need",
+    "search-begin": lambda _: "/search",
+    "search-nothing": lambda _: "/search?q=zebra&kinds=unheard",
+    "memory": lambda known: f"/memories/{known.revised}",
+    "memory-episode": lambda known: f"/memories/{known.episode}",
+    "memory-forgotten": lambda known: f"/memories/{known.forgotten}",
+    "memory-superseded": lambda known: f"/memories/{known.superseded}",
+    "memory-hostile": lambda known: f"/memories/{known.hostile}",
+    "graph": lambda _: "/graph",
+    "graph-around": lambda known: f"/graph?memory={known.hostile}",
+    "journal": lambda _: "/journal",
+    "journal-nothing": lambda _: "/journal?q=zebra",
+    "compare": lambda _: "/compare?q=what+was+decided+about+refunds",
+    "compare-begin": lambda _: "/compare",
+    "jobs": lambda _: "/jobs",
+    "doctor": lambda _: "/doctor",
+}
+each_page = pytest.mark.parametrize("name", PAGES)
+
+
+def opened(page: Page, memory: Browsed, name: str) -> Page:
+    """With all that comes after it."""
+    return page.open(PAGES[name](memory)).until("!document.querySelector('[data-waiting]')")
+
+
+@each_page
+def test_a_page_loads_without_a_word_in_the_console(page: Page, memory: Browsed, name: str) -> None:
+    assert opened(page, memory, name).listen().said == []
+
+
+@each_page
+def test_a_page_asks_nobody_else_for_anything(page: Page, memory: Browsed, name: str) -> None:
+    looked = opened(page, memory, name).listen()
+    assert looked.asked != []
+    assert looked.elsewhere() == []
+
+
+@each_page
+def test_a_page_has_names_labels_and_an_order_for_who_does_not_see_it(page: Page, memory: Browsed, name: str) -> None:
+    assert faults(opened(page, memory, name)) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@each_page
+def test_every_text_of_a_page_stands_out_from_its_ground(page: Page, memory: Browsed, name: str, scheme: str) -> None:
+    looked = opened(page.scheme(scheme), memory, name)
+    looked.screenshot(f"{name}-{scheme}")
+    assert low_contrasts(looked) == []
+
+
+@each_page
+def test_no_page_scrolls_sideways_on_a_phone(page: Page, memory: Browsed, name: str) -> None:
+    looked = opened(page.sized(PHONE), memory, name)
+    looked.screenshot(f"{name}-phone")
+    assert wider_than_the_window(looked) == []
+
+
+@each_page
+def test_tab_goes_through_a_page_in_its_order_and_shows_where_it_is(page: Page, memory: Browsed, name: str) -> None:
+    visited = tabbed_through(opened(page, memory, name))
+    assert [one["order"] for one in visited] == sorted(one["order"] for one in visited)
+    assert [one["name"] for one in visited if not (one["shown"] and one["ringed"])] == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_navigation_tells_which_page_it_is(page: Page, memory: Browsed, scheme: str) -> None:
+    opened(page.scheme(scheme), memory, "journal")
+    assert [one.text for one in page.all("nav [aria-current=page]")] == ["Journal"]
+
+
+def test_a_theme_that_was_chosen_is_there_before_the_page_is_painted(page: Page) -> None:
+    page.scheme("light").open("/jobs")
+    page.one("[data-theme-toggle]").click()
+    page.open("/jobs")
+    assert page.run("return document.documentElement.dataset.theme") == "dark"
+    assert page.one("[data-theme-toggle]").text == "Theme: dark"
+    scripts = page.run("return [...document.head.children].map((each) => each.src ?? '').filter(Boolean)")
+    assert "theme.js" in scripts[0]
+
+
+def test_a_chosen_theme_goes_before_that_of_the_system(page: Page) -> None:
+    page.scheme("dark").open("/jobs").run("localStorage.setItem('theme', 'light')")
+    page.open("/jobs")
+    light = page.run("return getComputedStyle(document.documentElement).backgroundColor")
+    page.scheme("light").open("/jobs")
+    assert page.run("return getComputedStyle(document.documentElement).backgroundColor") == light
+
+
+def test_nothing_moves_for_who_wants_it_so(page: Page) -> None:
+    page.command("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
+    page.open("/journal")
+    script = """return [...document.querySelectorAll("*")].filter((each) => {
+      const style = getComputedStyle(each);
+      return style.animationName !== "none" || style.transitionDuration.split(", ").some((one) => one !== "0s");
+    }).map((each) => each.outerHTML.slice(0, 80))"""
+    assert page.run(script) == []
+
+
+def test_a_page_prints_without_what_is_only_for_screens(page: Page, memory: Browsed) -> None:
+    opened(page, memory, "memory")
+    page.command("Emulation.setEmulatedMedia", media="print")
+    shown = page.run(
+        "return [...document.querySelectorAll('nav, form, .foot')].filter((each) => each.checkVisibility()).length"
+    )
+    page.command("Emulation.setEmulatedMedia", media="")
+    assert shown == 0
+
+
+def test_times_tell_utc_and_how_long_ago(page: Page, memory: Browsed) -> None:
+    time = opened(page.sized(DESKTOP), memory, "memory").one("main .meta time")
+    assert time.text == "1 hour ago"
+    assert str(time.get_dom_attribute("datetime")).endswith("Z")
+
+
+def test_what_is_nowhere_is_told_in_the_same_design(page: Page) -> None:
+    page.open("/nowhere")
+    assert page.text("h1") == "Nothing here"
+    assert faults(page) == []
+    assert low_contrasts(page) == []
+    page.screenshot("problem-light")
+
+
+def test_a_memory_that_is_not_there_is_told_so(page: Page) -> None:
+    page.open("/memories/00000000-0000-4000-8000-000000000404")
+    assert page.text("h1") == "Nothing here"
+
+
+def test_a_field_that_is_not_allowed_is_named(page: Page) -> None:
+    page.open("/search?q=deploy&limit=many")
+    assert page.text("h1") == "That cannot be asked"
+    assert "limit" in page.text("main")

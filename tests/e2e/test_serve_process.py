@@ -1,0 +1,268 @@
+"""The server as a process of its own: how it starts, what it says, and that nothing it acknowledged is ever lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import pytest
+from driver import Cli
+from server_process import PATIENCE, PROGRAM, SOURCE, ServerProcess, serving
+
+from remembrancer import Remembrancer
+
+CLIENTS = 8
+
+
+def client(server: ServerProcess, **headers: str) -> httpx.Client:
+    return httpx.Client(base_url=server.url, headers=headers, timeout=PATIENCE, trust_env=False)
+
+
+def record(http: httpx.Client, key: str) -> int:
+    return http.post("/v1/events", json={"events": [{"text": f"turn {key}", "key": key}]}).status_code
+
+
+def recorded(db: Path) -> set[str | None]:
+    with Remembrancer.open(str(db), embedder="none") as memory:
+        return {entry.key for entry in memory.journal(limit=10_000).events}
+
+
+class Load:
+    """Clients that record one event after the other, each until its server is gone."""
+
+    def __init__(self, server: ServerProcess) -> None:
+        self._server = server
+        self._door = threading.Lock()
+        self.acknowledged: set[str] = set()
+        self.others: list[int] = []
+        self.busy = threading.Event()
+
+    def run(self) -> None:
+        with ThreadPoolExecutor(CLIENTS) as pool:
+            for _ in pool.map(self._one, range(CLIENTS)):
+                pass
+
+    def _one(self, number: int) -> None:
+        with client(self._server) as http:
+            for turn in range(100_000):
+                try:
+                    status = record(http, f"{number}-{turn}")
+                except httpx.TransportError:
+                    return
+                with self._door:
+                    if status == 201:
+                        self.acknowledged.add(f"{number}-{turn}")
+                    else:
+                        self.others.append(status)
+                    if len(self.acknowledged) >= 10 * CLIENTS:
+                        self.busy.set()
+
+
+def test_a_server_says_where_it_is_and_answers_there(tmp_path: Path) -> None:
+    with serving(tmp_path / "a.db") as server, client(server) as http:
+        assert server.url.startswith("http://127.0.0.1:")
+        assert server.pid == server.process.pid
+        assert http.get("/openapi.json").json()["info"]["title"] == "Remembrancer"
+
+
+def test_no_acknowledged_write_is_lost_when_it_is_asked_to_stop_under_load(tmp_path: Path) -> None:
+    db = tmp_path / "a.db"
+    with serving(db, "--rate-limit", "0") as server:
+        load = Load(server)
+        clients = threading.Thread(target=load.run)
+        clients.start()
+        assert load.busy.wait(PATIENCE)
+        server.ask_to_stop()
+        assert server.ended() == 0
+        clients.join(PATIENCE)
+    assert len(load.acknowledged) >= 10 * CLIENTS
+    assert load.acknowledged <= recorded(db)
+    assert load.others == []
+
+
+def test_no_acknowledged_write_is_lost_when_it_is_killed_under_load(tmp_path: Path) -> None:
+    db = tmp_path / "a.db"
+    with serving(db, "--rate-limit", "0") as server:
+        load = Load(server)
+        clients = threading.Thread(target=load.run)
+        clients.start()
+        assert load.busy.wait(PATIENCE)
+        server.ask_to_stop(signal.SIGKILL)
+        server.ended()
+        clients.join(PATIENCE)
+    assert load.acknowledged <= recorded(db)
+
+
+def test_a_request_under_way_is_answered_before_it_ends(tmp_path: Path) -> None:
+    with serving(tmp_path / "a.db") as server, socket.create_connection(_place(server), PATIENCE) as line:
+        body = b'{"events": [{"text": "the last word", "key": "last"}]}'
+        line.sendall(head_of(len(body)))
+        assert b"100 Continue" in line.recv(4096)
+        server.ask_to_stop()
+        _wait_until_nobody_is_let_in(server)
+        line.sendall(body)
+        assert line.recv(4096).startswith(b"HTTP/1.1 201")
+        assert server.ended() == 0
+    assert recorded(tmp_path / "a.db") == {"last"}
+
+
+def test_asked_twice_it_breaks_off_what_is_under_way(tmp_path: Path) -> None:
+    with serving(tmp_path / "a.db") as server, socket.create_connection(_place(server), PATIENCE) as line:
+        line.sendall(head_of(10))
+        assert b"100 Continue" in line.recv(4096)
+        server.ask_to_stop()
+        _wait_until_nobody_is_let_in(server)
+        server.ask_to_stop(signal.SIGINT)
+        assert server.ended() == 0
+
+
+def test_each_request_is_a_line_of_json_on_stderr_and_nothing_of_it_is_what_was_said(tmp_path: Path) -> None:
+    with serving(tmp_path / "a.db") as server, client(server) as http:
+        record(http, "4711")
+        http.get("/v1/events", params={"query": "4711"})
+        server.ask_to_stop()
+        server.ended()
+    told = [json.loads(line) for line in server.lines]
+    assert [(one.get("method"), one.get("route"), one.get("status")) for one in told if "route" in one] == [
+        ("POST", "/v1/events", 201),
+        ("GET", "/v1/events", 200),
+    ]
+    assert "4711" not in server.stderr
+
+
+def test_it_warns_once_where_there_is_no_embedder(tmp_path: Path) -> None:
+    with serving(tmp_path / "a.db") as server, client(server) as http:
+        http.get("/openapi.json")
+        server.ask_to_stop()
+        server.ended()
+    warnings = [json.loads(line) for line in server.lines if json.loads(line)["level"] == "warning"]
+    assert [one["message"] for one in warnings] == ["sparse-only: no embedder: lexical recall only, as asked for"]
+
+
+def test_it_runs_the_jobs_unless_told_not_to(tmp_path: Path, cli: Cli) -> None:
+    def ran(db: Path) -> bool:
+        return any(one["last"] for one in cli.done("jobs", "--db", str(db), "--json").json["jobs"])
+
+    for name, arguments in (("working", ()), ("idle", ("--no-work",))):
+        with serving(tmp_path / f"{name}.db", *arguments) as server, client(server) as http:
+            record(http, "a")
+    assert (ran(tmp_path / "working.db"), ran(tmp_path / "idle.db")) == (True, False)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "198.51.100.7"])  # noqa: S104  what is refused
+def test_without_a_key_no_other_address_is_listened_on(cli: Cli, host: str) -> None:
+    refused = cli("serve", "--host", host, "--port", "0")
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err.splitlines()[-1] == (
+        f"error: host: '{host}' is not allowed; expected 127.0.0.1 while there is no key that can be used: make one "
+        "with `remembrancer keys create`"
+    )
+
+
+def test_with_a_key_it_listens_wherever_it_is_told_to_and_lets_nobody_in_without_one(tmp_path: Path, cli: Cli) -> None:
+    db = tmp_path / "a.db"
+    token = cli.done("keys", "create", "reader", "--db", str(db), "--json").json["token"]
+    with serving(db, "--host", "0.0.0.0") as server, client(server) as http:  # noqa: S104
+        assert http.get("/v1/events").status_code == 401
+        assert http.get("/v1/events", headers={"Authorization": f"Bearer {token}"}).status_code == 200
+
+
+def test_a_key_that_has_expired_is_none_to_listen_elsewhere_by(cli: Cli) -> None:
+    made = cli.done("keys", "create", "reader", "--json").json["key"]["id"]
+    cli.done("keys", "revoke", made)
+    assert cli("serve", "--host", "0.0.0.0", "--port", "0").code == 2  # noqa: S104
+
+
+def test_a_port_that_is_taken_is_one_line_and_exit_code_3(cli: Cli) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        refused = cli("serve", "--port", str(port))
+    assert refused.code == 3
+    assert refused.err.splitlines()[-1] == (
+        f"error: port {port} of 127.0.0.1 cannot be listened on: Address already in use"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--host", "no such host"), "error: host: 'no such host' is not allowed"),
+        (("--port", "65536"), "error: port: 65536 is not allowed"),
+        (("--rate-limit", "-1"), "error: rate_limit: -1.0 is not allowed"),
+        (("--request-timeout", "0"), "error: request_timeout: 0.0 is not allowed"),
+    ],
+)
+def test_an_option_that_is_none_is_refused(cli: Cli, arguments: tuple[str, ...], said: str) -> None:
+    refused = cli("serve", *arguments)
+    assert refused.code == 2
+    assert refused.err.splitlines()[-1].startswith(said)
+
+
+def test_a_person_is_told_where_it_is_and_who_may_come(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [*PROGRAM, "serve", "--port", "0"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": SOURCE, "REMEMBRANCER_EMBEDDER": "none"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as running:
+        assert running.stdout
+        first = running.stdout.readline()
+        running.send_signal(signal.SIGINT)
+        assert running.wait(PATIENCE) == 0
+    assert first.startswith("http://127.0.0.1:")
+    assert first.endswith(
+        "(API, and dashboard in a browser) of default; no keys: this machine only, whoever is on it\n"
+    )
+
+
+WITHOUT = """
+import sys
+sys.modules["uvicorn"] = None
+from remembrancer.interfaces.cli.main import run
+sys.exit(run(["serve", "--port", "0"]))
+"""
+
+
+def test_a_package_that_is_missing_is_named_with_what_installs_it(tmp_path: Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", WITHOUT],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": SOURCE},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ran.returncode, ran.stdout) == (3, "")
+    assert ran.stderr == "error: the server needs uvicorn: pip install 'remembrancer[server]'\n"
+
+
+def head_of(length: int) -> bytes:
+    """A request that says so when the server waits for the rest of it."""
+    return (
+        b"POST /v1/events HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+        b"Expect: 100-continue\r\nContent-Length: %d\r\n\r\n" % length
+    )
+
+
+def _place(server: ServerProcess) -> tuple[str, int]:
+    url = httpx.URL(server.url)
+    return url.host, url.port or 80
+
+
+def _wait_until_nobody_is_let_in(server: ServerProcess) -> None:
+    """Until the server has heard that it is to stop, which shows in its taking no connections any more."""
+    while True:
+        try:
+            socket.create_connection(_place(server), PATIENCE).close()
+        except OSError:
+            return

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from remembrancer.errors import InvalidInput
+from remembrancer.interfaces.dashboard.charts.graph import NARROW, WIDE
+from remembrancer.interfaces.dashboard.charts.layout import MOST, Room, laid_out
+
+PLANES = st.sampled_from([WIDE, NARROW])
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> tuple[int, list[tuple[int, int]]]:
+    count = draw(st.integers(1, 30))
+    ends = st.integers(0, count - 1)
+    return count, draw(st.lists(st.tuples(ends, ends), max_size=60))
+
+
+def nearest(count: int, edges: list[tuple[int, int]], room: Room) -> float:
+    """How far the two nearest nodes are apart."""
+    places, _ = laid_out(count, edges, room)
+    apart = np.linalg.norm(places[:, None] - places[None], axis=2)
+    np.fill_diagonal(apart, np.inf)
+    return float(apart.min())
+
+
+@given(graphs(), PLANES)
+@settings(max_examples=60)
+def test_the_same_graph_is_laid_out_in_the_same_way(graph: tuple[int, list[tuple[int, int]]], room: Room) -> None:
+    (one, high), (other, also) = laid_out(*graph, room), laid_out(*graph, room)
+    assert (one == other).all()
+    assert high == also
+
+
+@given(graphs(), PLANES)
+@settings(max_examples=60)
+def test_no_two_nodes_stand_in_one_place(graph: tuple[int, list[tuple[int, int]]], room: Room) -> None:
+    assert nearest(*graph, room) > 10.0
+
+
+@given(graphs(), PLANES)
+@settings(max_examples=60)
+def test_every_node_is_inside(graph: tuple[int, list[tuple[int, int]]], room: Room) -> None:
+    places, height = laid_out(*graph, room)
+    assert (places >= 0).all()
+    assert (places[:, 0] <= room.width).all()
+    assert (places[:, 1] <= height).all()
+
+
+def test_what_is_joined_is_nearer_than_what_is_far_apart_on_a_path() -> None:
+    places, _ = laid_out(5, [(0, 1), (1, 2), (2, 3), (3, 4)], WIDE)
+    steps = np.linalg.norm(np.diff(places, axis=0), axis=1)
+    assert np.linalg.norm(places[0] - places[4]) > 3.5 * steps.mean()
+    assert steps == pytest.approx(np.full(4, WIDE.edge), rel=0.05)
+
+
+def test_the_leaves_of_a_star_are_spread_around_it() -> None:
+    assert nearest(13, [(0, leaf) for leaf in range(1, 13)], WIDE) >= 0.8 * WIDE.apart
+
+
+def test_nodes_without_edges_stand_below_the_others() -> None:
+    places, height = laid_out(5, [(0, 1), (1, 2)], WIDE)
+    assert places[3:, 1].min() > places[:3, 1].max() or places[3:, 0].min() > places[:3, 0].max()
+    assert height >= places[:, 1].max()
+
+
+def test_the_greatest_graph_there_is_is_laid_out() -> None:
+    edges = [(node, (node * 7 + 3) % MOST) for node in range(MOST)]
+    places, _ = laid_out(MOST, edges, WIDE)
+    assert np.isfinite(places).all()
+
+
+def test_no_nodes_take_no_room() -> None:
+    places, height = laid_out(0, [], WIDE)
+    assert (places.shape, height) == ((0, 2), 0.0)
+
+
+def test_more_nodes_than_can_be_drawn_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="count"):
+        laid_out(MOST + 1, [], WIDE)
+
+
+def test_an_edge_of_a_node_that_is_not_there_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="edges"):
+        laid_out(2, [(0, 2)], WIDE)

@@ -1,0 +1,130 @@
+"""One line for each request, which tells nothing of what was said."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import APIRouter
+from served import Served, asked
+
+from remembrancer.interfaces.http.logs import LOGGER, write_to
+
+QUOTED = "the vault's door is 4711"
+router = APIRouter()
+
+
+@router.get("/v1/things/{name}")
+async def thing(name: str) -> str:
+    return name
+
+
+@router.get("/v1/broken")
+async def broken() -> None:
+    raise ZeroDivisionError(QUOTED)
+
+
+def logged(*paths: str, headers: dict[str, str] | None = None, readable: bool = False) -> tuple[list[str], list[Any]]:
+    """The lines that these requests left, and their answers."""
+    stream = io.StringIO()
+
+    async def steps(served: Served) -> list[httpx.Response]:
+        return [await served.http.get(path, headers=headers) for path in paths]
+
+    with write_to(stream, readable=readable):
+        answers = asked(steps, router=router)
+    lines = [line for line in stream.getvalue().splitlines() if "sparse-only" not in line]
+    return lines, answers
+
+
+def test_a_line_tells_who_asked_for_what_how_long_it_took_and_what_came_of_it() -> None:
+    [line], [answer] = logged("/v1/things/door?code=4711")
+    told = json.loads(line)
+    assert told.pop("ms") >= 0
+    assert told.pop("time").endswith("+00:00")
+    assert told == {
+        "level": "info",
+        "request_id": answer.headers["x-request-id"],
+        "method": "GET",
+        "route": "/v1/things/{name}",
+        "status": 200,
+        "bytes": len(answer.content),
+        "visitor": "local",
+    }
+
+
+def test_neither_an_address_nor_a_query_nor_a_key_stands_in_a_line() -> None:
+    lines, _ = logged(
+        "/v1/things/door-4711?code=4711",
+        "/4711?x=4711",
+        headers={"Authorization": "Bearer rem_4711", "Cookie": "a=4711"},
+    )
+    assert [json.loads(line)["route"] for line in lines] == ["/v1/things/{name}", "(none)"]
+    assert not any("4711" in line for line in lines)
+
+
+def test_who_shows_a_key_is_told_by_its_id() -> None:
+    stream = io.StringIO()
+
+    async def steps(served: Served) -> tuple[str, str]:
+        made = await served.memory.create_key("program")
+        await served.http.get("/metrics", headers={"Authorization": f"Bearer {made.token}"})
+        return str(made.key.id), made.token
+
+    with write_to(stream, readable=False):
+        identifier, token = asked(steps)
+    assert json.loads(stream.getvalue().splitlines()[-1])["visitor"] == identifier
+    assert token not in stream.getvalue()
+
+
+@pytest.mark.parametrize("given", ["ab-12", "4bf92f3577b34da6a3ce929d0e0e4736", "req:7/a=b+c@d.e_f"])
+def test_a_request_keeps_the_name_that_it_came_with(given: str) -> None:
+    [line], [answer] = logged("/v1/things/a", headers={"X-Request-Id": given})
+    assert (json.loads(line)["request_id"], answer.headers["x-request-id"]) == (given, given)
+
+
+@pytest.mark.parametrize("given", ["", "a b", 'a"b', "x" * 129, "a\x1bb"])
+def test_a_name_that_is_none_is_replaced(given: str) -> None:
+    [line], [answer] = logged("/v1/things/a", headers={"X-Request-Id": given})
+    made = answer.headers["x-request-id"]
+    assert made != given
+    assert len(made) == 32
+    assert json.loads(line)["request_id"] == made
+
+
+def test_an_unforeseen_error_leaves_its_place_and_a_line_of_its_request() -> None:
+    [error, request], _ = logged("/v1/broken")
+    told = json.loads(error)
+    assert (told["level"], told["message"]) == ("error", "unforeseen ZeroDivisionError in /v1/broken")
+    assert "in broken" in told["traceback"]
+    assert (json.loads(request)["status"], json.loads(request)["level"]) == (500, "error")
+    assert "4711" not in error + request
+
+
+def test_a_person_reads_a_line_that_fits_a_terminal() -> None:
+    [line], _ = logged("/v1/things/a", readable=True)
+    at, told = line.split(" ", 1)
+    assert len(at) == len("12:00:00")
+    assert told.startswith("GET /v1/things/{name} 200 ")
+    assert told.endswith(" ms, 3 bytes, local")
+
+
+@pytest.mark.parametrize("readable", [True, False])
+def test_nothing_that_is_logged_steers_a_terminal(readable: bool) -> None:
+    stream = io.StringIO()
+    with write_to(stream, readable=readable):
+        logging.getLogger(LOGGER).warning("a job \x1b[31mfailed\x07\nGET /v1/forged 200")
+    assert len(stream.getvalue().splitlines()) == 1
+    assert stream.getvalue().strip("\n").isprintable()
+
+
+def test_after_it_nothing_is_written_any_more() -> None:
+    stream = io.StringIO()
+    with write_to(stream, readable=False):
+        pass
+    logging.getLogger(LOGGER).warning("late")
+    assert stream.getvalue() == ""

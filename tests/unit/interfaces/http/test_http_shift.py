@@ -1,0 +1,69 @@
+"""The jobs that run beside the server."""
+
+from __future__ import annotations
+
+import asyncio
+
+from served import QUIET
+
+from remembrancer import AsyncRemembrancer
+from remembrancer.interfaces.http.app import Serving, build_app
+from remembrancer.interfaces.http.shift import Shift
+from remembrancer.jobs.stop import Stop
+
+
+def workers() -> set[str]:
+    return {task.get_name() for task in asyncio.all_tasks() if task.get_name().startswith("remembrancer-worker")}
+
+
+def test_a_worker_begins_with_the_first_request_for_its_workspace_and_ends_with_the_shift() -> None:
+    async def whole() -> list[set[str]]:
+        seen: list[set[str]] = []
+        async with await AsyncRemembrancer.open(settings=QUIET) as memory:
+            async with Shift(memory, Stop()) as shift:
+                seen.append(workers())
+                for _ in range(2):
+                    shift.call_in(memory.of_workspace("acme"))
+                seen.append(workers())
+            seen.append(workers())
+        return seen
+
+    own, other = "remembrancer-worker default", "remembrancer-worker acme"
+    assert asyncio.run(whole()) == [{own}, {own, other}, set()]
+
+
+def test_nobody_works_before_the_shift_or_after_it() -> None:
+    async def whole() -> set[str]:
+        async with await AsyncRemembrancer.open(settings=QUIET) as memory:
+            shift = Shift(memory, Stop())
+            shift.call_in(memory)
+            async with shift:
+                pass
+            shift.call_in(memory)
+            return workers()
+
+    assert asyncio.run(whole()) == set()
+
+
+def test_what_was_due_is_run_by_the_server_itself() -> None:
+    async def whole() -> list[bool]:
+        async with await AsyncRemembrancer.open(settings=QUIET) as memory:
+            await memory.observe("The deploy failed")
+            shift = Shift(memory, Stop())
+            async with shift:
+                while any(state.last is None for state in await memory.jobs()):  # noqa: ASYNC110  nobody is told
+                    await asyncio.sleep(0)
+            return [state.last is not None for state in await memory.jobs()]
+
+    assert all(asyncio.run(whole()))
+
+
+def test_the_app_works_for_as_long_as_it_runs_where_it_is_to_work() -> None:
+    async def whole(*, work: bool) -> set[str]:
+        async with await AsyncRemembrancer.open(settings=QUIET) as memory:
+            app = build_app(memory, Serving(work=work), Stop())
+            async with app.router.lifespan_context(app):
+                return workers()
+
+    assert asyncio.run(whole(work=True)) == {"remembrancer-worker default"}
+    assert asyncio.run(whole(work=False)) == set()

@@ -1,0 +1,134 @@
+"""Waiting for what is recorded next, without a look for each who waits."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+
+from remembrancer import AsyncRemembrancer, Settings
+from remembrancer.errors import StoreUnavailable
+from remembrancer.jobs.arrivals import Arrivals
+
+PATIENCE = 20.0
+LONG = timedelta(hours=1)
+SHORT = timedelta(milliseconds=10)
+QUIET = Settings(db=":memory:", background_index=False, embedder="none")
+
+
+class Journal:
+    """Counts how often it is asked where it stands."""
+
+    def __init__(self) -> None:
+        self.position = 0
+        self.looks = 0
+        self.fails = False
+
+    async def __call__(self) -> int:
+        self.looks += 1
+        if self.fails:
+            raise StoreUnavailable("the file is away")
+        return self.position
+
+
+def run(steps: Callable[[Journal], Awaitable[None]]) -> Journal:
+    journal = Journal()
+
+    async def whole() -> None:
+        async with asyncio.timeout(PATIENCE):
+            await steps(journal)
+
+    asyncio.run(whole())
+    return journal
+
+
+def test_what_is_there_already_is_not_waited_for() -> None:
+    async def steps(journal: Journal) -> None:
+        journal.position = 3
+        await Arrivals(journal, every=LONG).behind(2)
+
+    assert run(steps).looks == 1
+
+
+def test_what_is_recorded_here_is_heard_of_at_once() -> None:
+    async def steps(journal: Journal) -> None:
+        arrivals = Arrivals(journal, every=LONG)
+        waiting = asyncio.create_task(arrivals.behind(0))
+        while not journal.looks:
+            await asyncio.sleep(0)
+        journal.position = 1
+        arrivals.wake()
+        await waiting
+        await arrivals.stop()
+
+    assert run(steps).looks == 2
+
+
+def test_what_is_recorded_elsewhere_is_heard_of_at_the_next_look() -> None:
+    async def steps(journal: Journal) -> None:
+        arrivals = Arrivals(journal, every=SHORT)
+        waiting = asyncio.create_task(arrivals.behind(0))
+        while journal.looks < 3:
+            await asyncio.sleep(0)
+        journal.position = 1
+        await waiting
+
+    run(steps)
+
+
+def test_all_who_wait_share_a_look() -> None:
+    async def steps(journal: Journal) -> None:
+        arrivals = Arrivals(journal, every=LONG)
+        waiting = [asyncio.create_task(arrivals.behind(0)) for _ in range(100)]
+        while not journal.looks:
+            await asyncio.sleep(0)
+        journal.position = 1
+        arrivals.wake()
+        await asyncio.gather(*waiting)
+        await arrivals.stop()
+
+    assert run(steps).looks == 2
+
+
+def test_nobody_looks_when_nobody_waits() -> None:
+    async def steps(journal: Journal) -> None:
+        arrivals = Arrivals(journal, every=SHORT)
+        waiting = asyncio.create_task(arrivals.behind(0))
+        while not journal.looks:
+            await asyncio.sleep(0)
+        waiting.cancel()
+        [watching] = [task for task in asyncio.all_tasks() if task.get_name() == "remembrancer-arrivals"]
+        await watching
+
+    run(steps)
+
+
+def test_a_store_that_does_not_answer_is_left_to_who_reads_next() -> None:
+    async def steps(journal: Journal) -> None:
+        journal.fails = True
+        await Arrivals(journal, every=SHORT).behind(0)
+
+    assert run(steps).looks == 1
+
+
+def test_whoever_waits_is_let_go_in_the_end() -> None:
+    async def steps(journal: Journal) -> None:
+        arrivals = Arrivals(journal, every=LONG)
+        waiting = asyncio.create_task(arrivals.behind(0))
+        while not journal.looks:
+            await asyncio.sleep(0)
+        await arrivals.stop()
+        await waiting
+
+    run(steps)
+
+
+def test_a_wait_ends_with_what_is_recorded_or_with_its_time() -> None:
+    async def whole() -> list[bool]:
+        async with await AsyncRemembrancer.open(settings=QUIET) as memory:
+            in_vain = await memory.wait_recorded(0, within=SHORT)
+            waiting = asyncio.create_task(memory.wait_recorded(0, within=LONG))
+            await memory.observe("something")
+            return [in_vain, await waiting, await memory.of_workspace("other").wait_recorded(0, within=SHORT)]
+
+    assert asyncio.run(whole()) == [False, True, False]

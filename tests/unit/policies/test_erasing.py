@@ -1,0 +1,255 @@
+"""What goes with what is erased, over a graph of memories and entries made up here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+from uuid import UUID
+
+import pytest
+
+from remembrancer.domain.erasure import Choice, EventTrace, Trace, Traces
+from remembrancer.domain.memory import Memory, Status
+from remembrancer.policies.erasing import Going, beyond, going, quoter, says, sentences
+from remembrancer.policies.segmentation.episodes import SUMMARY_BY
+from remembrancer.policies.segmentation.segmentation import EPISODE
+from remembrancer.testing.doubles import NOW, a_memory, an_event
+
+
+@dataclass
+class Graph:
+    """Memories and entries by their names, which are their texts too unless another is given."""
+
+    traces: dict[UUID, Trace] = field(default_factory=dict[UUID, Trace])
+    events: dict[UUID, EventTrace] = field(default_factory=dict[UUID, EventTrace])
+
+    def said(self, text: str) -> UUID:
+        """An entry, and the memory that is its own. Returns the memory's id."""
+        event = an_event(text)
+        self.events[event.id] = EventTrace(event)
+        return self.memory(a_memory(text), events=[event.id], turns=[event.id])
+
+    def memory(
+        self, memory: Memory, *, sources: Iterable[UUID] = (), events: Iterable[UUID] = (), turns: Iterable[UUID] = ()
+    ) -> UUID:
+        sources, events = list(sources), list(events)
+        self.traces[memory.id] = Trace(memory, tuple(events), frozenset(turns), frozenset(sources))
+        for source in sources:
+            known = self.traces[source]
+            self.traces[source] = replace(known, derived=known.derived | {memory.id})
+        for event in events:
+            known_event = self.events[event]
+            self.events[event] = replace(known_event, memories=known_event.memories | {memory.id})
+        return memory.id
+
+    def episode(self, text: str, *turns: UUID, **others: object) -> UUID:
+        told = replace(a_memory(text), kind=EPISODE, metadata={SUMMARY_BY: "extractive"}, **others)  # pyright: ignore[reportArgumentType]
+        return self.memory(told, sources=turns, events=[event for turn in turns for event in self.traces[turn].events])
+
+    def going(self, choice: Choice, *, empty: frozenset[UUID] = frozenset()) -> Going:
+        graph = Traces(self.traces, self.events)
+        asked = Traces(
+            {one: trace for one, trace in self.traces.items() if one in choice.ids},
+            {one: trace for one, trace in self.events.items() if one in choice.events},
+        )
+        return going(choice, asked, graph, empty=empty)
+
+    def erased(self, *ids: UUID) -> Going:
+        return self.going(Choice(ids=frozenset(ids)))
+
+    def event(self, memory: UUID) -> UUID:
+        return self.traces[memory].events[0]
+
+
+PEANUTS: Final = "I am allergic to peanuts"
+
+
+@pytest.fixture
+def graph() -> Graph:
+    return Graph()
+
+
+def compacted(memory: Memory) -> Memory:
+    return replace(memory, status=Status.COMPACTED, retired_at=NOW)
+
+
+def test_a_turn_takes_its_entry_with_it(graph: Graph) -> None:
+    turn = graph.said(PEANUTS)
+    found = graph.erased(turn)
+    assert (found.memories, found.events) == ({turn}, {graph.event(turn)})
+
+
+def test_an_entry_takes_its_memory_with_it(graph: Graph) -> None:
+    turn, other = graph.said(PEANUTS), graph.said("We deploy on Fridays")
+    found = graph.going(Choice(events=frozenset({graph.event(turn)})))
+    assert (found.asked, found.memories, found.events) == (frozenset(), {turn}, {graph.event(turn)})
+    assert other not in found.memories
+
+
+def test_an_episode_of_which_a_turn_goes_is_told_anew(graph: Graph) -> None:
+    turn, other = graph.said(PEANUTS), graph.said("We deploy on Fridays")
+    episode = graph.episode("Peanuts and Fridays", turn, other)
+    found = graph.erased(turn)
+    assert (found.memories, found.retold) == ({turn}, {episode})
+
+
+def test_an_episode_of_which_nothing_is_left_goes(graph: Graph) -> None:
+    turn = graph.said(PEANUTS)
+    episode = graph.episode("Peanuts", turn)
+    assert graph.erased(turn).memories == {turn, episode}
+
+
+def test_an_episode_of_which_nothing_else_is_to_be_told_goes(graph: Graph) -> None:
+    turn, forgotten = graph.said(PEANUTS), graph.said("Never mind")
+    episode = graph.episode("Peanuts", turn, forgotten)
+    found = graph.going(Choice(ids=frozenset({turn})), empty=frozenset({episode}))
+    assert (found.memories, found.retold) == ({turn, episode}, frozenset())
+
+
+def test_an_episode_that_is_erased_itself_takes_all_its_turns(graph: Graph) -> None:
+    turns = [graph.said(PEANUTS), graph.said("We deploy on Fridays")]
+    episode = graph.episode("Peanuts and Fridays", *turns)
+    found = graph.erased(episode)
+    assert (found.memories, found.events) == ({episode, *turns}, {graph.event(turn) for turn in turns})
+
+
+def test_an_episode_that_a_person_told_goes_with_its_turn(graph: Graph) -> None:
+    turn, other = graph.said(PEANUTS), graph.said("We deploy on Fridays")
+    told = graph.memory(
+        replace(a_memory("What she eats"), kind=EPISODE), events=[graph.event(turn), graph.event(other)]
+    )
+    assert graph.erased(turn).memories == {turn, told}
+
+
+def test_what_was_drawn_from_what_goes_goes_through_all_its_steps(graph: Graph) -> None:
+    source, other = graph.memory(a_memory(PEANUTS)), graph.memory(a_memory("Tea is served at four"))
+    fact = graph.memory(a_memory("She eats no nuts"), sources=[source, other])
+    rule = graph.memory(a_memory("When she is there, no nuts"), sources=[fact])
+    found = graph.erased(source)
+    assert (found.asked, found.memories) == ({source}, {source, fact, rule})
+
+
+def test_what_was_drawn_from_an_episode_that_is_told_anew_goes(graph: Graph) -> None:
+    turn, other = graph.said(PEANUTS), graph.said("We deploy on Fridays")
+    episode = graph.episode("Peanuts and Fridays", turn, other, consolidated_at=NOW)
+    fact = graph.memory(a_memory("Deploys are on Fridays"), sources=[episode])
+    found = graph.erased(turn)
+    assert (found.memories, found.retold, found.redrawn) == ({turn, fact}, {episode}, {episode})
+
+
+def test_other_sources_of_what_may_quote_it_are_drawn_from_again(graph: Graph) -> None:
+    source = graph.memory(a_memory(PEANUTS))
+    other = graph.memory(replace(a_memory("Tea is served at four"), consolidated_at=NOW))
+    graph.memory(a_memory("She eats no nuts"), sources=[source, other])
+    assert graph.erased(source).redrawn == {other}
+
+
+def test_what_was_drawn_and_is_erased_itself_is_not_drawn_again(graph: Graph) -> None:
+    other = graph.memory(replace(a_memory("Tea is served at four"), consolidated_at=NOW))
+    fact = graph.memory(a_memory(PEANUTS), sources=[other])
+    found = graph.erased(fact)
+    assert (found.memories, found.redrawn, found.apart) == ({fact}, frozenset(), {other})
+
+
+def test_a_fact_takes_the_turn_that_says_it_and_leaves_the_others(graph: Graph) -> None:
+    turn, other = graph.said("By the way, I am allergic to peanuts!"), graph.said("We deploy on Fridays")
+    episode = graph.episode("Peanuts and Fridays", turn, other)
+    events = [graph.event(turn), graph.event(other)]
+    fact = graph.memory(a_memory("She is allergic to peanuts"), sources=[episode], events=events)
+    found = graph.erased(fact)
+    assert (found.memories, found.events, found.retold) == ({fact, turn}, {graph.event(turn)}, {episode})
+
+
+def test_a_note_that_says_what_was_drawn_from_it_goes_too(graph: Graph) -> None:
+    note, other = graph.memory(a_memory("Peanuts: allergic.")), graph.memory(a_memory("Tea is served at four"))
+    fact = graph.memory(a_memory("She is allergic to peanuts"), sources=[note, other])
+    found = graph.erased(fact)
+    assert (found.memories, found.apart) == ({fact, note}, {other})
+
+
+def test_what_it_had_taken_out_of_recall_comes_back(graph: Graph) -> None:
+    source, other = (graph.memory(compacted(a_memory(text))) for text in (PEANUTS, "Tea is served at four"))
+    summary = graph.memory(a_memory("Food and drink"), sources=[source, other])
+    found = graph.erased(source)
+    assert (found.memories, found.restored) == ({source, summary}, {other})
+
+
+def test_what_says_the_same_does_not_come_back(graph: Graph) -> None:
+    source, twin = (graph.memory(compacted(a_memory(text))) for text in (PEANUTS, "Allergic to peanuts, I am"))
+    kept = graph.memory(a_memory("I am allergic to all peanuts"), sources=[source, twin])
+    found = graph.erased(source)
+    assert (found.memories, found.restored) == ({source, twin, kept}, frozenset())
+
+
+def test_what_another_memory_stands_for_as_well_does_not_come_back(graph: Graph) -> None:
+    source, other = (graph.memory(compacted(a_memory(text))) for text in (PEANUTS, "Tea is served at four"))
+    graph.memory(a_memory("Food and drink"), sources=[source, other])
+    graph.memory(a_memory("What is drunk"), sources=[other])
+    assert graph.erased(source).restored == frozenset()
+
+
+def test_a_scope_takes_nothing_of_others_for_its_words(graph: Graph) -> None:
+    mine = graph.memory(compacted(a_memory(PEANUTS)))
+    theirs = graph.memory(compacted(a_memory("They are allergic to peanuts too")))
+    summary = graph.memory(a_memory("Peanuts"), sources=[mine, theirs])
+    asked = Traces({mine: graph.traces[mine]})
+    found = going(Choice(agent="ana"), asked, Traces(graph.traces, graph.events))
+    assert (found.memories, found.restored) == ({mine, summary}, {theirs})
+
+
+def test_what_was_not_looked_up_is_named(graph: Graph) -> None:
+    turn, other = graph.said(PEANUTS), graph.said("We deploy on Fridays")
+    episode = graph.episode("Peanuts and Fridays", turn, other)
+    known = Traces({turn: graph.traces[turn]})
+    found = going(Choice(ids=frozenset({turn})), known, known)
+    assert beyond(found, known) == (frozenset({episode}), frozenset({graph.event(turn)}))
+
+
+def test_nothing_is_named_when_all_was_looked_up(graph: Graph) -> None:
+    turn, other = graph.said(PEANUTS), graph.said("We deploy on Fridays")
+    graph.episode("Peanuts and Fridays", turn, other)
+    assert beyond(graph.erased(turn), Traces(graph.traces, graph.events)) == (frozenset(), frozenset())
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("I am allergic to peanuts.", True),
+        ("PEANUTS! Allergic!", True),
+        ("I like peanuts", False),
+        ("", False),
+    ],
+)
+def test_a_text_says_a_sentence_by_most_of_its_words(text: str, said: bool) -> None:
+    assert says(text, sentences([PEANUTS])) is said
+
+
+def test_a_sentence_of_one_word_is_said_by_that_word() -> None:
+    assert says("so many peanuts", sentences(["Peanuts."]))
+
+
+def test_a_sentence_without_a_word_is_said_by_nothing() -> None:
+    assert not says("???", sentences(["?! the"]))
+
+
+QUOTED: Final[Mapping[str, bool]] = {
+    "I am allergic to peanuts": True,
+    "what does 'I am  allergic to\npeanuts' mean?": True,
+    "allergic to peanuts": True,
+    "peanut": True,
+    "allergic": False,
+    "forgotten": False,
+    "": False,
+    "(erased)": False,
+}
+
+
+@pytest.mark.parametrize(("line", "quotes"), QUOTED.items())
+def test_a_line_quotes_what_it_holds_is_a_part_of_or_shares_a_rare_word_with(line: str, quotes: bool) -> None:
+    assert quoter([PEANUTS, "erased"], ["peanut"])(line) is quotes
+
+
+def test_a_short_text_is_quoted_by_itself_alone() -> None:
+    quotes = quoter(["ok"], [])
+    assert (quotes("ok"), quotes("it looks ok")) == (True, False)
