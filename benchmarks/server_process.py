@@ -44,13 +44,17 @@ class ServerProcess:
 
 @contextmanager
 def serving(database: Path, log: Path) -> Generator[ServerProcess]:
-    """`remembrancer serve` on a free port, with the local embedder, no limit of requests, and its log written there."""
+    """`remembrancer serve` on a free port, with the local embedder, no limit of requests, and its log written there.
+
+    Without the scheduled jobs: sessions that were made up by the thousand and never segmented would keep them busy for
+    the whole measurement.
+    """
     command = [sys.executable, "-m", "remembrancer.interfaces.cli.main", "serve", "--db", str(database), "--json"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
     environment[f"{PREFIX}EMBEDDER"] = "local"
     with log.open("w", encoding="utf-8") as written:
         process = subprocess.Popen(
-            [*command, "--port", "0", "--rate-limit", "0"],
+            [*command, "--port", "0", "--rate-limit", "0", "--no-work"],
             env=environment,
             stdout=subprocess.PIPE,
             stderr=written,
@@ -61,7 +65,8 @@ def serving(database: Path, log: Path) -> Generator[ServerProcess]:
         first = process.stdout.readline()
         assert first, f"it did not start: {log.read_text(encoding='utf-8')}"
         told = json.loads(first)
-        address = urlsplit(told["url"])
+        url: str = told["url"]
+        address = urlsplit(url)
         assert address.hostname is not None
         assert address.port is not None
         yield ServerProcess(address.hostname, address.port, told["pid"])

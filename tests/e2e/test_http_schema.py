@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Iterator
-from typing import Any, cast
+from collections.abc import Callable, Iterator
+from typing import Any, Final, cast
 from uuid import UUID
 
 import pytest
@@ -12,6 +13,7 @@ import schemathesis
 from fuzzed import HOST, PreparedApp
 from hypothesis import HealthCheck, settings
 from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
 from schemathesis.generation.hypothesis.builder import HypothesisTestConfig, HypothesisTestMode, create_test
 from schemathesis.python.asgi import shutdown_lifespans
 from schemathesis.specs.openapi.checks import (
@@ -21,32 +23,35 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-CHECKS = [
-    schemathesis.checks.not_a_server_error,
+CHECKS: Final = [
+    not_a_server_error,
     status_code_conformance,
     content_type_conformance,
     response_schema_conformance,
     response_headers_conformance,
 ]
-MADE_UP = int(os.environ.get("REMEMBRANCER_FUZZ_EXAMPLES", "4"))
-"""Requests to each operation beside those that its document gives rise to; `make fuzz-http` makes up many more."""
-APP = PreparedApp()
-DOCUMENT = schemathesis.openapi.from_asgi("/openapi.json", APP)
+THOROUGH: Final = os.environ.get("REMEMBRANCER_FUZZ_EXAMPLES")
+"""How many requests are made up for each operation; `make fuzz-http` asks for many. Then also all that its document
+gives rise to: each bound, each wrong type, each other method.
+"""
+APP: Final = PreparedApp()
+DOCUMENT: Final[Any] = schemathesis.openapi.from_asgi("/openapi.json", APP)
 DOCUMENT.config.generation.update(modes=list(GenerationMode))
-OPERATIONS = {operation.ok().label: operation.ok() for operation in DOCUMENT.get_all_operations()}
-CONFIG = HypothesisTestConfig(
+OPERATIONS: Final[dict[str, Any]] = {found.ok().label: found.ok() for found in DOCUMENT.get_all_operations()}
+CONFIG: Final = HypothesisTestConfig(
     project=DOCUMENT.config,
-    modes=list(HypothesisTestMode),
+    modes=list(HypothesisTestMode) if THOROUGH else [HypothesisTestMode.EXAMPLES, HypothesisTestMode.FUZZING],
     explicit_settings=settings(
-        max_examples=MADE_UP,
+        max_examples=int(THOROUGH or 12),
         derandomize=True,
         database=None,
         deadline=None,
-        suppress_health_check=list(HealthCheck),
+        suppress_health_check=[*HealthCheck],
     ),
 )
-NAMED = {"memory_id": "memory", "source": "memory", "target": "memory", "by": "memory", "event_id": "event"}
+NAMED: Final = {"memory_id": "memory", "source": "memory", "target": "memory", "by": "memory", "event_id": "event"}
 """What a field or a part of an address is the id of."""
+NUMBERS: Final = itertools.count()
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -61,26 +66,29 @@ def told_and_closed(pytestconfig: pytest.Config) -> Iterator[None]:
 
 @pytest.mark.parametrize("label", OPERATIONS)
 def test_an_operation_answers_as_its_document_says(label: str) -> None:
-    asked = create_test(operation=OPERATIONS[label], test_func=answers_as_told, config=CONFIG)
-    asked()
+    run: Callable[[], None] = create_test(operation=OPERATIONS[label], test_func=_answers, config=CONFIG)
+    run()
 
 
-def answers_as_told(case: schemathesis.Case) -> None:
+def _answers(case: Any) -> None:
     _aim(case)
     case.call_and_validate(base_url=HOST, headers={"Authorization": f"Bearer {APP.token}"}, checks=CHECKS)
 
 
-def _aim(case: schemathesis.Case) -> None:
-    """Every other id that is made up becomes that of something that is there: the rest of a route lies behind it. A
-    role, which hardly anybody would guess, becomes one that there is.
+def _aim(case: Any) -> None:
+    """What hardly anybody would guess is made to fit, since the rest of a route lies behind it: every other id becomes
+    that of something that is there, a role one that there is, and no two requests have the same idempotency key.
     """
-    query = cast("dict[str, Any]", case.query or {})
-    if isinstance(query.get("role"), str) and query["role"].strip():
+    query: dict[str, Any] = case.query or {}
+    if str(query.get("role", "")).strip():
         query["role"] = "LEAD"
-    parts = [case.path_parameters, case.body if isinstance(case.body, dict) else {}]
-    for part in cast("list[dict[str, Any] | None]", parts):
-        for name, value in (part or {}).items():
-            if name in NAMED and part is not None and _is_even(value):
+    if "Idempotency-Key" in (case.headers or {}) and str(case.headers["Idempotency-Key"]).isascii():
+        case.headers["Idempotency-Key"] = f"{str(case.headers['Idempotency-Key'])[:150]}-{next(NUMBERS)}"
+    body = cast("dict[str, Any]", case.body) if isinstance(case.body, dict) else {}
+    parts: list[dict[str, Any]] = [case.path_parameters or {}, body]
+    for part in parts:
+        for name, value in part.items():
+            if name in NAMED and _is_even(value):
                 part[name] = getattr(APP, NAMED[name])
 
 

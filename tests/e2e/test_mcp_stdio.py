@@ -149,6 +149,21 @@ def test_without_work_no_job_runs() -> None:
     asyncio.run(talk())
 
 
+@pytest.mark.usefixtures("folder")
+def test_what_is_remembered_is_soon_found_by_its_meaning() -> None:
+    async def talk() -> None:
+        async with over_stdio("--embedder", "local") as call:
+            await call.done("remember", text="The payment worker was killed: it ran out of memory")
+            deadline = time.monotonic() + PATIENCE
+            while not (await call.done("memory_health")).shape["stats"]["vectors"]:
+                assert time.monotonic() < deadline
+            found = await call.done("recall", query="why did billing crash?")
+            assert len(found.shape["hits"]) == 1
+            assert found.shape["degraded"] == {}
+
+    asyncio.run(talk())
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [

@@ -15,9 +15,11 @@ from pathlib import Path
 import httpx
 import pytest
 from driver import Cli
+from llm_server import LlmServer, hangs
 from server_process import PATIENCE, PROGRAM, SOURCE, ServerProcess, serving
 
 from remembrancer import Remembrancer
+from remembrancer.interfaces.http.shift import GRACE_SECONDS
 
 CLIENTS = 8
 
@@ -122,6 +124,23 @@ def test_asked_twice_it_breaks_off_what_is_under_way(tmp_path: Path) -> None:
         _wait_until_nobody_is_let_in(server)
         server.ask_to_stop(signal.SIGINT)
         assert server.ended() == 0
+    assert [json.loads(one).get("message") for one in server.lines if "sparse-only" not in one] == [None]
+
+
+def test_asked_twice_it_breaks_off_a_job_as_well(tmp_path: Path, cli: Cli) -> None:
+    db = tmp_path / "a.db"
+    turns = [f'{{"text": "The worker of the checkout needs more memory, {n}", "session": "monday"}}' for n in range(20)]
+    cli.done("observe", "--stdin", "--db", str(db), stdin="\n".join(turns).encode())
+    with LlmServer() as model:
+        model.always = hangs
+        environment = {"REMEMBRANCER_LLM_URL": model.url("openai"), "REMEMBRANCER_LLM_KEY": "k"}
+        with serving(db, "--preset", "plastmem", "--llm", "openai:m", environment=environment) as server:
+            assert model.called.wait(PATIENCE)
+            server.ask_to_stop()
+            _wait_until_nobody_is_let_in(server)
+            server.ask_to_stop()
+            assert server.process.wait(GRACE_SECONDS / 2) == 0
+    assert cli.done("doctor", "--db", str(db), "--json").json["ok"]
 
 
 def test_each_request_is_a_line_of_json_on_stderr_and_nothing_of_it_is_what_was_said(tmp_path: Path) -> None:

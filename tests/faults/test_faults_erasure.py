@@ -40,8 +40,8 @@ FULL_TEXTS: Final = ("cues", "events", "archive")
 LEAST: Final = 6
 """Words of so many letters and more are looked for: shorter ones stand in files by chance."""
 AT: Final = NOW
-LAST: Final = 24
-STEP: Final = 37
+LAST: Final = 16
+STEP: Final = 53
 """Of the statements of an erasure, the last ones are each cut off, and one in so many of those before."""
 PRESET: Final = replace(DEFAULT, segmentation=Segmentation(segmenter=DualChannel(), least=2))
 

@@ -28,9 +28,14 @@ ATTEMPTS: Final = 8
 """How often something may be formed of what goes between its being looked up and its going."""
 
 EXPORTS: Final = Left(
-    "exports and copies of the database",
-    "they are files of yours that nothing here knows of",
-    "delete them, or make them anew; importing an old export brings back what stands in it",
+    "exports, copies of the database, and files that were ingested",
+    "they are files of yours that nothing here keeps track of",
+    "delete them, or make them anew; what stands in them comes back when they are imported or ingested again",
+)
+SOURCES: Final = Left(
+    "what it was drawn from",
+    "some of its sources stay, for they say something else; a job may draw the same from them again",
+    "erase those in `apart` as well, or `forget` what is drawn again: that is not drawn once more",
 )
 PROVIDERS: Final = Left(
     "logs of model providers",
@@ -167,7 +172,8 @@ def _receipt(
 
 async def _left(ctx: Context, scope: Scope, graph: Traces, found: Going) -> tuple[Left, ...]:
     """What is out of reach, whatever the store does."""
-    left = [EXPORTS]
+    left = [SOURCES] if found.apart else []
+    left.append(EXPORTS)
     left += [
         Left("a backup", f"{copy} was made before, of the whole database", "delete it once it is needed no more")
         for copy in await ctx.store.copies(scope)

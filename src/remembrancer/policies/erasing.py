@@ -7,12 +7,12 @@ Decided over what a store has looked up; where that is not all, `beyond` says wh
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
-from remembrancer.domain.erasure import ERASED, Choice, Trace, Traces
+from remembrancer.domain.erasure import Choice, Trace, Traces
 from remembrancer.domain.memory import Memory, Status
 from remembrancer.policies.lexical import analyse
 from remembrancer.policies.segmentation.episodes import SUMMARY_BY
@@ -22,8 +22,6 @@ SAYS_FROM: Final = 0.6
 """From this share of a sentence's distinct terms on, a text says that sentence."""
 LEAST_SHARED: Final = 2
 """And from so many of them on, where the sentence has as many: one word alone is no statement."""
-LEAST_QUOTED_CHARS: Final = 12
-"""What is shorter is not taken for a quotation where it stands inside something else."""
 
 _SENTENCE: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？।؟])\s*|\n+")
 
@@ -66,9 +64,10 @@ def going(choice: Choice, asked: Traces, graph: Traces, *, empty: frozenset[UUID
     """What goes. `asked`: what the choice names, or what lies in the scope it names; `graph`: all that was looked up,
     `asked` too; `empty`: episodes of which nothing else is to be told.
 
-    A memory named by its id takes with it the entries it is made of, and those of its sources that say it. Whatever was
-    derived from something that goes goes too, for it may quote it, but for an episode: that is told anew from its
-    other turns. What had made room for something that goes comes back, unless it says what was asked for.
+    A memory named by its id takes with it the entries it is made of, those of its sources that say it, and those it is
+    told in place of. Whatever was derived from something that goes goes too, for it may quote it, but for an episode:
+    that is told anew from its other turns. What had made room for something that goes comes back, unless it says what
+    was asked for.
     """
     return _Closure(choice, asked, graph, empty).whole()
 
@@ -88,27 +87,6 @@ def is_retellable(memory: Memory) -> bool:
     return memory.kind == EPISODE and SUMMARY_BY in memory.metadata
 
 
-def quoter(texts: Iterable[str], words: Collection[str]) -> Callable[[str], bool]:
-    """Whether a line of a log tells of texts that are gone: it is one of them, holds one or is a part of one (either of
-    at least `LEAST_QUOTED_CHARS`), or has one of the `words`, tokens as `policies.lexical` makes them, that nothing
-    else has.
-    """
-    gone = {" ".join(text.split()) for text in texts}
-    long = [text for text in gone if len(text) >= LEAST_QUOTED_CHARS]
-    together = "\0".join(long)
-    alone = frozenset(words)
-
-    def quotes(line: str) -> bool:
-        said = " ".join(line.split())
-        if not said or said == ERASED:
-            return False
-        if said in gone or not alone.isdisjoint(analyse(said).tokens):
-            return True
-        return len(said) >= LEAST_QUOTED_CHARS and (said in together or any(text in said for text in long))
-
-    return quotes
-
-
 class _Closure:
     """Grows until nothing more goes."""
 
@@ -121,7 +99,7 @@ class _Closure:
         self._events = set(asked.events)
         self._retold: set[UUID] = set()
         self._named = set(choice.ids & asked.memories.keys())
-        """What was asked for by its id, and what of its sources says the same: all that they are made of goes."""
+        """What was asked for by its id, and those of its sources that it takes with it: all they are made of goes."""
         self._said = sentences(trace.memory.text for trace in asked.memories.values()) if self._by_id else ()
         self._heard: dict[UUID, bool] = {}
         """Of what was read once, whether it says so."""
@@ -150,7 +128,8 @@ class _Closure:
                     self._events.add(event)
             for source in self._traces(trace.sources):
                 # An episode is told anew without the entries that say it.
-                if not is_retellable(source.memory) and self._says(source.memory):
+                says_it = not is_retellable(source.memory) and self._says(source.memory)
+                if says_it or self._stands_in(source):
                     self._named.add(source.memory.id)
         self._memories |= self._named
         return before != (len(self._memories), len(self._events))
@@ -184,9 +163,13 @@ class _Closure:
         back: set[UUID] = set()
         for trace in self._traces(self._memories):
             for source in self._traces(trace.sources - self._memories):
-                if source.memory.status is Status.COMPACTED and source.derived <= self._memories:
+                if self._stands_in(source):
                     back.add(source.memory.id)
         return back
+
+    def _stands_in(self, source: Trace) -> bool:
+        """Whether what goes was all that is told in its place."""
+        return source.memory.status is Status.COMPACTED and source.derived <= self._memories
 
     def _redrawn(self) -> set[UUID]:
         """Those from which something that went only because it may quote was drawn; and what says less than before."""

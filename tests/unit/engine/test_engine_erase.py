@@ -90,8 +90,8 @@ async def swept(ctx: Context) -> None:
 @pytest.mark.parametrize("way", ["ids", "events"])
 def test_an_episode_is_told_without_the_turn(make: Callable[[], Store], preset: Preset, way: str) -> None:
     async def steps(ctx: Context, said: list[UUID]) -> None:
-        chosen = said[SECRET] if way == "events" else memory_id_of(said[SECRET])
-        receipt = await erased(ctx, **{way: frozenset({chosen})})
+        ids, events = frozenset({memory_id_of(said[SECRET])}), frozenset({said[SECRET]})
+        receipt = await (erased(ctx, ids=ids) if way == "ids" else erased(ctx, events=events))
         [one] = await episodes(ctx)
         assert (receipt.events, receipt.retold) == ((said[SECRET],), (one.id,))
         assert "tea" in one.text
@@ -203,7 +203,7 @@ def test_what_is_out_of_reach_is_named(make: Callable[[], Store]) -> None:
         entry, _ = await remember(ctx, SCOPE, MemoryDraft(text="In a file", metadata={VAULT: "notes"}))
         receipt = await erased(ctx, ids=frozenset({entry.id}))
         assert [left.what for left in receipt.left] == [
-            "exports and copies of the database",
+            "exports, copies of the database, and files that were ingested",
             "files of a vault",
             "logs of model providers",
         ]

@@ -8,6 +8,7 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from pathlib import Path
 from typing import Any, get_args, get_origin
 
 import pytest
@@ -22,6 +23,7 @@ from remembrancer.domain.event import Origin, Role, Severity
 from remembrancer.domain.strength import Feedback
 from remembrancer.errors import PermissionDenied
 from remembrancer.interfaces.mcp import parameters
+from remembrancer.interfaces.mcp.resources import JOURNAL, MEMORY
 from remembrancer.interfaces.mcp.server import memory_server
 from remembrancer.policies.rendering.frame import UNTRUSTED
 from remembrancer.testing.doubles import FixedClock
@@ -38,7 +40,7 @@ Talk = Callable[[Caller, AsyncRemembrancer], Awaitable[None]]
 
 @asynccontextmanager
 async def talking(
-    *, marks_shown: bool = False, clock: FixedClock | None = None, preset: str = "default"
+    *, counts_use: bool = False, clock: FixedClock | None = None, preset: str = "default"
 ) -> AsyncGenerator[Any]:
     clock = clock or FixedClock()
     async with await AsyncRemembrancer.open(":memory:", embedder="none", clock=clock, preset=preset) as memory:
@@ -46,23 +48,23 @@ async def talking(
         async def memory_of(_context: Context, _needed: Right) -> AsyncRemembrancer:
             return memory
 
-        async with Client(memory_server(memory_of, marks_shown=marks_shown, clock=clock)) as client:
+        async with Client(memory_server(memory_of, counts_use=counts_use, clock=clock)) as client:
             yield Caller(client), memory
 
 
 def with_memory(
-    talk: Talk, *, marks_shown: bool = False, clock: FixedClock | None = None, preset: str = "default"
+    talk: Talk, *, counts_use: bool = False, clock: FixedClock | None = None, preset: str = "default"
 ) -> None:
     async def run() -> None:
-        async with talking(marks_shown=marks_shown, clock=clock, preset=preset) as (call, memory):
+        async with talking(counts_use=counts_use, clock=clock, preset=preset) as (call, memory):
             await talk(call, memory)
 
     asyncio.run(run())
 
 
-def offered(*, marks_shown: bool = False) -> dict[str, Tool]:
+def offered(*, counts_use: bool = False) -> dict[str, Tool]:
     async def run() -> dict[str, Tool]:
-        async with talking(marks_shown=marks_shown) as (call, _):
+        async with talking(counts_use=counts_use) as (call, _):
             return {tool.name: tool for tool in (await call.client.list_tools()).tools}
 
     return asyncio.run(run())
@@ -216,20 +218,44 @@ def test_asking_counts_nothing() -> None:
     with_memory(talk)
 
 
-def test_where_it_is_so_wished_what_stands_in_the_block_counts_as_shown_and_nothing_else() -> None:
+def test_where_use_is_counted_each_memory_counts_for_what_it_was() -> None:
     async def talk(call: Caller, memory: AsyncRemembrancer) -> None:
         for letter in "xy":
             await call.done("remember", text=f"release {letter * 400}")
         found = await call.done("recall", query="release", max_chars=700)
-        for hit in found.shape["hits"]:
-            usage = (await memory.get(hit["memory"]["id"])).strength.usage
-            assert (usage.shown, usage.retrieved, usage.used) == (int(hit["in_block"]), 0, 0)
+        first, second = (hit["memory"]["id"] for hit in found.shape["hits"])
+        await call.done("feedback", memory_id=first, said="helpful")
+        await call.done("feedback", memory_id=second, said="unhelpful")
+        counted = [(await memory.get(one)).strength.usage for one in (first, second)]
+        assert [(usage.retrieved, usage.shown, usage.used) for usage in counted] == [(1, 1, 1), (1, 0, 0)]
 
-    with_memory(talk, marks_shown=True)
+    with_memory(talk, counts_use=True)
+
+
+def test_where_use_is_not_counted_feedback_is_all_that_counts() -> None:
+    async def talk(call: Caller, _: AsyncRemembrancer) -> None:
+        kept = await call.done("remember", text="release")
+        await call.done("recall", query="release")
+        usage = (await call.done("feedback", memory_id=kept.shape["id"], said="helpful")).shape["strength"]["usage"]
+        assert (usage["retrieved"], usage["shown"], usage["used"], usage["helped"]) == (0, 0, 0, 1)
+
+    with_memory(talk)
+
+
+def test_where_use_is_counted_an_answer_without_hits_counts_nothing() -> None:
+    async def talk(call: Caller, _: AsyncRemembrancer) -> None:
+        assert (await call.done("recall", query="release")).shape["hits"] == []
+
+    with_memory(talk, counts_use=True)
+
+
+def test_every_tool_and_its_resources_are_documented() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "mcp.md").read_text(encoding="utf-8")
+    assert [name for name in [*TOOLS, MEMORY, JOURNAL, "context_for_task"] if f"`{name}`" not in page] == []
 
 
 def test_recall_that_counts_does_not_claim_to_only_read() -> None:
-    hints = offered(marks_shown=True)["recall"].annotations
+    hints = offered(counts_use=True)["recall"].annotations
     assert hints
     assert (hints.read_only_hint, hints.destructive_hint) == (False, False)
 

@@ -23,12 +23,20 @@ class Journal:
         self.position = 0
         self.looks = 0
         self.fails = False
+        self._looked = asyncio.Event()
 
     async def __call__(self) -> int:
         self.looks += 1
+        self._looked.set()
         if self.fails:
             raise StoreUnavailable("the file is away")
         return self.position
+
+    async def looked_at(self, times: int = 1) -> None:
+        """Until it was asked so often."""
+        while self.looks < times:
+            self._looked.clear()
+            await self._looked.wait()
 
 
 def run(steps: Callable[[Journal], Awaitable[None]]) -> Journal:
@@ -54,8 +62,7 @@ def test_what_is_recorded_here_is_heard_of_at_once() -> None:
     async def steps(journal: Journal) -> None:
         arrivals = Arrivals(journal, every=LONG)
         waiting = asyncio.create_task(arrivals.behind(0))
-        while not journal.looks:
-            await asyncio.sleep(0)
+        await journal.looked_at()
         journal.position = 1
         arrivals.wake()
         await waiting
@@ -68,8 +75,7 @@ def test_what_is_recorded_elsewhere_is_heard_of_at_the_next_look() -> None:
     async def steps(journal: Journal) -> None:
         arrivals = Arrivals(journal, every=SHORT)
         waiting = asyncio.create_task(arrivals.behind(0))
-        while journal.looks < 3:
-            await asyncio.sleep(0)
+        await journal.looked_at(3)
         journal.position = 1
         await waiting
 
@@ -80,8 +86,7 @@ def test_all_who_wait_share_a_look() -> None:
     async def steps(journal: Journal) -> None:
         arrivals = Arrivals(journal, every=LONG)
         waiting = [asyncio.create_task(arrivals.behind(0)) for _ in range(100)]
-        while not journal.looks:
-            await asyncio.sleep(0)
+        await journal.looked_at()
         journal.position = 1
         arrivals.wake()
         await asyncio.gather(*waiting)
@@ -94,8 +99,7 @@ def test_nobody_looks_when_nobody_waits() -> None:
     async def steps(journal: Journal) -> None:
         arrivals = Arrivals(journal, every=SHORT)
         waiting = asyncio.create_task(arrivals.behind(0))
-        while not journal.looks:
-            await asyncio.sleep(0)
+        await journal.looked_at()
         waiting.cancel()
         [watching] = [task for task in asyncio.all_tasks() if task.get_name() == "remembrancer-arrivals"]
         await watching
@@ -115,8 +119,7 @@ def test_whoever_waits_is_let_go_in_the_end() -> None:
     async def steps(journal: Journal) -> None:
         arrivals = Arrivals(journal, every=LONG)
         waiting = asyncio.create_task(arrivals.behind(0))
-        while not journal.looks:
-            await asyncio.sleep(0)
+        await journal.looked_at()
         await arrivals.stop()
         await waiting
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final
 from uuid import UUID
@@ -11,7 +11,7 @@ import pytest
 
 from remembrancer.domain.erasure import Choice, EventTrace, Trace, Traces
 from remembrancer.domain.memory import Memory, Status
-from remembrancer.policies.erasing import Going, beyond, going, quoter, says, sentences
+from remembrancer.policies.erasing import Going, beyond, going, says, sentences
 from remembrancer.policies.segmentation.episodes import SUMMARY_BY
 from remembrancer.policies.segmentation.segmentation import EPISODE
 from remembrancer.testing.doubles import NOW, a_memory, an_event
@@ -182,6 +182,21 @@ def test_what_says_the_same_does_not_come_back(graph: Graph) -> None:
     assert (found.memories, found.restored) == ({source, twin, kept}, frozenset())
 
 
+def test_a_summary_takes_what_it_is_told_in_place_of(graph: Graph) -> None:
+    sources = [graph.memory(compacted(a_memory(text))) for text in (PEANUTS, "Tea is served at four")]
+    summary = graph.memory(a_memory("Food and drink"), sources=sources)
+    found = graph.erased(summary)
+    assert (found.memories, found.restored) == ({summary, *sources}, frozenset())
+
+
+def test_a_summary_leaves_what_something_else_is_told_in_place_of_as_well(graph: Graph) -> None:
+    source = graph.memory(compacted(a_memory("Tea is served at four")))
+    summary = graph.memory(a_memory("Food and drink"), sources=[source])
+    graph.memory(a_memory("What is drunk"), sources=[source])
+    found = graph.erased(summary)
+    assert (found.memories, found.apart) == ({summary}, {source})
+
+
 def test_what_another_memory_stands_for_as_well_does_not_come_back(graph: Graph) -> None:
     source, other = (graph.memory(compacted(a_memory(text))) for text in (PEANUTS, "Tea is served at four"))
     graph.memory(a_memory("Food and drink"), sources=[source, other])
@@ -231,25 +246,3 @@ def test_a_sentence_of_one_word_is_said_by_that_word() -> None:
 
 def test_a_sentence_without_a_word_is_said_by_nothing() -> None:
     assert not says("???", sentences(["?! the"]))
-
-
-QUOTED: Final[Mapping[str, bool]] = {
-    "I am allergic to peanuts": True,
-    "what does 'I am  allergic to\npeanuts' mean?": True,
-    "allergic to peanuts": True,
-    "peanut": True,
-    "allergic": False,
-    "forgotten": False,
-    "": False,
-    "(erased)": False,
-}
-
-
-@pytest.mark.parametrize(("line", "quotes"), QUOTED.items())
-def test_a_line_quotes_what_it_holds_is_a_part_of_or_shares_a_rare_word_with(line: str, quotes: bool) -> None:
-    assert quoter([PEANUTS, "erased"], ["peanut"])(line) is quotes
-
-
-def test_a_short_text_is_quoted_by_itself_alone() -> None:
-    quotes = quoter(["ok"], [])
-    assert (quotes("ok"), quotes("it looks ok")) == (True, False)

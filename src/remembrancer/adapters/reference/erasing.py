@@ -26,11 +26,11 @@ from remembrancer.domain.event import Event
 from remembrancer.domain.journal import searchable_text
 from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Status
 from remembrancer.domain.memory import searchable_text as text_of_cue
+from remembrancer.domain.quoting import LEAST_QUOTED_CHARS, plain, quoter
 from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.reply import Reply, Unkept
 from remembrancer.errors import Conflict, NotFound
 from remembrancer.policies.dynamics import MICROSECOND
-from remembrancer.policies.erasing import LEAST_QUOTED_CHARS, quoter
 from remembrancer.ports.exchange import Analyse
 
 K = TypeVar("K")
@@ -96,7 +96,7 @@ def erase(rows: Rows, removal: Removal, receipt: Erasure, analyse: Analyse, new_
             rows.claims[key] = Held(held.claim, Unkept(held.answered.status))
             counts["replies"] += 1
     words = {token for text in texts for token in _words(text, analyse)} - _said(rows, analyse)
-    counts["quotations"] += _silence(rows, quoter(texts, words))
+    counts["quotations"] += _silence(rows, quoter(texts, words, lambda line: _words(line, analyse)))
     kinds = ("memories", "events", "archived", "cues", "vectors", "word_vectors", "revisions", "relations", "exposures")
     kinds += ("reviews", "audit", "priority_changes", "streams", "deferrals", "replies", "quotations")
     return Removed({kind: counts[kind] for kind in kinds}, _repeated(rows, told, analyse))
@@ -273,14 +273,10 @@ def _silence(rows: Rows, quotes: Callable[[str], bool]) -> int:
 
 def _repeated(rows: Rows, texts: Iterable[str], analyse: Analyse) -> tuple[UUID, ...]:
     """What is left that holds one of the texts, word for word."""
-    plain = {_plain(text) for text in texts if _words(text, analyse)}
-    wanted = [text for text in plain if len(text) >= LEAST_QUOTED_CHARS]
+    told = {plain(text) for text in texts if _words(text, analyse)}
+    wanted = [text for text in told if len(text) >= LEAST_QUOTED_CHARS]
     held = [(event.id, event.text) for event in rows.all_events()]
     for memory in rows.memories.values():
         said = [memory.title or "", memory.text]
         held += [(memory.id, " ".join((*said, indexed.cue.text))) for _, indexed in rows.cues_of(memory.id)]
-    return tuple(sorted({one for one, text in held if any(each in _plain(text) for each in wanted)}))
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.split())
+    return tuple(sorted({one for one, text in held if any(each in plain(text) for each in wanted)}))

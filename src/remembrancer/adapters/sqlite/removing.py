@@ -1,35 +1,32 @@
-"""Rows that go for good: memories and events with all that belongs to them, and lines of logs that quote them."""
+"""Rows that go for good: memories and events with all that belongs to them, and what becomes of their neighbours."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 from uuid import UUID
 
 from remembrancer.adapters.sqlite.connection import Binding, Connection
-from remembrancer.adapters.sqlite.full_text import phrase
 from remembrancer.adapters.sqlite.lookup import by_topic, there
 from remembrancer.adapters.sqlite.memories import MICROSECOND, add_cue, next_change
 from remembrancer.adapters.sqlite.overwriting import overwriting
+from remembrancer.adapters.sqlite.quotations import repeated, silence
 from remembrancer.adapters.sqlite.rows import EVENT_COLUMNS, TABLES, Row, Table, encoded, event_of
 from remembrancer.adapters.sqlite.times import micros
 from remembrancer.adapters.sqlite.tracing import GIVEN, hexed
-from remembrancer.domain.erasure import ERASED, Erasure, Removal, Removed, completed
+from remembrancer.domain.erasure import Erasure, Removal, Removed, completed
 from remembrancer.domain.journal import searchable_text
-from remembrancer.domain.memory import Cue, MemoryWrite, Status
+from remembrancer.domain.memory import MemoryWrite, Status
 from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.scope import Scope
 from remembrancer.errors import Conflict, NotFound
-from remembrancer.policies.erasing import LEAST_QUOTED_CHARS, quoter
 from remembrancer.ports.exchange import Analyse
 from remembrancer.ports.receipts import receipt_text
 
-TOLD_APART: Final = 12
-"""By so many of its words a text is looked for; whether a row holds all of it is seen then."""
 _LISTED: Final = "(SELECT value FROM json_each(?))"
 """Numbers of rows, given as JSON."""
 
@@ -45,18 +42,6 @@ _OF_MEMORIES: Final = {
 """What goes with memories, by kind."""
 _OF_TEXTS: Final = ("cues", "vectors", "word_vectors", "revisions")
 """What goes with the text alone, of a memory that is told anew."""
-
-_LOGS: Final[tuple[tuple[str, str, str], ...]] = (
-    ("exposures", "query", "memory IN (SELECT n FROM memories WHERE workspace = ?)"),
-    ("audit", "reason", "memory IN (SELECT n FROM memories WHERE workspace = ?)"),
-    ("vector_retries", "error", "cue IN (SELECT n FROM cues WHERE workspace = ?)"),
-    ("priority_changes", "reason", "workspace = ?"),
-    ("deferrals", "error", "workspace = ?"),
-    ("runs", "reason", "workspace = ?"),
-    ("runs", "error", "workspace = ?"),
-    ("model_calls", "error", "workspace = ?"),
-)
-"""Tables and columns that may quote what a memory or an event says, and which rows are the workspace's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +104,8 @@ def _erase(connection: Connection, scope: Scope, removal: Removal, at: datetime,
     counts["replies"] = _execute(
         connection, "UPDATE claims SET body = NULL WHERE workspace = ? AND body IS NOT NULL", scope.workspace
     )
-    alone = _said_by_nothing_else(connection, scope, _tokens(texts, analyse))
-    counts["quotations"] = _silence(connection, scope, quoter(texts, alone))
-    return Removed(counts=dict(counts), repeated=_repeated(connection, scope, told, analyse))
+    counts["quotations"] = silence(connection, scope, texts, analyse)
+    return Removed(counts=dict(counts), repeated=repeated(connection, scope, told, analyse))
 
 
 def _numbers(connection: Connection, scope: Scope, removal: Removal) -> _Numbers:
@@ -346,75 +330,6 @@ def _settle(connection: Connection, scope: Scope, removal: Removal) -> int:
     items = json.dumps([str(identifier) for identifier in sorted(removal.memories | removal.events)])
     statement = f"DELETE FROM deferrals WHERE workspace = ? AND item IN {_LISTED}"
     return _execute(connection, statement, scope.workspace, items)
-
-
-def _tokens(texts: Iterable[str], analyse: Analyse) -> list[str]:
-    return list(dict.fromkeys(token for text in texts for token in _words(text, analyse)))
-
-
-def _words(text: str, analyse: Analyse) -> tuple[str, ...]:
-    return analyse(Cue(memory_id=UUID(int=0), ordinal=0, text=text)).tokens
-
-
-def _said_by_nothing_else(connection: Connection, scope: Scope, tokens: Iterable[str]) -> list[str]:
-    """Those of the words that no text of the workspace has that is left."""
-    found = " OR ".join(
-        f"EXISTS (SELECT 1 FROM {table}_fts f JOIN {table} c ON c.n = f.rowid"
-        f" WHERE {table}_fts MATCH ? AND c.workspace = ?)"
-        for table in ("cues", *TABLES)
-    )
-    return [
-        token
-        for token in tokens
-        if not connection.execute(f"SELECT {found}", (phrase([token]), scope.workspace) * 3).get
-    ]
-
-
-def _silence(connection: Connection, scope: Scope, quotes: Callable[[str], bool]) -> int:
-    """Put `ERASED` in place of each line of a log that quotes. Returns how many there were."""
-    silenced = 0
-    for table, column, of_workspace in _LOGS:
-        lines = connection.execute(
-            f"SELECT DISTINCT {column} FROM {table} WHERE {of_workspace} AND {column} <> ''", (scope.workspace,)
-        )
-        for (line,) in list(lines):
-            if quotes(line):
-                # Two lines of a log that say no more than this, of one thing at one moment, are one.
-                silenced += _execute(
-                    connection,
-                    f"UPDATE OR REPLACE {table} SET {column} = ? WHERE {of_workspace} AND {column} = ?",
-                    ERASED,
-                    scope.workspace,
-                    line,
-                )
-    return silenced
-
-
-def _repeated(connection: Connection, scope: Scope, texts: Iterable[str], analyse: Analyse) -> tuple[UUID, ...]:
-    """What is left of the workspace that holds one of the texts, word for word."""
-    found: set[bytes] = set()
-    for text in texts:
-        words = list(dict.fromkeys(_words(text, analyse)))[:TOLD_APART]
-        wanted = " ".join(text.split())
-        if not words or len(wanted) < LEAST_QUOTED_CHARS:
-            continue
-        query = " AND ".join(phrase([word]) for word in words)
-        rows = [
-            *connection.execute(
-                "SELECT m.id, ifnull(m.title, '') || ' ' || m.text || ' ' || c.text FROM cues_fts f"
-                " JOIN cues c ON c.n = f.rowid JOIN memories m ON m.n = c.memory"
-                " WHERE cues_fts MATCH ? AND c.workspace = ?",
-                (query, scope.workspace),
-            )
-        ]
-        for table in TABLES:
-            rows += connection.execute(
-                f"SELECT e.id, e.text FROM {table}_fts f JOIN {table} e ON e.n = f.rowid"
-                f" WHERE {table}_fts MATCH ? AND e.workspace = ?",
-                (query, scope.workspace),
-            )
-        found.update(identifier for identifier, held in rows if wanted in " ".join(held.split()))
-    return tuple(UUID(bytes=identifier) for identifier in sorted(found))
 
 
 def _execute(connection: Connection, statement: str, *bindings: Binding) -> int:

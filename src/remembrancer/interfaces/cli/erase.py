@@ -97,10 +97,15 @@ def erasures(
     call.answer(ErasuresOut.of(found), erase_pages.receipts)
 
 
+def has_somebody_to_ask(call: Invocation) -> bool:
+    """Whether both what is asked is read on a terminal, and what is answered comes from one."""
+    return sys.stdin.isatty() and call.err.is_terminal
+
+
 def _ask(call: Invocation, preview: ErasureOut) -> None:
     """Go on only when somebody says so. Raises InvalidInput where there is nobody to ask, typer.Abort for a no."""
-    if not (sys.stdin.isatty() and call.err.is_terminal):
-        raise InvalidInput("--yes", "left out", "given where there is no terminal to ask on: nothing brings back what goes")
+    if not has_somebody_to_ask(call):
+        raise InvalidInput("--yes", "left out", "given where there is no terminal to ask on: nothing undoes it")
     for block in erase_pages.receipt(preview):
         call.err.print(block)
     typer.confirm("Erase this for good?", abort=True, err=True)

@@ -38,6 +38,7 @@ from remembrancer.interfaces.cli import (
     relations,
     serve,
     serving_mcp,
+    update,
     vault,
     write,
 )
@@ -66,6 +67,7 @@ COMMANDS: Final = {
         "observe": write.observe,
         "ingest": ingest.ingest,
         "feedback": write.feedback,
+        "update": update.update,
         "forget": write.forget,
         "link": relations.link,
         "supersede": relations.supersede,

@@ -60,10 +60,10 @@ def _need_packages() -> None:
 
 async def _serve(call: Invocation, settings: Settings, *, work: bool) -> None:
     from remembrancer import AsyncRemembrancer
-    from remembrancer.interfaces.http.access import is_loopback
+    from remembrancer.interfaces.http import server
+    from remembrancer.interfaces.loopback import is_loopback
     from remembrancer.interfaces.http.app import Serving, build_app
     from remembrancer.interfaces.http.logs import write_to
-    from remembrancer.interfaces.http.server import Server, address_of, listening
     from remembrancer.jobs.stop import Stop
 
     with write_to(sys.stderr, readable=call.err.is_terminal):
@@ -79,12 +79,10 @@ async def _serve(call: Invocation, settings: Settings, *, work: bool) -> None:
                 work=work,
             )
             stop = Stop()
-            with listening(settings.host, settings.port) as listener:
-                address = address_of(settings.host, listener)
-                server = Server(
-                    build_app(memory, serving, stop), stop, lambda: _say(call, memory, address, keyed=keyed)
-                )
-                await server.serve(sockets=[listener])
+            with server.listening(settings.host, settings.port) as listener:
+                address = server.address_of(settings.host, listener)
+                app = build_app(memory, serving, stop)
+                await server.serve(app, listener, stop, lambda: _say(call, memory, address, keyed=keyed))
 
 
 def _say(call: Invocation, memory: AsyncRemembrancer, address: str, *, keyed: bool) -> None:

@@ -23,8 +23,8 @@ def mcp(
     host: Annotated[str, typer.Option("--host", help="With --http: the address of this machine to listen on.")] = HOST,
     port: Annotated[int, typer.Option("--port", min=0, max=65_535, help="With --http: the port; 0: any.")] = PORT,
     work: Annotated[bool, typer.Option("--work", help="Also run the jobs, as `worker` does.")] = False,
-    mark_shown: Annotated[
-        bool, typer.Option("--mark-shown", help="Count what recall puts before the model as shown.")
+    count_use: Annotated[
+        bool, typer.Option("--count-use", help="Count what is found, shown and helpful as retrieved, shown and used.")
     ] = False,
 ) -> None:
     """Serve the memory to MCP clients.
@@ -45,4 +45,4 @@ def mcp(
 
     address = Address(host, port) if http else None
     log_to_stderr()
-    asyncio.run(serve(call.lasting_settings(), address=address, works=work, marks_shown=mark_shown, tell=call.note))
+    asyncio.run(serve(call.lasting_settings(), address=address, works=work, counts_use=count_use, tell=call.note))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import ipaddress
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
@@ -18,6 +17,7 @@ from remembrancer.domain.api_key import Right
 from remembrancer.errors import PermissionDenied
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.http.given import Name
+from remembrancer.interfaces.loopback import is_loopback
 
 ANYBODY: Final = "local"
 """How one without a key is called, in logs and where requests are counted."""
@@ -66,16 +66,6 @@ class Gate:
 AskedAgain = Callable[[], Awaitable[Visitor]]
 
 
-def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches that address."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
-
-
 async def visitor(
     request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)] = None
 ) -> Visitor:
@@ -88,6 +78,11 @@ async def visitor(
     found = await gate.visitor(request, token)
     request.scope["remembrancer.visitor"] = found
     return found
+
+
+async def who_asks(request: Request) -> Visitor:
+    """The same, for what is no route of the framework's."""
+    return await visitor(request, await _BEARER(request))
 
 
 async def asked_again(
@@ -113,15 +108,19 @@ def _memory_for(needed: Right) -> Callable[..., Awaitable[AsyncRemembrancer]]:
             Query(description="As what to read, AGENT or LEAD; another than the server's needs an admin key."),
         ] = None,
     ) -> AsyncRemembrancer:
-        if not asking.right.allows(needed):
-            raise PermissionDenied(f"this key may {asking.right.value}; this needs one that may {needed.value}")
-        if role is not None and not asking.right.allows(Right.ADMIN):
-            raise PermissionDenied(f"role: only a key that may {Right.ADMIN.value} chooses as what it reads")
-        given = {"project": project, "crew": crew, "agent": agent, "session": session}
-        parts = {part: value for part, value in given.items() if value is not None}
-        return asking.memory.scoped(role=role, **parts) if parts or role is not None else asking.memory
+        return allowed(asking, needed, role, {"project": project, "crew": crew, "agent": agent, "session": session})
 
     return memory
+
+
+def allowed(asking: Visitor, needed: Right, role: str | None, scope: Mapping[str, str | None]) -> AsyncRemembrancer:
+    """The memory of who asks, as far as they choose, where they have that right. Raises PermissionDenied."""
+    if not asking.right.allows(needed):
+        raise PermissionDenied(f"this key may {asking.right.value}; this needs one that may {needed.value}")
+    if role is not None and not asking.right.allows(Right.ADMIN):
+        raise PermissionDenied(f"role: only a key that may {Right.ADMIN.value} chooses as what it reads")
+    parts = {part: value for part, value in scope.items() if value is not None}
+    return asking.memory.scoped(role=role, **parts) if parts or role is not None else asking.memory
 
 
 Reading = Annotated[AsyncRemembrancer, Depends(_memory_for(Right.READ))]

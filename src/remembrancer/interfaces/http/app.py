@@ -22,6 +22,7 @@ from remembrancer.interfaces.http.dropin import crewship_journal, crewship_memor
 from remembrancer.interfaces.http.embedder_watch import EmbedderWatch
 from remembrancer.interfaces.http.limits import BodyLimits
 from remembrancer.interfaces.http.logs import RequestLog
+from remembrancer.interfaces.http.mcp_route import McpDoor
 from remembrancer.interfaces.http.metrics import Measured, Metrics
 from remembrancer.interfaces.http.rates import RateLimit
 from remembrancer.interfaces.http.response_headers import ResponseHeaders
@@ -86,12 +87,15 @@ def build_app(memory: AsyncRemembrancer, serving: Serving, stop: Stop) -> FastAP
     background, watch, streams = Background(), EmbedderWatch(memory.search_state), Streams()
     measured.streams.set_function(lambda: streams.open)
 
+    mcp_door = McpDoor()
+
     @asynccontextmanager
     async def running(_: FastAPI) -> AsyncGenerator[None, None]:
         async with AsyncExitStack() as parts:
             rendering.prepare()
             parts.push_async_callback(watch.stop)
             await parts.enter_async_context(background)
+            await parts.enter_async_context(mcp_door.mcp.run())
             if serving.work:
                 await parts.enter_async_context(shift)
             yield
@@ -134,4 +138,5 @@ def build_app(memory: AsyncRemembrancer, serving: Serving, stop: Stop) -> FastAP
     for system in (crewship_journal, crewship_memory, plastmem):
         app.include_router(system.router)
     app.include_router(dashboard)
+    app.router.routes.append(mcp_door.route)
     return app

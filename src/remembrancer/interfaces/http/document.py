@@ -42,6 +42,8 @@ def _tell_problems(responses: dict[str, Any]) -> None:
         del responses["422"]
     for response in responses.values():
         content = response.get("content", {})
+        # A stream is no text: FastAPI says so of whatever is not JSON, and readers take its messages for texts then.
+        content.get("text/event-stream", {}).get("schema", {}).pop("type", None)
         # FastAPI has a problem be of the media type that the route's other answers have.
         for media_type in [media_type for media_type, told in content.items() if _is_problem(told)]:
             content[MEDIA_TYPE] = content.pop(media_type)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import re
@@ -113,6 +114,7 @@ def write_to(stream: TextIO, *, readable: bool) -> Generator[None, None, None]:
     """Have what the memory and its server log written there, as JSON unless it is for a person to read."""
     handler = logging.StreamHandler(stream)
     handler.setFormatter(ReadableLines() if readable else JsonLines())
+    handler.addFilter(_is_no_breaking_off)
     ours, theirs = logging.getLogger("remembrancer"), logging.getLogger("uvicorn.error")
     before = {logger: (logger.level, logger.propagate) for logger in (ours, theirs, _log)}
     _log.setLevel(logging.INFO)
@@ -128,6 +130,11 @@ def write_to(stream: TextIO, *, readable: bool) -> Generator[None, None, None]:
         for logger, (level, propagates) in before.items():
             logger.setLevel(level)
             logger.propagate = propagates
+
+
+def _is_no_breaking_off(record: logging.LogRecord) -> bool:
+    """The web server takes a request that was broken off, on purpose, for an error; the request's own line tells it."""
+    return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
 
 
 def _time(record: logging.LogRecord) -> datetime:

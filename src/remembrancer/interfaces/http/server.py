@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Final
 
 import uvicorn
+from fastapi import FastAPI
 from starlette.types import ASGIApp
 
 from remembrancer.errors import InvalidInput, StoreUnavailable
@@ -22,19 +23,47 @@ KEEP_ALIVE_SECONDS: Final = 30
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
-class Server(uvicorn.Server):
-    """Serves until it is asked to stop, by SIGINT or SIGTERM: then `stop` is set, so that streams end, no request is
-    taken any more, and those under way are answered. Asked once more, it breaks them off.
+async def serve(app: FastAPI, listener: socket.socket, stop: Stop, on_ready: Callable[[], None]) -> None:
+    """Serve until asked to stop, by SIGINT or SIGTERM: then `stop` is set, so that streams end, no connection is taken
+    any more, requests under way are answered, and jobs under way end. Asked once more, all of that is broken off.
 
-    `on_ready` is called when it answers, and can be asked to stop.
+    `on_ready` is called when requests are answered, and the word to stop is heard.
     """
+    server = _Server(app, on_ready)
+    task = asyncio.current_task()
+    loop = asyncio.get_running_loop()
 
-    def __init__(self, app: ASGIApp, stop: Stop, on_ready: Callable[[], None]) -> None:
+    def asked_to_stop() -> None:
+        if server.should_exit and task is not None:
+            server.force_exit = True
+            task.cancel()
+        server.should_exit = True
+        stop.set()
+
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, asked_to_stop)
+    try:
+        async with app.router.lifespan_context(app):
+            try:
+                await server.serve(sockets=[listener])
+            finally:
+                await server.break_off()
+    except asyncio.CancelledError:
+        if not server.force_exit or task is None:
+            raise
+        task.uncancel()
+    finally:
+        for number in _SIGNALS:
+            loop.remove_signal_handler(number)
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, app: ASGIApp, on_ready: Callable[[], None]) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
                 ws="none",
-                lifespan="on",
+                lifespan="off",  # ours to begin and to end, also where the server is broken off
                 # A request's line is written by `logs`, and logging is the program's to set up.
                 log_config=None,
                 access_log=False,
@@ -43,7 +72,6 @@ class Server(uvicorn.Server):
                 timeout_graceful_shutdown=GRACE_SECONDS,
             )
         )
-        self._stop = stop
         self._on_ready = on_ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -52,25 +80,16 @@ class Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
-        # Heard by the loop, not between any two instructions: what `stop` wakes must not be in the middle of waiting.
-        # And once it has ended, the process goes on to close its memory, where uvicorn's own raises the signal again.
-        loop = asyncio.get_running_loop()
-        for number in _SIGNALS:
-            loop.add_signal_handler(number, self.ask_to_stop)
-        try:
-            yield
-        finally:
-            for number in _SIGNALS:
-                loop.remove_signal_handler(number)
+        # Heard by the loop, in `serve`: uvicorn's own handlers would come between any two instructions, and raise the
+        # signal again before the memory is closed.
+        yield
 
-    def ask_to_stop(self) -> None:
-        """Once: end in good order. Twice: at once."""
-        if self.should_exit:
-            self.force_exit = True
-            for task in self.server_state.tasks:
-                task.cancel()
-        self.should_exit = True
-        self._stop.set()
+    async def break_off(self) -> None:
+        """End the requests that are still under way, before what they work on is closed."""
+        tasks = list(self.server_state.tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def listening(host: str, port: int) -> socket.socket:

@@ -46,12 +46,14 @@ class Shift:
     ) -> None:
         self._open = False
         self._stop.set()
-        if not self._workers:
-            return
-        _, late = await asyncio.wait(self._workers.values(), timeout=GRACE_SECONDS)
-        for worker in late:
-            worker.cancel()
-        await asyncio.gather(*self._workers.values(), return_exceptions=True)
+        workers = self._workers.values()
+        try:
+            if kind is None and workers:
+                await asyncio.wait(workers, timeout=GRACE_SECONDS)
+        finally:
+            for worker in workers:
+                worker.cancel()
+            await asyncio.gather(*workers, return_exceptions=True)
 
 
 def _tell(job: Job, report: Report) -> None:

@@ -63,11 +63,11 @@ class McpApp:
         await self._manager.handle_request(scope, receive, send)
 
 
-def mcp_app(memory_of_request: MemoryOfRequest, *, hosts: Collection[str] | None, marks_shown: bool = False) -> McpApp:
+def mcp_app(memory_of_request: MemoryOfRequest, *, hosts: Collection[str] | None, counts_use: bool = False) -> McpApp:
     """The app of a host that knows who asks. Enter its `run` in the host's lifespan, and route one path to it.
 
     `hosts`: the values of `Host` that are answered, `name:*` for any port, with pages of those alone as `Origin`. None:
-    the host checks both itself.
+    the host checks both itself. `counts_use`: as `memory_server` has it; `recall` then needs the right to write.
     """
 
     async def memory_of(context: Context, needed: Right) -> AsyncRemembrancer:
@@ -76,7 +76,7 @@ def mcp_app(memory_of_request: MemoryOfRequest, *, hosts: Collection[str] | None
             raise TypeError("a message that came without a request")
         return await memory_of_request(cast("Request", request), needed)
 
-    return McpApp(memory_server(memory_of, marks_shown=marks_shown), security_of(hosts))
+    return McpApp(memory_server(memory_of, counts_use=counts_use), security_of(hosts))
 
 
 def security_of(hosts: Collection[str] | None) -> TransportSecuritySettings:

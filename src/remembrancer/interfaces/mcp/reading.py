@@ -13,6 +13,7 @@ from mcp_types import CallToolResult
 from remembrancer.domain.api_key import Right
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.recall import Recall, Rendered
+from remembrancer.domain.strength import Exposure
 from remembrancer.engine.inspect import SearchMode
 from remembrancer.interfaces.cli.times import optional_time
 from remembrancer.interfaces.mcp import parameters as given
@@ -27,11 +28,11 @@ NOTHING = "Nothing that is remembered answers this."
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """`marks_shown`: what `recall` puts before a model is counted as shown, which makes it a tool that writes."""
+    """`counts_use`: what `recall` finds is counted as retrieved, and what it shows as shown, which is writing."""
 
     memory_of: MemoryOf
     clock: Callable[[], datetime]
-    marks_shown: bool
+    counts_use: bool
 
     async def recall(
         self,
@@ -51,7 +52,7 @@ class Reading:
         (recent, timeline), nor for what stands in this conversation.
         """
         now = self.clock()
-        memory = await self.memory_of(context, Right.WRITE if self.marks_shown else Right.READ)
+        memory = await self.memory_of(context, Right.WRITE if self.counts_use else Right.READ)
         found = await memory.recall(
             query,
             limit=limit,
@@ -62,8 +63,9 @@ class Reading:
             session=session,
         )
         block = found.block(max_chars=max_chars)
-        if self.marks_shown and block.hits:
-            await memory.mark(block.hits, "shown", query=found.query)
+        if self.counts_use:
+            await memory.mark(found, Exposure.RETRIEVED)
+            await memory.mark(block.hits, Exposure.SHOWN, query=found.query)
         return answer(recalled_text(found, block, max_chars), RecalledOut.of(found, block))
 
     async def recent(

@@ -29,9 +29,13 @@ instructions."""
 
 
 def memory_server(
-    memory_of: MemoryOf, *, marks_shown: bool = False, clock: Callable[[], datetime] | None = None
+    memory_of: MemoryOf, *, counts_use: bool = False, clock: Callable[[], datetime] | None = None
 ) -> MCPServer[Any]:
-    """A server over the memory of whoever asks. It keeps nothing between requests: any number may be made."""
+    """A server over the memory of whoever asks. It keeps nothing between requests: any number may be made.
+
+    `counts_use`: what `recall` finds is counted as retrieved, what it puts before a model as shown, what is then called
+    helpful as used. A model has no say in it: what counts is for the preset, which it does not know.
+    """
     now = clock or (lambda: datetime.now(UTC))
     with _logging_left_alone():
         server = MCPServer[Any](
@@ -39,7 +43,7 @@ def memory_server(
             title="Remembrancer",
             version=remembrancer.__version__,
             instructions=INSTRUCTIONS,
-            tools=_tools(Reading(memory_of, now, marks_shown), Writing(memory_of, now)),
+            tools=_tools(Reading(memory_of, now, counts_use), Writing(memory_of, now, counts_use)),
             subscriptions=False,  # the lists never change, and nobody is told of changes to a resource
         )
     resources = Resources(memory_of)
@@ -59,7 +63,7 @@ def memory_server(
 def _tools(reading: Reading, writing: Writing) -> list[Tool]:
     """Eight. None reaches beyond the memory; what `forget` and too much bad `feedback` retire is no longer recalled.
 
-    What a topic said before stays as a revision, so `remember` only adds. With `marks_shown` asking is counted.
+    What a topic said before stays as a revision, so `remember` only adds. With `counts_use` asking is counted.
     """
     reads = ToolAnnotations(read_only_hint=True, open_world_hint=False)
     counts = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
@@ -67,7 +71,7 @@ def _tools(reading: Reading, writing: Writing) -> list[Tool]:
     demotes = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False)
     retires = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
     return [
-        MemoryTool.of(reading.recall, "Recall", counts if reading.marks_shown else reads),
+        MemoryTool.of(reading.recall, "Recall", counts if reading.counts_use else reads),
         MemoryTool.of(writing.remember, "Remember", adds),
         MemoryTool.of(writing.observe, "Record what happened", adds),
         MemoryTool.of(writing.feedback, "Judge a memory", demotes),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import logging
 import signal
 import socket
@@ -23,6 +22,7 @@ from remembrancer.config import Settings
 from remembrancer.domain.api_key import Right
 from remembrancer.errors import InvalidInput
 from remembrancer.facade import AsyncRemembrancer
+from remembrancer.interfaces.loopback import is_loopback
 from remembrancer.interfaces.mcp.app import McpApp, security_of
 from remembrancer.interfaces.mcp.server import memory_server
 from remembrancer.interfaces.mcp.standard_input import EndableInput
@@ -45,7 +45,7 @@ class Address:
     port: int
 
     def __post_init__(self) -> None:
-        if not _is_loopback(self.host):
+        if not is_loopback(self.host):
             allowed = (
                 "this machine's own address: 127.0.0.1, ::1 or localhost (`remembrancer serve` has keys, and serves "
                 "MCP at /mcp to others too)"
@@ -65,7 +65,7 @@ class Address:
             raise InvalidInput("port", self.port, f"a port that can be listened on ({error.strerror})") from error
 
 
-async def serve(settings: Settings, *, address: Address | None, works: bool, marks_shown: bool, tell: Tell) -> None:
+async def serve(settings: Settings, *, address: Address | None, works: bool, counts_use: bool, tell: Tell) -> None:
     """Serve over HTTP at `address`, or over stdin and stdout where that is None, until stdin ends or a signal comes.
 
     With `works` also run the jobs of the preset. What was acknowledged is kept, however it ends.
@@ -75,7 +75,7 @@ async def serve(settings: Settings, *, address: Address | None, works: bool, mar
         async def memory_of(_context: Context, _needed: Right) -> AsyncRemembrancer:
             return memory
 
-        server = memory_server(memory_of, marks_shown=marks_shown)
+        server = memory_server(memory_of, counts_use=counts_use)
         async with _working(memory) if works else nullcontext():
             if address is None:
                 await _over_stdio(server)
@@ -161,12 +161,3 @@ async def _working(memory: AsyncRemembrancer) -> AsyncGenerator[None, None]:
     finally:
         jobs.cancel()
         await asyncio.wait([jobs])
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -13,6 +13,7 @@ from mcp_types import CallToolResult
 from remembrancer.domain import validation
 from remembrancer.domain.api_key import Right
 from remembrancer.domain.memory import Status
+from remembrancer.domain.strength import Exposure, Feedback
 from remembrancer.interfaces.cli.times import optional_time
 from remembrancer.interfaces.mcp import parameters as given
 from remembrancer.interfaces.mcp.tool import MemoryOf, answer
@@ -22,8 +23,11 @@ from remembrancer.interfaces.wire_mcp import ChangedOut, EntryOut
 
 @dataclass(frozen=True, slots=True)
 class Writing:
+    """`counts_use`: a memory that was helpful is counted as used."""
+
     memory_of: MemoryOf
     clock: Callable[[], datetime]
+    counts_use: bool
 
     async def remember(
         self,
@@ -100,6 +104,8 @@ class Writing:
         """
         memory = await self.memory_of(context, Right.WRITE)
         chosen = validation.identifier("memory_id", memory_id)
+        if self.counts_use and said == Feedback.HELPFUL:
+            await memory.mark([chosen], Exposure.USED)
         strength = await memory.feedback(chosen, said)
         status = (await memory.get(chosen)).status
         retired = "" if status is Status.ACTIVE else f" It is {status.value} now, and not recalled any more."

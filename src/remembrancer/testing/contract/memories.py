@@ -10,6 +10,7 @@ from uuid import UUID
 import pytest
 
 from remembrancer.domain.event import Origin
+from remembrancer.domain.listing import MemoryPlace
 from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Revision, Status, Tier
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reader, Scope, Visibility
@@ -92,6 +93,16 @@ FULL = Memory(
 async def listed(store: Store, *, limit: int = 100, oldest_first: bool = False) -> list[str]:
     memories = await store.memories(READER, EVERYTHING, limit=limit, oldest_first=oldest_first)
     return [memory.text for memory in memories]
+
+
+async def paged(store: Store, size: int, oldest_first: bool) -> list[str]:
+    """The whole list, a page at a time."""
+    told: list[str] = []
+    place: MemoryPlace | None = None
+    while page := await store.memories(READER, EVERYTHING, limit=size, oldest_first=oldest_first, after=place):
+        told += [memory.text for memory in page]
+        place = MemoryPlace.of(page[-1])
+    return told
 
 
 async def one(store: Store, memory_id: UUID, reader: Reader = READER) -> Memory:
@@ -469,6 +480,33 @@ class ListContract(StoreSuite):
         memories = spread([a_memory(f"{n}") for n in range(5)])
         await remember(store, *(indexed(memory) for memory in memories))
         assert await listed(store, limit=2) == ["4", "3"]
+
+    @awaited
+    async def test_pages_end_to_end_are_the_whole_list(self, store: Store) -> None:
+        memories = spread([a_memory(f"{n}", memory_id=UUID(int=9 - n)) for n in range(4)])
+        twins = [moved(a_memory(f"t{n}", memory_id=UUID(int=20 + n)), NOW + timedelta(minutes=1)) for n in range(3)]
+        await remember(store, *(indexed(memory) for memory in (*memories, *twins)))
+        for oldest_first in (False, True):
+            for size in (1, 2, 3):
+                assert await paged(store, size, oldest_first) == await listed(store, oldest_first=oldest_first)
+
+    @awaited
+    async def test_what_is_remembered_between_pages_moves_none_of_them(self, store: Store) -> None:
+        await remember(store, *(indexed(memory) for memory in spread([a_memory("old"), a_memory("new")])))
+        (newest,) = await store.memories(READER, EVERYTHING, limit=1)
+        await remember(store, indexed(moved(a_memory("newer"), LATER)))
+        rest = await store.memories(READER, EVERYTHING, limit=9, after=MemoryPlace.of(newest))
+        assert [memory.text for memory in rest] == ["old"]
+
+    @awaited
+    async def test_a_page_goes_on_behind_a_memory_that_has_gone(self, store: Store) -> None:
+        several = spread([a_memory("old"), a_memory("middle"), a_memory("new")])
+        await remember(store, *(indexed(memory) for memory in several))
+        await store.set_status(READER, several[1].id, Status.RETIRED, at=LATER)
+        for oldest_first, behind in ((False, ["old"]), (True, ["new"])):
+            place = MemoryPlace.of(several[1])
+            page = await store.memories(READER, EVERYTHING, limit=9, oldest_first=oldest_first, after=place)
+            assert [memory.text for memory in page] == behind
 
 
 class StatsContract(StoreSuite):

@@ -22,6 +22,7 @@ from remembrancer.adapters.sqlite.connection import Connection, connect
 from remembrancer.adapters.sqlite.health import vitals
 from remembrancer.domain.event import Priority, Severity
 from remembrancer.domain.journal import Place
+from remembrancer.domain.listing import MemoryPlace
 from remembrancer.domain.query import Filter
 from remembrancer.domain.strength import Exposure
 from remembrancer.policies.formation import analysed
@@ -96,6 +97,15 @@ def test_what_belongs_to_a_session_or_a_source_is_read_from_its_index_by_time(
     where = Filter(current_at=NOW, session="monday") if word == "session" else Filter(current_at=NOW, source="mail")
     steps = plans(connection, lambda: lookup.memories(connection, READER, where, 9, False), "m")
     assert steps == [f"SEARCH m USING INDEX memories_by_{word} (workspace=? AND {word}=?)"]
+
+
+@pytest.mark.parametrize(("oldest_first", "sign"), [(True, ">"), (False, "<")])
+def test_a_page_of_memories_is_read_by_time_from_where_it_begins(
+    connection: Connection, oldest_first: bool, sign: str
+) -> None:
+    place = MemoryPlace.of(a_memory())
+    steps = plans(connection, lambda: lookup.memories(connection, READER, CURRENT, 9, oldest_first, place), "m")
+    assert steps == [f"SEARCH m USING INDEX memories_by_time (workspace=? AND occurred_to{sign}?)"]
 
 
 def test_the_audit_of_a_memory_is_read_by_its_key(connection: Connection) -> None:

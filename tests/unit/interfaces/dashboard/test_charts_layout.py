@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.dashboard.charts.graph import NARROW, WIDE
-from remembrancer.interfaces.dashboard.charts.layout import MOST, Room, laid_out
+from remembrancer.interfaces.dashboard.charts.layout import MOST, Room, arranged, laid_out
 
 PLANES = st.sampled_from([WIDE, NARROW])
 
@@ -21,7 +21,7 @@ def graphs(draw: st.DrawFn) -> tuple[int, list[tuple[int, int]]]:
 
 def nearest(count: int, edges: list[tuple[int, int]], room: Room) -> float:
     """How far the two nearest nodes are apart."""
-    places, _ = laid_out(count, edges, room)
+    places, _ = laid_out(arranged(count, edges), room)
     apart = np.linalg.norm(places[:, None] - places[None], axis=2)
     np.fill_diagonal(apart, np.inf)
     return float(apart.min())
@@ -30,7 +30,7 @@ def nearest(count: int, edges: list[tuple[int, int]], room: Room) -> float:
 @given(graphs(), PLANES)
 @settings(max_examples=60)
 def test_the_same_graph_is_laid_out_in_the_same_way(graph: tuple[int, list[tuple[int, int]]], room: Room) -> None:
-    (one, high), (other, also) = laid_out(*graph, room), laid_out(*graph, room)
+    (one, high), (other, also) = laid_out(arranged(*graph), room), laid_out(arranged(*graph), room)
     assert (one == other).all()
     assert high == also
 
@@ -44,14 +44,14 @@ def test_no_two_nodes_stand_in_one_place(graph: tuple[int, list[tuple[int, int]]
 @given(graphs(), PLANES)
 @settings(max_examples=60)
 def test_every_node_is_inside(graph: tuple[int, list[tuple[int, int]]], room: Room) -> None:
-    places, height = laid_out(*graph, room)
+    places, height = laid_out(arranged(*graph), room)
     assert (places >= 0).all()
     assert (places[:, 0] <= room.width).all()
     assert (places[:, 1] <= height).all()
 
 
 def test_what_is_joined_is_nearer_than_what_is_far_apart_on_a_path() -> None:
-    places, _ = laid_out(5, [(0, 1), (1, 2), (2, 3), (3, 4)], WIDE)
+    places, _ = laid_out(arranged(5, [(0, 1), (1, 2), (2, 3), (3, 4)]), WIDE)
     steps = np.linalg.norm(np.diff(places, axis=0), axis=1)
     assert np.linalg.norm(places[0] - places[4]) > 3.5 * steps.mean()
     assert steps == pytest.approx(np.full(4, WIDE.edge), rel=0.05)
@@ -62,27 +62,27 @@ def test_the_leaves_of_a_star_are_spread_around_it() -> None:
 
 
 def test_nodes_without_edges_stand_below_the_others() -> None:
-    places, height = laid_out(5, [(0, 1), (1, 2)], WIDE)
+    places, height = laid_out(arranged(5, [(0, 1), (1, 2)]), WIDE)
     assert places[3:, 1].min() > places[:3, 1].max() or places[3:, 0].min() > places[:3, 0].max()
     assert height >= places[:, 1].max()
 
 
 def test_the_greatest_graph_there_is_is_laid_out() -> None:
     edges = [(node, (node * 7 + 3) % MOST) for node in range(MOST)]
-    places, _ = laid_out(MOST, edges, WIDE)
+    places, _ = laid_out(arranged(MOST, edges), WIDE)
     assert np.isfinite(places).all()
 
 
 def test_no_nodes_take_no_room() -> None:
-    places, height = laid_out(0, [], WIDE)
+    places, height = laid_out(arranged(0, []), WIDE)
     assert (places.shape, height) == ((0, 2), 0.0)
 
 
 def test_more_nodes_than_can_be_drawn_are_refused() -> None:
     with pytest.raises(InvalidInput, match="count"):
-        laid_out(MOST + 1, [], WIDE)
+        arranged(MOST + 1, [])
 
 
 def test_an_edge_of_a_node_that_is_not_there_is_refused() -> None:
     with pytest.raises(InvalidInput, match="edges"):
-        laid_out(2, [(0, 2)], WIDE)
+        arranged(2, [(0, 2)])

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -42,7 +43,7 @@ def test_round_numbers_are_few_grow_and_lie_between_the_ends(one: float, other: 
     low, high = min(one, other), max(one, other)
     found = round_numbers(low, high, most)
     assert len(found) <= most
-    assert all(before < after for before, after in zip(found, found[1:], strict=False))
+    assert all(before < after for before, after in pairwise(found))
     slack = 1e-9 * max(abs(low), abs(high))
     assert all(low - slack <= value <= high + slack for value in found)
 
@@ -70,6 +71,10 @@ def test_a_share_is_never_outside(value: float, low: float, high: float) -> None
 
 def test_a_share_of_the_widest_range_is_right() -> None:
     assert along(0.0, -1.7e308, 1.7e308) == 0.5
+
+
+def test_two_numbers_too_near_to_tell_apart_are_as_one() -> None:
+    assert along(5e-324, 0.0, 5e-324) == 0.5
 
 
 @given(TIMES, TIMES, TIMES)

@@ -26,16 +26,12 @@ LABELS = st.sampled_from(["product", "weighted sum", "similarity", "late_interac
 def trees() -> st.SearchStrategy[PartOut]:
     leaf = st.builds(a_part, LABELS, st.none() | st.floats(), st.floats())
     return st.recursive(
-        leaf,
-        lambda inner: st.builds(
-            lambda label, value, adds, parts: a_part(label, value, adds, *parts),
-            LABELS,
-            st.none() | st.floats(),
-            st.floats(),
-            st.lists(inner, max_size=5),
-        ),
-        max_leaves=12,
+        leaf, lambda inner: st.builds(joined, LABELS, st.floats(), st.lists(inner, max_size=5)), max_leaves=12
     )
+
+
+def joined(label: str, value: float, parts: list[PartOut]) -> PartOut:
+    return a_part(label, value, value, *parts)
 
 
 def test_parts_are_as_long_as_what_they_add_to_the_scale() -> None:
@@ -61,11 +57,11 @@ def test_a_part_says_what_it_means() -> None:
 
 
 def test_what_adds_little_is_told_together() -> None:
-    small = [a_part(label, 1.0, 0.005) for label in ("time", "speaker", "statement")]
+    small = [a_part(label, 1.0, 0.01) for label in ("time", "speaker", "statement")]
     legend = classed(
-        score_bar(a_part("weighted sum", 0.5, 0.515, a_part("similarity", 0.6, 0.5), *small), scale=1), "chart-key"
+        score_bar(a_part("weighted sum", 0.5, 0.53, a_part("similarity", 0.6, 0.5), *small), scale=1), "chart-key"
     )
-    assert [words(item) for item in legend[0]] == ["similarity 0.50", "3 others 0.02"]
+    assert [words(item) for item in legend[0]] == ["similarity 0.50", "3 others 0.03"]
 
 
 def test_the_bar_is_named_by_its_score_and_parts() -> None:

@@ -42,7 +42,7 @@ def test_a_text_that_fits_is_whole() -> None:
 
 
 def test_a_cut_is_marked() -> None:
-    assert fitted("a title that is longer than its room", 100.0) == "a title that…"
+    assert fitted("a title that is longer than its room", 100.0) == "a title that is…"
 
 
 def test_the_words_above_a_picture_name_it() -> None:

@@ -45,6 +45,10 @@ class Work:
             self.done.append((await request.body()).decode())
             return {"count": len(self.done)}
 
+        @router.post("/v1/mark", status_code=204)
+        async def mark() -> None:
+            self.done.append("mark")
+
         @router.post("/v1/slow")
         async def slow() -> dict[str, int]:
             self.begun.set()
@@ -96,6 +100,14 @@ def test_the_same_request_is_done_once_and_answered_twice() -> None:
     assert (told(first), told(second)) == ((201, {"count": 1}, None), (201, {"count": 1}, "true"))
     assert first.headers["content-type"] == second.headers["content-type"]
     assert len(work.done) == 1
+
+
+def test_an_answer_without_a_body_is_given_again_without_one() -> None:
+    work = Work()
+    first, second = posts(work, *[("/v1/mark", {"n": 1}, key("a"))] * 2)
+    assert [(one.status_code, one.content) for one in (first, second)] == [(204, b"")] * 2
+    assert second.headers[REPLAYED] == "true"
+    assert work.done == ["mark"]
 
 
 def test_without_a_key_each_request_is_done() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -106,6 +107,14 @@ def test_apps_count_apart() -> None:
     name = "remembrancer_http_requests_total"
     labels = {"method": "GET", "route": "/v1/things/{name}", "status": "200"}
     assert [count(measured("/v1/things/a"), name, **labels) for _ in range(2)] == [1, 1]
+
+
+def test_each_metric_is_documented() -> None:
+    page = (Path(__file__).parents[4] / "docs" / "server.md").read_text(encoding="utf-8")
+    families = list(Metrics().registry.collect())
+    names = [f"{one.name}_total" if one.type == "counter" else one.name for one in families]
+    assert names
+    assert [name for name in names if f"`{name}`" not in page] == []
 
 
 def test_the_numbers_need_a_key_where_there_are_keys() -> None:

@@ -14,10 +14,10 @@ from pathlib import Path
 import httpx
 import pytest
 from starlette.types import Message as AsgiMessage
-from streaming import PATIENCE, Live, Message, live
+from streaming import PATIENCE, Live, Message, WatchedStreams, live
 
 from remembrancer import EventDraft
-from remembrancer.interfaces.http.streams import EventStream, Streams, comment
+from remembrancer.interfaces.http.streams import EventStream, comment
 from remembrancer.jobs.stop import Stop
 
 FAST = 0.05
@@ -26,13 +26,6 @@ FAST = 0.05
 
 def text_of(message: Message) -> str:
     return json.loads(message.data or "")["event"]["text"]
-
-
-async def until(what: Live, count: int) -> None:
-    """Until so many streams are open."""
-    async with asyncio.timeout(PATIENCE):
-        while what.app.state.streams.open != count:
-            await asyncio.sleep(0.001)
 
 
 def test_a_stream_begins_with_the_last_entries_in_the_order_of_recording() -> None:
@@ -175,7 +168,6 @@ def test_all_who_wait_share_one_look() -> None:
             for _ in range(10):
                 client = await clients.enter_async_context(server.client(limit=0))
                 await client.next()
-            await asyncio.sleep(0)
             return sum(task.get_name() == "remembrancer-arrivals" for task in asyncio.all_tasks())
 
     assert live(steps) == 1
@@ -188,7 +180,7 @@ def test_a_silence_is_broken_by_heartbeats_that_say_where_to_go_on() -> None:
             await client.next()
             return await client.next()
 
-    assert live(steps, streams=Streams(heartbeat=FAST)) == Message(id=1, event=None, data=None)
+    assert live(steps, streams=WatchedStreams(heartbeat=FAST)) == Message(id=1, event=None, data=None)
 
 
 def test_a_heartbeat_tells_of_what_was_left_out() -> None:
@@ -200,7 +192,7 @@ def test_a_heartbeat_tells_of_what_was_left_out() -> None:
                 pass
             return client.seen[-1].id or 0
 
-    assert live(steps, streams=Streams(heartbeat=FAST)) == 7
+    assert live(steps, streams=WatchedStreams(heartbeat=FAST)) == 7
 
 
 def test_a_stream_ends_when_the_server_is_to_stop() -> None:
@@ -225,7 +217,7 @@ def test_a_stream_ends_when_its_key_is_revoked() -> None:
         again = await server.http.get("/v1/events/stream", headers=headers)
         return rest, again.status_code
 
-    rest, again = live(steps, streams=Streams(heartbeat=FAST))
+    rest, again = live(steps, streams=WatchedStreams(heartbeat=FAST))
     assert rest[-1].comments[0].startswith("this key is not valid here")
     assert again == 401
 
@@ -235,15 +227,15 @@ def test_a_place_is_free_again_when_its_client_has_gone() -> None:
         for _ in range(3):
             async with server.client() as client:
                 await client.next()
-                await until(server, 1)
-            await until(server, 0)
-        return server.app.state.streams.open
+                await server.streams.until(1)
+            await server.streams.until(0)
+        return server.streams.open
 
-    assert live(steps, streams=Streams(at_most=1)) == 0
+    assert live(steps, streams=WatchedStreams(at_most=1)) == 0
 
 
-@pytest.mark.parametrize("streams", [Streams(at_most=1), Streams(of_one=1)])
-def test_one_stream_too_many_is_told_to_come_later(streams: Streams) -> None:
+@pytest.mark.parametrize("streams", [WatchedStreams(at_most=1), WatchedStreams(of_one=1)])
+def test_one_stream_too_many_is_told_to_come_later(streams: WatchedStreams) -> None:
     async def steps(server: Live) -> httpx.Response:
         async with server.client() as client:
             await client.next()
@@ -258,7 +250,7 @@ def test_a_refused_stream_takes_no_place() -> None:
     async def steps(server: Live) -> int:
         await server.http.get("/v1/events/stream", params={"limit": 9_999})
         await server.http.get("/v1/events/stream", headers={"Last-Event-ID": "99"})
-        return server.app.state.streams.open
+        return server.streams.open
 
     assert live(steps) == 0
 
@@ -272,12 +264,12 @@ def test_a_client_that_takes_nothing_is_given_up() -> None:
             deaf.connect(("127.0.0.1", server.port))
             request = f"GET /v1/events/stream?after=0 HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n"
             deaf.sendall(request.encode())
-            await until(server, 1)
-            await until(server, 0)  # 9 MB were to be told: more than all buffers between the two take
-        return server.app.state.streams.open
+            await server.streams.until(1)
+            await server.streams.until(0)  # 9 MB were to be told: more than all buffers between the two take
+        return server.streams.open
 
     # Under crewship nothing is remembered of a message, which makes recording long ones quick.
-    assert live(steps, streams=Streams(patience=0.2), preset="crewship") == 0
+    assert live(steps, streams=WatchedStreams(patience=0.2), preset="crewship") == 0
 
 
 def test_for_a_client_that_does_not_listen_nothing_more_is_read() -> None:

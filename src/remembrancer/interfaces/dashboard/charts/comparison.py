@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 HEAD, ROW, FOOT = 48.0, 38.0, 4.0
 DISC: Final = 12.5
-BESIDE: Final = 150.0
+BESIDE: Final = 112.0
 """Pixels for titles, on either side."""
-WIDE_COLUMN, NARROW_COLUMN = 78.0, 48.0
-_CRAMPED: Final = 60.0
+WIDE_COLUMN, NARROW_COLUMN = 66.0, 48.0
+_CRAMPED: Final = 72.0
 HUES: Final = ("blue", "vermillion", "green", "purple", "orange", "sky", "yellow")
 DASHES: Final = ("", "7 4", "2 4")
 """Of lines: memories that share a colour differ by these."""

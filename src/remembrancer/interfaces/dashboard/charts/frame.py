@@ -14,14 +14,14 @@ from remembrancer.interfaces.dashboard.charts.svg import NOTHING, element, joine
 
 
 class Room(StrEnum):
-    """For which places a picture is: all, or those at least 49rem wide, or the others."""
+    """For which places a picture is: all, or those at least 40rem wide, or the others."""
 
     ANY = ""
     WIDE = "chart-wide"
     NARROW = "chart-narrow"
 
 
-_MOST: Final = {Room.WIDE: 780.0, Room.NARROW: 300.0}
+_MOST: Final = {Room.WIDE: 630.0, Room.NARROW: 300.0}
 """Pixels that the narrowest of those places have for a picture."""
 
 

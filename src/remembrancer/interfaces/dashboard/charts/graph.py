@@ -9,20 +9,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
 from uuid import UUID
 
+import numpy as np
 from markupsafe import Markup
 
 from remembrancer.domain.relation import RelationKind
 from remembrancer.interfaces.cli.drawing import counted
 from remembrancer.interfaces.dashboard.charts.frame import Picture, Room, empty, figure, key, swatch, table
-from remembrancer.interfaces.dashboard.charts.layout import MOST, laid_out
+from remembrancer.interfaces.dashboard.charts.layout import MOST, Arrangement, arranged, laid_out
 from remembrancer.interfaces.dashboard.charts.layout import Room as Plane
 from remembrancer.interfaces.dashboard.charts.measure import SMALL, fitted, text_width
 from remembrancer.interfaces.dashboard.charts.svg import NOTHING, element, joined, number
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from remembrancer.interfaces.wire import MemoryOut, RelationOut
 
-WIDE: Final = Plane(width=760.0, edge=104.0, apart=44.0, beside=64.0, above=30.0)
+WIDE: Final = Plane(width=620.0, edge=96.0, apart=42.0, beside=60.0, above=30.0)
 NARROW: Final = Plane(width=296.0, edge=86.0, apart=34.0, beside=46.0, above=28.0)
 RADIUS, FOCUS = 7.0, 11.0
 LABEL: Final = 124.0
@@ -55,6 +58,17 @@ class GraphNode:
         return cls(id=memory.id, title=memory.title or memory.text)
 
 
+@dataclass(frozen=True, slots=True)
+class _Graph:
+    """`pairs`: the indexes among `nodes` that each edge joins."""
+
+    nodes: Sequence[GraphNode]
+    edges: Sequence[RelationOut]
+    pairs: Sequence[tuple[int, int]]
+    arrangement: Arrangement
+    focus: UUID | None
+
+
 def relation_graph(nodes: Sequence[GraphNode], edges: Sequence[RelationOut], *, focus: UUID | None = None) -> Markup:
     """Memories as links to their pages, joined by their relations; `focus` stands out.
 
@@ -68,9 +82,9 @@ def relation_graph(nodes: Sequence[GraphNode], edges: Sequence[RelationOut], *, 
     inner = [edge for edge in edges if edge.source in index and edge.target in index and edge.source != edge.target]
     title = f"{_memories(len(shown))}, {counted(len(inner), 'relation')}"
     told = _told(shown, inner, len({node.id for node in nodes}), len(edges) - len(inner))
-    pictures = [
-        _drawn(shown, inner, index, focus, plane, room) for plane, room in ((WIDE, Room.WIDE), (NARROW, Room.NARROW))
-    ]
+    pairs = [(index[edge.source], index[edge.target]) for edge in inner]
+    graph = _Graph(shown, inner, pairs, arranged(len(shown), pairs), focus)
+    pictures = [_drawn(graph, WIDE, Room.WIDE), _drawn(graph, NARROW, Room.NARROW)]
     return figure("graph", title=title, told=told, pictures=pictures, below=_legend(inner), linked=True)
 
 
@@ -99,20 +113,13 @@ def _chosen(nodes: Sequence[GraphNode], edges: Sequence[RelationOut], focus: UUI
     return [node for node in unique if node.id in kept]
 
 
-def _drawn(
-    nodes: Sequence[GraphNode],
-    edges: Sequence[RelationOut],
-    index: dict[UUID, int],
-    focus: UUID | None,
-    plane: Plane,
-    room: Room,
-) -> Picture:
-    pairs = [(index[edge.source], index[edge.target]) for edge in edges]
-    places, height = laid_out(len(nodes), pairs, plane)
+def _drawn(graph: _Graph, plane: Plane, room: Room) -> Picture:
+    nodes, focus = graph.nodes, graph.focus
+    places, height = laid_out(graph.arrangement, plane)
     points = [(float(across), float(down)) for across, down in places]
     sizes = [FOCUS if node.id == focus else RADIUS for node in nodes]
-    marks = joined(_edges(nodes, edges, pairs, points, sizes))
-    ends = Counter(end for pair in pairs for end in pair)
+    marks = joined(_edges(graph, points, sizes))
+    ends = Counter(end for pair in graph.pairs for end in pair)
     order = sorted(range(len(nodes)), key=lambda each: (nodes[each].id != focus, -ends[each], each))
     labels = _labels(nodes, points, sizes, order, plane)
     marks += joined(
@@ -122,13 +129,8 @@ def _drawn(
     return Picture(marks=marks, height=height, width=plane.width, room=room)
 
 
-def _edges(
-    nodes: Sequence[GraphNode],
-    edges: Sequence[RelationOut],
-    pairs: Sequence[tuple[int, int]],
-    points: Sequence[Point],
-    sizes: Sequence[float],
-) -> Iterator[Markup]:
+def _edges(graph: _Graph, points: Sequence[Point], sizes: Sequence[float]) -> Iterator[Markup]:
+    nodes, edges, pairs = graph.nodes, graph.edges, graph.pairs
     several = Counter(tuple(sorted(pair)) for pair in pairs)
     met = Counter[tuple[int, ...]]()
     for edge, (source, target) in zip(edges, pairs, strict=True):
@@ -197,15 +199,16 @@ def _labels(
     nodes: Sequence[GraphNode], points: Sequence[Point], sizes: Sequence[float], order: Sequence[int], plane: Plane
 ) -> dict[int, Markup]:
     """Titles where they are in the way of no node and of no other title; who comes first in `order` chooses first."""
-    taken = [(x - size, y - size, x + size, y + size) for (x, y), size in zip(points, sizes, strict=True)]
+    taken = np.zeros((2 * len(nodes), 4))
+    taken[: len(nodes)] = [(x - size, y - size, x + size, y + size) for (x, y), size in zip(points, sizes, strict=True)]
     labels = dict[int, Markup]()
     for place in order:
         words = fitted(nodes[place].title, min(LABEL, 2 * plane.beside - 8.0), SMALL)
         wide = text_width(words, SMALL)
         for left, base, box in _beside(points[place], sizes[place], wide):
             inside = box[0] >= 0 and box[2] <= plane.width
-            if words and inside and not any(_meet(box, other) for other in taken):
-                taken.append(box)
+            if words and inside and not _meets(box, taken[: len(nodes) + len(labels)]):
+                taken[len(nodes) + len(labels)] = box
                 labels[place] = element("text", words, x=left, y=base, class_="chart-label", font_size=SMALL)
                 break
     return labels
@@ -227,8 +230,10 @@ def _beside(at: Point, size: float, wide: float) -> Iterator[tuple[float, float,
         yield left, base, (left, base - _HIGH + 4.0, left + wide, base + 3.0)
 
 
-def _meet(one: Box, other: Box) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+def _meets(box: Box, others: NDArray[np.float64]) -> bool:
+    """Whether it overlaps any of the others, shape (n, 4)."""
+    left, top, right, bottom = others.T
+    return bool(((box[0] < right) & (left < box[2]) & (box[1] < bottom) & (top < box[3])).any())
 
 
 def _legend(edges: Sequence[RelationOut]) -> Markup:

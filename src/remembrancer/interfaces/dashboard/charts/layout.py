@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 MOST: Final = 200
 """Nodes."""
-_ITERATIONS: Final = 80
+_TURNS, _ITERATIONS = 24, 80
+_SETTLED: Final = 0.005
+"""Of the length of an edge: what moves less, stays."""
 _PUSHES: Final = 60
 _SEED: Final = 7
 _LEAST_SHRUNK: Final = 0.6
@@ -44,8 +46,18 @@ class Room:
     above: float
 
 
-def laid_out(count: int, edges: Sequence[tuple[int, int]], room: Room) -> tuple[Points, float]:
-    """The place of each node in pixels, shape (count, 2), and the height that all take.
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """How a graph lies in a plane without bounds: the indexes of each connected part, the greatest first, and the
+    places of its nodes, in lengths of an edge, around (0, 0).
+    """
+
+    count: int
+    parts: tuple[tuple[list[int], Points], ...]
+
+
+def arranged(count: int, edges: Sequence[tuple[int, int]]) -> Arrangement:
+    """Lay out a graph, once for all rooms it is to be drawn in.
 
     `edges` are pairs of indexes below `count`, in any order and direction. The same input has the same places. Raises
     InvalidInput for more than MOST nodes and for edges of nodes that there are not.
@@ -53,16 +65,17 @@ def laid_out(count: int, edges: Sequence[tuple[int, int]], room: Room) -> tuple[
     if not 0 <= count <= MOST:
         raise InvalidInput("count", count, f"0 to {MOST} nodes")
     near = _neighbours(count, edges)
-    places = np.zeros((count, 2))
-    shelves = _Shelves(room)
     parts = sorted(_parts(near), key=lambda part: (-len(part), part))
-    for part in parts:
-        if len(part) == 1:
-            places[part] = shelves.put(np.zeros((1, 2)))
-            continue
-        own = _stress(_distances(part, near)) * room.edge
-        places[part] = shelves.put(_spread(_fitting(own, room), room))
-    for row, width in shelves.rows(parts):
+    return Arrangement(count, tuple((part, _stress(_distances(part, near))) for part in parts))
+
+
+def laid_out(graph: Arrangement, room: Room) -> tuple[Points, float]:
+    """The place of each node in pixels, shape (count, 2), and the height that all take."""
+    places = np.zeros((graph.count, 2))
+    shelves = _Shelves(room)
+    for part, own in graph.parts:
+        places[part] = shelves.put(_spread(_fitting(own * room.edge, room), room))
+    for row, width in shelves.rows([part for part, _ in graph.parts]):
         places[row, 0] += (room.width - width) / 2
     return places, shelves.height
 
@@ -109,6 +122,8 @@ def _distances(part: Sequence[int], near: Sequence[Sequence[int]]) -> NDArray[np
 def _stress(distances: NDArray[np.float64]) -> Points:
     """Places whose distances are as near to those asked for as can be, near ones weighing more (1 / distance²)."""
     count = len(distances)
+    if count == 1:
+        return np.zeros((1, 2))
     places = _scaled(distances)
     # What stands in one place would never part: there is no direction to go.
     places += np.random.default_rng(_SEED).uniform(-0.1, 0.1, places.shape)
@@ -116,21 +131,37 @@ def _stress(distances: NDArray[np.float64]) -> Points:
     laplacian = np.diag(weights.sum(axis=1)) - weights
     # Solvable with the first node held at 0: only differences count.
     inverse = np.linalg.inv(laplacian[1:, 1:])
+    wanted = weights * distances
     for _ in range(_ITERATIONS):
-        apart = np.linalg.norm(places[:, None] - places[None], axis=2)
-        ratio = weights * distances / np.maximum(apart, 1e-9)
+        apart, _, _ = _between(places)
+        ratio = wanted / np.maximum(apart, 1e-9)
         np.fill_diagonal(ratio, 0.0)
-        pulled = (np.diag(ratio.sum(axis=1)) - ratio) @ places
-        places = np.vstack([np.zeros((1, 2)), inverse @ pulled[1:]])
+        pulled = ratio.sum(axis=1)[:, None] * places - ratio @ places
+        moved = np.vstack([np.zeros((1, 2)), inverse @ pulled[1:]])
+        settled = np.abs(moved - places).max() < _SETTLED
+        places = moved
+        if settled:
+            break
     return _turned(places)
+
+
+def _between(places: Points) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """How far each two are apart, across and down."""
+    across = places[:, None, 0] - places[None, :, 0]
+    down = places[:, None, 1] - places[None, :, 1]
+    return np.hypot(across, down), across, down
 
 
 def _scaled(distances: NDArray[np.float64]) -> Points:
     """Classical multidimensional scaling: the two axes along which most is apart."""
     squares = np.square(distances)
     centred = -0.5 * (squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean())
-    lengths, axes = np.linalg.eigh(centred)
-    return axes[:, :-3:-1] * np.sqrt(np.maximum(lengths[:-3:-1], 0.0))
+    # The two axes by turning two at random again and again: near enough for a beginning, and far sooner than all axes.
+    axes = np.random.default_rng(_SEED).standard_normal((len(distances), 2))
+    lengths = np.zeros((2, 2))
+    for _ in range(_TURNS):
+        axes, lengths = np.linalg.qr(centred @ axes)
+    return axes * np.sqrt(np.abs(np.diag(lengths)))
 
 
 def _turned(places: Points) -> Points:
@@ -156,13 +187,12 @@ def _spread(places: Points, room: Room) -> Points:
     half = (room.width - 2 * room.beside) / 2
     places = places - (places.max(axis=0) + places.min(axis=0)) / 2
     for _ in range(_PUSHES):
-        between = places[:, None] - places[None]
-        apart = np.linalg.norm(between, axis=2)
+        apart, across, down = _between(places)
         np.fill_diagonal(apart, np.inf)
         if apart.min() >= room.apart:
             break
-        short = np.clip(room.apart - apart, 0.0, None) / np.maximum(apart, 1e-9)
-        places = places + 0.35 * (short[:, :, None] * between).sum(axis=1)
+        push = 0.35 * np.maximum(room.apart - apart, 0.0) / np.maximum(apart, 1e-9)
+        places = places + np.column_stack([(push * across).sum(axis=1), (push * down).sum(axis=1)])
         places[:, 0] = np.clip(places[:, 0], -half, half)
     return places
 

@@ -43,10 +43,11 @@ def along(value: float, low: float, high: float) -> float:
     """
     if math.isnan(value):
         return 0.0
-    if not low < high:
-        return 0.5
     # Halved, so that the distance between two huge numbers is still a number.
-    return min(max((min(max(value, low), high) / 2 - low / 2) / (high / 2 - low / 2), 0.0), 1.0)
+    span = high / 2 - low / 2
+    if not span > 0:
+        return 0.5
+    return min(max((min(max(value, low), high) / 2 - low / 2) / span, 0.0), 1.0)
 
 
 def through(at: datetime, since: datetime, until: datetime) -> float:

@@ -21,8 +21,8 @@ def element(name: str, /, *children: str | None, **attributes: str | float | Non
 
     An attribute's `_` stands for `-`, and one at the end for nothing (`class_`); None leaves it out.
 
-    >>> element("text", "a < b", x=1.5, text_anchor="end", class_="note")
-    Markup('<text x="1.5" text-anchor="end" class="note">a &lt; b</text>')
+    >>> element("text", "a < b", x=1.5, text_anchor="end", class_="chart-note")
+    Markup('<text x="1.5" text-anchor="end" class="chart-note">a &lt; b</text>')
     """
     told = "".join(
         f' {key.removesuffix("_").replace("_", "-")}="{_value(value)}"'
@@ -39,7 +39,7 @@ def text(content: str) -> Markup:
 
 
 def plain(content: str) -> str:
-    return one_line(content).translate(_NO_XML)
+    return one_line(content.translate(_NO_XML))
 
 
 def joined(pieces: Iterable[Markup]) -> Markup:

@@ -30,7 +30,7 @@ LANE, BAR = 28.0, 18.0
 TOP: Final = 8.0
 NAMED_LANES: Final = 12
 """With more lanes than that, only titles that need none of their own are written."""
-_ROOM: Final = 720.0
+_ROOM: Final = 640.0
 """Pixels across, for what must be decided before the window is known: whether two titles are in each other's way."""
 _TITLE, _LEGIBLE = 190.0, 56.0
 _MARK: Final = 14.0

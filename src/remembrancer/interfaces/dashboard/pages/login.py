@@ -30,7 +30,8 @@ async def login_page(request: Request) -> Response:
     wanted = local_path(request.query_params.get("next"))
     memory: AsyncRemembrancer = request.app.state.memory
     if not await memory.needs_key():
-        return RedirectResponse(wanted, HTTPStatus.SEE_OTHER)
+        # A key from other times would be refused wherever it leads, and lead back here.
+        return _without_key(wanted, request)
     return _form(wanted, HTTPStatus.OK)
 
 
@@ -58,9 +59,7 @@ async def login(request: Request, form: Form) -> Response:
 
 @router.post("/logout")
 async def logout(request: Request, form: Form) -> Response:
-    answer = RedirectResponse("/login", HTTPStatus.SEE_OTHER)
-    answer.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict", secure=request.url.scheme == "https")
-    return answer
+    return _without_key("/login", request)
 
 
 def local_path(wanted: str | None) -> str:
@@ -78,6 +77,13 @@ def local_path(wanted: str | None) -> str:
     except ValueError:
         return "/"
     return "/" if parts.scheme or parts.netloc else wanted
+
+
+def _without_key(path: str, request: Request) -> RedirectResponse:
+    """To a page, leaving the key behind that the browser may have."""
+    answer = RedirectResponse(path, HTTPStatus.SEE_OTHER)
+    answer.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict", secure=request.url.scheme == "https")
+    return answer
 
 
 def _form(wanted: str, status: HTTPStatus, wrong: str | None = None) -> HTMLResponse:

@@ -26,7 +26,9 @@ router = router_of("events")
 
 def streamed(description: str) -> dict[int | str, dict[str, Any]]:
     """What the document says of an answer that is a stream."""
-    content = {MEDIA_TYPE: {"schema": {"type": "string", "description": description}}}
+    content = {
+        MEDIA_TYPE: {"schema": {"description": description}}
+    }  # of the type of a text, or of its messages: readers differ
     return {200: {"description": "A stream of server-sent events that has no end.", "content": content}}
 
 

@@ -1,0 +1,103 @@
+"""The command that lets a memory say otherwise: update."""
+# ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Final
+
+import typer
+
+from remembrancer.errors import InvalidInput
+from remembrancer.interfaces.cli import pages
+from remembrancer.interfaces.cli.invocation import Invocation
+from remembrancer.interfaces.cli.options import TIME, TIMES, Id, NoIndex
+from remembrancer.interfaces.cli.times import optional_time
+
+EMPTY: Final[dict[str, Any]] = {
+    "title": None,
+    "source": None,
+    "tags": [],
+    "metadata": {},
+    "valid_from": None,
+    "valid_until": None,
+}
+"""What can be taken away, and what is there then."""
+
+
+def update(
+    call: Invocation,
+    *,
+    memory_id: Id,
+    text: Annotated[str | None, typer.Option("--text", help="What it says from now on.")] = None,
+    title: Annotated[str | None, typer.Option("--title", help="Its title.")] = None,
+    kind: Annotated[str | None, typer.Option("--kind", help="What kind of memory it is.")] = None,
+    source: Annotated[str | None, typer.Option("--source", help="Where it comes from.")] = None,
+    importance: Annotated[float | None, typer.Option("--importance", help="How much it matters, 0 to 1.")] = None,
+    priority: Annotated[int | None, typer.Option("--priority", help="1 to 10.")] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option("--tag", help="A tag, in the place of all it has; may be repeated.")
+    ] = None,
+    metadata: Annotated[
+        str | None, typer.Option("--metadata", metavar="JSON", help="A JSON object, in the place of the one it has.")
+    ] = None,
+    valid_from: Annotated[
+        str | None, typer.Option("--valid-from", metavar=TIME, help=f"It holds from then on: {TIMES}.")
+    ] = None,
+    valid_until: Annotated[
+        str | None, typer.Option("--valid-until", metavar=TIME, help="It holds until then; as --valid-from.")
+    ] = None,
+    visibility: Annotated[
+        str | None, typer.Option("--visibility", help="Who else sees it: session, own, crew or workspace.")
+    ] = None,
+    clear: Annotated[
+        list[str] | None,
+        typer.Option("--clear", help=f"Take this away: {', '.join(EMPTY)}; may be repeated."),
+    ] = None,
+    revision: Annotated[
+        int | None, typer.Option("--revision", help="Only if it is still at this revision; else nothing is changed.")
+    ] = None,
+    no_index: NoIndex = False,
+) -> None:
+    """Let a memory say otherwise.
+
+    What is given changes, the rest stays, and what it said before is kept as a revision. What was formed from it, such
+    as episodes and facts, stays, and so does the journal. Prints the memory.
+
+    Example: remembrancer update 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f --text "Checkout needs 3 GiB"
+    """
+    from remembrancer.interfaces.wire import MemoryOut
+
+    given = {
+        "text": text,
+        "title": title,
+        "kind": kind,
+        "source": source,
+        "importance": importance,
+        "priority": priority,
+        "tags": tag or None,
+        "metadata": _json(metadata),
+        "valid_from": optional_time("valid-from", valid_from, now=call.now),
+        "valid_until": optional_time("valid-until", valid_until, now=call.now),
+        "visibility": visibility,
+    }
+    changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    for name in clear or ():
+        if name not in EMPTY:
+            raise InvalidInput("--clear", name, "one of " + ", ".join(EMPTY))
+        if name in changes:
+            raise InvalidInput("--clear", name, "what no other option gives")
+        changes[name] = EMPTY[name]
+    with call.opened(create=False) as memory:
+        changed = memory.update(memory_id, expected_revision=revision, **changes)
+        if not no_index:
+            call.index(memory)
+    call.answer(MemoryOut.of(changed), pages.changed)
+
+
+def _json(text: str | None) -> Any:
+    """That it is an object, and a small one, is the memory's to check."""
+    try:
+        return None if text is None else json.loads(text)
+    except (ValueError, RecursionError):
+        raise InvalidInput("metadata", text, "a JSON object") from None

@@ -1,0 +1,168 @@
+"""What people do: ask, judge, forget, take back, look around, choose whose memories they see."""
+
+from __future__ import annotations
+
+from browsed import Browsed
+from browsing import Page
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.select import Select
+
+
+def at(page: Page, start: str) -> Page:
+    """On a page whose address begins so."""
+    return page.until("location.pathname.startsWith(arguments[0])", start)
+
+
+def test_a_question_is_answered_with_the_parts_of_each_score(page: Page) -> None:
+    page.open("/")
+    page.open("/search").one("#search [name=q]").send_keys("checkout needs 2 GiB in production", Keys.ENTER)
+    page.until("document.querySelector('.hit')")
+    assert "Checkout needs 2 GiB in production" in [one.text for one in page.all(".hit h2 a")]
+    assert len(page.all(".hit .chart-score")) == len(page.all(".hit"))
+
+
+def test_answers_come_as_one_types(page: Page) -> None:
+    page.open("/search").one("#search [name=q]").send_keys("refunds for sale items")
+    page.until("document.querySelector('.hit')")
+    assert page.path() == "/search?q=refunds+for+sale+items&limit=10"
+    assert page.run("return document.activeElement.name") == "q"
+
+
+def test_a_filter_leaves_out_what_is_of_another_kind(page: Page) -> None:
+    page.open("/search?q=checkout").one("details summary")
+    page.run("document.querySelector('#search details').open = true")
+    page.one("[name=kinds]").send_keys("decision")
+    page.one("#search button").click()
+    page.until("location.search.includes('kinds=decision')")
+    assert {one.text for one in page.all(".hit .badge:first-child")} == {"decision"}
+
+
+def test_it_is_told_why_a_memory_is_not_among_the_answers(page: Page, memory: Browsed) -> None:
+    page.open("/search?q=checkout+memory").one("[name=why]").send_keys(str(memory.forgotten), Keys.ENTER)
+    page.until("location.search.includes('why=')")
+    assert "left out before the search: retired" in page.text("#results")
+
+
+def test_an_unknown_id_is_told_to_be_unknown(page: Page) -> None:
+    page.open("/search?q=checkout&why=00000000-0000-4000-8000-000000000404")
+    assert "no memory 00000000-0000-4000-8000-000000000404 here" in page.text("#results")
+
+
+def test_a_memory_is_judged_and_the_judgement_counted(page: Page, memory: Browsed) -> None:
+    page.open(f"/memories/{memory.revised}")
+    for button in page.all("form button"):
+        if button.text == "Helpful":
+            button.click()
+            break
+    page.until("document.querySelector('[role=status]')")
+    assert "Noted: it was helpful." in page.text("[role=status]")
+    assert "helpful 1, not helpful 0" in page.text("main")
+
+
+def test_a_memory_is_forgotten_and_restored(page: Page, memory: Browsed) -> None:
+    page.open(f"/memories/{memory.episode}").one("button.is-danger").click()
+    page.until("document.querySelector('[role=status]')")
+    assert "It is forgotten" in page.text("[role=status]")
+    page.one("form[action$='/restore'] button").click()
+    page.until("location.search.includes('restored')")
+    assert page.all(".badge.is-bad") == []
+
+
+def test_loading_a_page_anew_does_nothing_twice(page: Page, memory: Browsed) -> None:
+    page.open(f"/memories/{memory.superseded}").one("form[action*=feedback] button").click()
+    page.until("document.querySelector('[role=status]')")
+    page.browser.refresh()
+    assert "helpful 1, not helpful 0" in page.text("main")
+
+
+def test_an_episode_shows_the_turns_it_is_of(page: Page, memory: Browsed) -> None:
+    page.open(f"/memories/{memory.episode}")
+    assert len(page.all(".transcript > li")) == 3
+    assert "The offsite is in Lisbon" in page.text(".transcript")
+
+
+def test_a_memory_that_was_told_anew_shows_what_it_said_before(page: Page, memory: Browsed) -> None:
+    page.open(f"/memories/{memory.revised}")
+    assert "Checkout needs 1 GiB in production" in page.text("[aria-labelledby=revisions-title]")
+
+
+def test_a_superseded_memory_leads_to_its_successor(page: Page, memory: Browsed) -> None:
+    page.open(f"/memories/{memory.superseded}").one(".note a").click()
+    page.until("document.querySelector('h1').textContent.includes('30 days')")
+
+
+def test_a_bar_of_the_timeline_leads_to_its_memory(page: Page) -> None:
+    page.open("/timeline")
+    target = str(page.one("main .chart a").get_dom_attribute("href"))
+    assert target.startswith("/memories/")
+    at(page.open(target), "/memories/")
+    assert page.text("h1") != "Nothing here"
+
+
+def test_the_timeline_goes_back_and_forth(page: Page) -> None:
+    page.open("/timeline?span=week").one("[rel=prev]").click()
+    page.until("location.search.includes('until=')")
+    page.one("[rel=next]").click()
+    page.until("!document.querySelector('[rel=next]')")
+    assert page.all(".lines a") != []
+
+
+def test_the_graph_is_drawn_around_a_memory(page: Page, memory: Browsed) -> None:
+    page.open(f"/memories/{memory.hostile}").one("a[href*='/graph?memory=']").click()
+    at(page, "/graph")
+    assert "Checkout needs 2 GiB in production" in page.text("table")
+
+
+def test_presets_are_compared_on_one_question(page: Page) -> None:
+    page.open("/compare").one("main [name=q]").send_keys("refunds for sale items", Keys.ENTER)
+    page.until("document.querySelector('.chart-comparison')")
+    page.one("[aria-labelledby=each-title] summary").click()
+    assert [one.text for one in page.all("[aria-labelledby=each-title] details[open] tbody th")] == [
+        "default",
+        "crewship",
+        "teaparty",
+        "plastmem",
+        "engram",
+        "mnemosyne",
+    ]
+
+
+def test_only_the_chosen_presets_are_compared(page: Page) -> None:
+    page.open("/compare?q=refunds&presets=engram&presets=default")
+    page.one("[aria-labelledby=each-title] summary").click()
+    rows = page.all("[aria-labelledby=each-title] details[open] tbody th")
+    assert [one.text for one in rows] == ["engram", "default"]
+
+
+def test_the_journal_goes_back_page_by_page(page: Page) -> None:
+    page.open("/journal")
+    first = {one.get_dom_attribute("data-id") for one in page.all(".entry")}
+    page.one("[rel=next]").click()
+    page.until("location.search.includes('after=')")
+    second = {one.get_dom_attribute("data-id") for one in page.all(".entry")}
+    assert (len(first), first & second, second != set()) == (50, set(), True)
+
+
+def test_the_journal_is_chosen_from_by_severity(page: Page) -> None:
+    page.open("/journal")
+    page.run("document.querySelector('main details').open = true")
+    Select(page.one("[name=severities]")).select_by_visible_text("error")
+    page.one("main form button").click()
+    page.until("location.search.includes('severities=error')")
+    assert len(page.all(".entry")) == 1
+
+
+def test_a_scope_is_chosen_and_kept_from_page_to_page(page: Page) -> None:
+    page.open("/journal").one(".scope summary").click()
+    page.one(".scope [name=session]").send_keys("deploy-1", Keys.ENTER)
+    page.until("location.search.includes('session=deploy-1')")
+    assert page.one(".scope summary").text == "session deploy-1"
+    page.one("nav a[data-key=t]").click()
+    at(page, "/timeline")
+    assert page.path() == "/timeline?session=deploy-1"
+
+
+def test_the_doctor_is_asked(page: Page) -> None:
+    page.open("/jobs").one("a.button[href^='/doctor']").click()
+    at(page, "/doctor")
+    assert "sound" in page.text(".state b")

@@ -1,0 +1,100 @@
+"""Where there are keys: who has none is asked for one, and each may do what its key allows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from accessibility import faults, low_contrasts
+from browsing import DESKTOP, Page
+from selenium import webdriver
+from selenium.webdriver.common.keys import Keys
+from server_process import serving
+
+from remembrancer import Remembrancer, Settings
+
+
+@dataclass(frozen=True)
+class Keyed:
+    url: str
+    writing: str
+    reading: str
+    memory: str
+
+
+@pytest.fixture(scope="module")
+def keyed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Keyed]:
+    path = tmp_path_factory.mktemp("keyed") / "keyed.db"
+    with Remembrancer.open(settings=Settings(db=str(path), embedder="none", background_index=False)) as rem:
+        memory = rem.remember("Checkout needs 2 GiB in production")
+        writing, reading = rem.create_key("writer", "write").token, rem.create_key("reader", "read").token
+    with serving(path, "--no-work", "--rate-limit", "0") as running:
+        yield Keyed(running.url, writing, reading, str(memory.id))
+
+
+@pytest.fixture
+def page(browser: webdriver.Chrome, keyed: Keyed) -> Iterator[Page]:
+    looked = Page(browser, keyed.url).sized(DESKTOP).scheme("light")
+    yield looked.forget()
+    looked.open("/login")
+    browser.delete_all_cookies()
+
+
+def logged_in(page: Page, key: str, path: str = "/") -> Page:
+    page.open(path).one("[name=key]").send_keys(key, Keys.ENTER)
+    return page.until("!document.querySelector('[name=key]')")
+
+
+def test_who_has_no_key_is_asked_for_one_and_led_where_they_wanted(page: Page, keyed: Keyed) -> None:
+    page.open("/search?q=checkout")
+    assert page.path() == "/login?next=%2Fsearch%3Fq%3Dcheckout"
+    page.one("[name=key]").send_keys(keyed.reading, Keys.ENTER)
+    page.until("location.pathname === '/search'")
+    assert page.path() == "/search?q=checkout"
+
+
+def test_the_key_is_kept_out_of_reach_of_scripts(page: Page, keyed: Keyed) -> None:
+    logged_in(page, keyed.reading)
+    (cookie,) = page.browser.get_cookies()
+    assert (cookie["httpOnly"], cookie["sameSite"], page.run("return document.cookie")) == (True, "Strict", "")
+
+
+def test_a_wrong_key_is_told_so(page: Page) -> None:
+    page.open("/login").one("[name=key]").send_keys("not-a-key", Keys.ENTER)
+    page.until("document.querySelector('[role=alert]')")
+    assert "This key is not valid here" in page.text("[role=alert]")
+    assert faults(page) == []
+    assert low_contrasts(page) == []
+    page.screenshot("login-light")
+
+
+def test_who_logs_out_is_out(page: Page, keyed: Keyed) -> None:
+    logged_in(page, keyed.reading).one("form[action='/logout'] button").click()
+    page.until("location.pathname === '/login'")
+    page.open("/journal")
+    assert page.path() == "/login?next=%2Fjournal"
+
+
+def test_a_key_that_may_only_read_sees_why_it_may_not_judge(page: Page, keyed: Keyed) -> None:
+    logged_in(page, keyed.reading, f"/memories/{keyed.memory}")
+    assert [one.is_enabled() for one in page.all("form[action^='/memories'] button")] == [False] * 4
+    assert "This key may only read" in page.text("[aria-labelledby=actions-title]")
+
+
+def test_a_key_that_may_write_judges(page: Page, keyed: Keyed) -> None:
+    logged_in(page, keyed.writing, f"/memories/{keyed.memory}").one("form[action*=feedback] button").click()
+    page.until("document.querySelector('[role=status]')")
+    assert "Noted: it was helpful." in page.text("[role=status]")
+
+
+def test_the_journal_is_live_with_the_key_of_the_browser(page: Page, keyed: Keyed) -> None:
+    logged_in(page, keyed.reading, "/journal").until(
+        "document.querySelector('[data-live-state]').textContent === 'Live'"
+    )
+    assert page.listen().said == []
+
+
+def test_a_place_on_another_server_is_not_led_to(page: Page, keyed: Keyed) -> None:
+    logged_in(page, keyed.reading, "/login?next=//elsewhere.example/")
+    assert page.path() == "/"

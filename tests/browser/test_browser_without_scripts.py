@@ -1,0 +1,62 @@
+"""Each page does its work without a script."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from browsed import Browsed
+from browsing import Page
+from selenium.webdriver.common.keys import Keys
+
+
+@pytest.fixture
+def plain(page: Page) -> Iterator[Page]:
+    yield page.scripts(on=False)
+    page.scripts(on=True)
+
+
+def texts(page: Page, selector: str) -> list[str]:
+    return [one.text for one in page.all(selector)]
+
+
+def test_the_overview_tells_all_of_it_at_once_where_it_is_asked_to(plain: Page) -> None:
+    plain.open("/").one("noscript a").click()
+    assert plain.path() == "/?whole=1"
+    assert plain.all("[data-waiting]") == []
+    assert "On disk" in texts(plain, ".figures dt")
+
+
+def test_the_timeline_is_drawn_and_listed(plain: Page) -> None:
+    plain.open("/timeline")
+    assert plain.all("main .chart svg") != []
+    assert plain.all("main .lines a") != []
+
+
+def test_a_question_is_asked_by_its_form(plain: Page) -> None:
+    plain.open("/search").one("#search [name=q]").send_keys("checkout needs 2 GiB in production", Keys.ENTER)
+    assert "Checkout needs 2 GiB in production" in texts(plain, ".hit h2 a")
+
+
+def test_a_memory_is_forgotten_and_restored(plain: Page, memory: Browsed) -> None:
+    plain.open(f"/memories/{memory.episode}").one("button.is-danger").click()
+    assert "forgotten" in texts(plain, ".badge")
+    plain.one("form[action$='/restore'] button").click()
+    assert "forgotten" not in texts(plain, ".badge")
+
+
+def test_the_journal_goes_back_by_its_link(plain: Page) -> None:
+    plain.open("/journal").one("[rel=next]").click()
+    assert plain.path().startswith("/journal?after=")
+    assert plain.all(".entry") != []
+
+
+def test_what_needs_a_script_is_not_offered(plain: Page) -> None:
+    plain.open("/journal")
+    hidden = [plain.one(one).is_displayed() for one in ("[data-theme-toggle]", "[data-help]", "#live")]
+    assert hidden == [False, False, False]
+
+
+@pytest.mark.parametrize("path", ["/graph", "/compare?q=refunds", "/jobs", "/doctor"])
+def test_a_page_shows_what_it_is_for(plain: Page, path: str) -> None:
+    assert plain.open(path).all("main table, main .chart svg") != []

@@ -1,0 +1,101 @@
+"""What can be chosen to be erased, and a receipt as it is kept."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from remembrancer.domain.erasure import MAX_IDS, Choice, Erasure, Left, Removed, completed, owner_matches
+from remembrancer.domain.scope import Scope
+from remembrancer.errors import InvalidInput
+from remembrancer.ports.receipts import erasure_of, receipt_text
+
+ID, OTHER = UUID(int=1), UUID(int=2)
+AT = datetime(2026, 3, 4, 9, 30, 15, 7, UTC)
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {},
+        {"ids": frozenset({ID}), "events": frozenset({OTHER})},
+        {"ids": frozenset({ID}), "session": "monday"},
+        {"events": frozenset({ID}), "agent": "ana"},
+    ],
+    ids=["nothing", "ids and events", "ids and a scope", "events and a scope"],
+)
+def test_what_is_not_chosen_in_exactly_one_way_is_refused(chosen: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput, match="what to erase"):
+        Choice(**chosen)
+
+
+def test_a_time_alone_chooses_nothing() -> None:
+    with pytest.raises(InvalidInput, match="what to erase"):
+        Choice(before=AT)
+
+
+def test_a_time_narrows_no_ids() -> None:
+    with pytest.raises(InvalidInput, match="before"):
+        Choice(ids=frozenset({ID}), before=AT)
+
+
+@pytest.mark.parametrize("name", ["", " ana", "a\nb"])
+def test_a_part_of_a_scope_is_a_name(name: str) -> None:
+    with pytest.raises(InvalidInput, match="agent"):
+        Choice(agent=name)
+
+
+def test_a_time_needs_its_offset() -> None:
+    with pytest.raises(InvalidInput, match="before"):
+        Choice(agent="ana", before=datetime(2026, 3, 4))  # noqa: DTZ001  the very thing
+
+
+def test_no_more_ids_are_taken_than_can_be_followed() -> None:
+    Choice(ids=frozenset(UUID(int=number) for number in range(MAX_IDS)))
+    with pytest.raises(InvalidInput, match="ids"):
+        Choice(ids=frozenset(UUID(int=number) for number in range(MAX_IDS + 1)))
+
+
+def test_a_scope_belongs_to_a_choice_when_every_part_that_is_set_is_its_own() -> None:
+    ana = Scope(workspace="acme", agent="ana", session="monday")
+    chosen = [Choice(agent="ana"), Choice(agent="ana", session="monday"), Choice(agent="ana", session="tuesday")]
+    assert [owner_matches(choice, ana) for choice in chosen] == [True, True, False]
+
+
+def a_receipt() -> Erasure:
+    ids = (ID, OTHER)
+    return Erasure(
+        id=UUID(int=3),
+        at=AT,
+        by="LEAD ana",
+        asked=Choice(agent="ana", before=AT),
+        counts={"memories": 2},
+        memories=ids,
+        derived=(OTHER,),
+        events=ids,
+        retold=(ID,),
+        restored=(OTHER,),
+        redrawn=ids,
+        apart=(ID,),
+        repeated=(OTHER,),
+        left=(Left("a file", "it is yours", "delete it"),),
+    )
+
+
+@pytest.mark.parametrize("asked", [Choice(agent="ana", before=AT), Choice(ids=frozenset({ID, OTHER}))])
+def test_a_receipt_comes_back_as_it_was_kept(asked: Choice) -> None:
+    receipt = replace(a_receipt(), asked=asked)
+    assert erasure_of(receipt_text(receipt), purged_at=None) == receipt
+
+
+def test_a_receipt_is_told_when_the_files_were_rid_of_it() -> None:
+    assert erasure_of(receipt_text(a_receipt()), purged_at=AT).purged_at == AT
+
+
+def test_a_receipt_is_completed_with_what_was_counted() -> None:
+    done = completed(a_receipt(), Removed(counts={"memories": 3}, repeated=(ID,)))
+    assert (done.counts, done.repeated, done.by) == ({"memories": 3}, (ID,), "LEAD ana")

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from uuid import UUID
+
+import pytest
+
+from remembrancer.domain.cursor import cursor_of
+from remembrancer.domain.listing import MemoryPlace
+from remembrancer.errors import InvalidInput
+
+PLACE = MemoryPlace(datetime(2026, 3, 4, 9, 0, 0, 1, tzinfo=UTC), UUID(int=7))
+
+
+@pytest.mark.parametrize(
+    "place", [PLACE, MemoryPlace(datetime(1905, 1, 1, tzinfo=UTC), UUID(int=2**128 - 1))], ids=["usual", "before 1970"]
+)
+def test_a_cursor_tells_the_place_it_was_made_of(place: MemoryPlace) -> None:
+    assert MemoryPlace.parse("after", place.cursor) == place
+
+
+def test_a_cursor_needs_no_quoting_in_an_address() -> None:
+    assert all(letter.isalnum() or letter in "-_" for letter in PLACE.cursor)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        *("", "x", f"{PLACE.cursor}=", f" {PLACE.cursor}", PLACE.cursor[:-1], f"{PLACE.cursor}AAAA", "ü" * 32),
+        *(None, 7, cursor_of(PLACE.occurred_to, bytes(24)), "f" * 32),
+    ],
+)
+def test_what_is_no_cursor_of_a_memory_is_refused(given: object) -> None:
+    with pytest.raises(InvalidInput, match=r"after: .* the cursor that a page gave"):
+        MemoryPlace.parse("after", given)

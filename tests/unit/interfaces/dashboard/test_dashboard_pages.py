@@ -1,0 +1,179 @@
+"""Pages as they are answered: for an empty memory, for what is wrong, for part of a workspace."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+
+import httpx
+import pytest
+from served import Served, asked
+
+from remembrancer.errors import StoreUnavailable
+from remembrancer.facade import AsyncRemembrancer
+from remembrancer.interfaces.dashboard.asset_files import asset_address, assets
+from remembrancer.interfaces.dashboard.rendering import PLACES, environment
+
+HTML = {"accept": "text/html"}
+
+
+def got(path: str) -> httpx.Response:
+    return asked(lambda served: served.http.get(path, headers=HTML))
+
+
+@pytest.mark.parametrize("path", [place.path for place in PLACES])
+def test_every_page_is_there_for_an_empty_memory(path: str) -> None:
+    assert got(path).status_code == 200
+
+
+def test_an_empty_memory_teaches_how_to_record_something() -> None:
+    said = got("/").text
+    assert "Nothing is remembered yet" in said
+    assert "http://127.0.0.1:8765/v1/memories" in said
+
+
+def test_a_memory_that_holds_something_does_not_teach() -> None:
+    async def steps(served: Served) -> str:
+        await served.memory.remember("said")
+        return (await served.http.get("/")).text
+
+    assert "Nothing is remembered yet" not in asked(steps)
+
+
+def test_what_is_nowhere_is_a_page_for_browsers_and_a_problem_for_programs() -> None:
+    async def steps(served: Served) -> list[str]:
+        answers = [
+            await served.http.get("/nowhere", headers=HTML),
+            await served.http.get("/nowhere"),
+            await served.http.get("/v1/nowhere", headers=HTML),
+        ]
+        return [answer.headers["content-type"].partition(";")[0] for answer in answers]
+
+    assert asked(steps) == ["text/html", "application/problem+json", "application/problem+json"]
+
+
+def test_errors_of_other_routes_stay_problems() -> None:
+    answer = got("/v1/memories?limit=0")
+    assert (answer.status_code, answer.headers["content-type"]) == (400, "application/problem+json")
+
+
+@pytest.mark.parametrize(
+    ("path", "named"),
+    [
+        ("/search?q=a&limit=0", "limit"),
+        ("/search?q=a&limit=%C2%B2", "limit"),
+        ("/search?q=a&since=yesterday", "since"),
+        ("/search?q=a&since=9999-12-31&until=9999-12-31", "until"),
+        ("/search?q=a&tiers=unheard", "tiers"),
+        ("/search?q=a&why=unheard", "why"),
+        ("/timeline?span=aeon", "span"),
+        ("/timeline?until=0001-01-01", "until"),
+        ("/graph?memory=unheard", "memory"),
+        ("/journal?after=unheard", "after"),
+        ("/compare?q=a&presets=unheard", "presets"),
+        ("/jobs?role=unheard", "role"),
+        ("/memories/unheard", "memory_id"),
+    ],
+)
+def test_a_field_that_is_not_allowed_is_named_on_a_page(path: str, named: str) -> None:
+    answer = got(path)
+    assert (answer.status_code, "That cannot be asked" in answer.text) == (400, True)
+    assert f"<p>{named}" in answer.text
+
+
+def test_empty_fields_of_a_form_ask_for_nothing() -> None:
+    assert got("/search?q=said&kinds=&tiers=&since=&limit=&agent=&role=").status_code == 200
+
+
+def failing(monkeypatch: pytest.MonkeyPatch, error: Exception) -> httpx.Response:
+    async def broken(_: AsyncRemembrancer) -> object:
+        raise error
+
+    monkeypatch.setattr(AsyncRemembrancer, "jobs", broken)
+    return got("/jobs")
+
+
+def test_a_busy_store_is_a_page_that_offers_another_try(monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = failing(monkeypatch, StoreUnavailable("the store is busy"))
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+    assert '<a class="button" href="/jobs">Try again</a>' in answer.text
+
+
+def test_what_nobody_foresaw_is_a_page_without_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = failing(monkeypatch, RuntimeError("a secret of a memory"))
+    assert (answer.status_code, answer.headers["content-type"]) == (500, "text/html; charset=utf-8")
+    assert "secret" not in answer.text
+
+
+def test_links_keep_to_the_chosen_part_of_the_workspace() -> None:
+    said = got("/jobs?agent=coder&session=").text
+    assert 'href="/timeline?agent=coder"' in said
+
+
+def test_a_page_shows_what_its_scope_sees() -> None:
+    async def steps(served: Served) -> tuple[bool, bool]:
+        await served.memory.scoped(agent="ana").remember("a secret of Ana's", visibility="own")
+        pages = [await served.http.get("/timeline", params={"agent": agent}) for agent in ("ana", "bo")]
+        return "a secret" in pages[0].text, "a secret" in pages[1].text
+
+    assert asked(steps) == (True, False)
+
+
+@pytest.mark.parametrize(("right", "status"), [("read", 403), ("admin", 200)])
+def test_as_what_to_read_is_chosen_by_who_may_do_everything(right: str, status: int) -> None:
+    async def steps(served: Served) -> int:
+        token = (await served.memory.create_key("one", right)).token
+        headers = {"authorization": f"Bearer {token}"}
+        return (await served.http.get("/jobs?role=LEAD&crew=web", headers=headers)).status_code
+
+    assert asked(steps) == status
+
+
+def test_what_takes_longer_comes_at_once_where_it_is_asked_for() -> None:
+    assert ("data-part" in got("/").text, "data-part" in got("/?whole=1").text) == (True, False)
+
+
+@pytest.mark.parametrize("part", ["counts", "state", "fading"])
+def test_a_part_is_no_whole_page(part: str) -> None:
+    answer = got(f"/parts/{part}")
+    assert (answer.status_code, "<html" in answer.text) == (200, False)
+
+
+def test_the_state_tells_why_there_is_no_meaning() -> None:
+    assert "<b>sparse-only</b> no embedder: lexical recall only" in got("/parts/state").text
+
+
+def test_an_asset_is_kept_for_ever_under_the_address_of_its_contents() -> None:
+    answer = got(asset_address("dashboard.css"))
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "text/css; charset=utf-8")
+    assert "immutable" in answer.headers["cache-control"]
+
+
+@pytest.mark.parametrize("path", ["/assets/dashboard.css", "/assets/dashboard.css?v=old"])
+def test_an_asset_of_another_version_is_asked_for_again(path: str) -> None:
+    assert got(path).headers["cache-control"] == "no-cache"
+
+
+@pytest.mark.parametrize("name", ["unheard.css", "..%2Frendering.py", "%2e%2e/rendering.py"])
+def test_only_assets_are_served_as_such(name: str) -> None:
+    assert got(f"/assets/{name}").status_code == 404
+
+
+def test_no_script_of_ours_is_long() -> None:
+    lengths = {name: one.content.count(b"\n") for name, one in assets().items() if name.endswith(".js")}
+    assert lengths != {}
+    assert {name: length for name, length in lengths.items() if length >= 200} == {}
+
+
+def templates() -> dict[str, str]:
+    folder = files("remembrancer.interfaces.dashboard") / "templates"
+    return {name: (folder / name).read_text("utf-8") for name in environment().list_templates()}
+
+
+@pytest.mark.parametrize(
+    "forbidden", [r"\|\s*safe", r"\sstyle=", r"\son\w+=", r"<style", r"<script(?![^>]*src=)", "https?://"]
+)
+def test_no_template_lets_through_what_the_policy_forbids(forbidden: str) -> None:
+    allowed = "http://www.w3.org"
+    found = [name for name, text in templates().items() if re.search(forbidden, text.replace(allowed, ""))]
+    assert found == []
