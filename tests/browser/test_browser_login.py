@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import cast
 
 import pytest
 from accessibility import faults, low_contrasts
@@ -56,7 +57,7 @@ def test_who_has_no_key_is_asked_for_one_and_led_where_they_wanted(page: Page, k
 
 def test_the_key_is_kept_out_of_reach_of_scripts(page: Page, keyed: Keyed) -> None:
     logged_in(page, keyed.reading)
-    (cookie,) = page.browser.get_cookies()
+    (cookie,) = cast("list[dict[str, object]]", page.browser.get_cookies())  # pyright: ignore[reportUnknownMemberType]
     assert (cookie["httpOnly"], cookie["sameSite"], page.run("return document.cookie")) == (True, "Strict", "")
 
 

@@ -49,6 +49,8 @@ CONFIG: Final = HypothesisTestConfig(
         suppress_health_check=[*HealthCheck],
     ),
 )
+PROBES: Final = frozenset({"/healthz", "/readyz"})
+"""They tell by a 503 that the server stops, which this one does from the start."""
 NAMED: Final = {"memory_id": "memory", "source": "memory", "target": "memory", "by": "memory", "event_id": "event"}
 """What a field or a part of an address is the id of."""
 NUMBERS: Final = itertools.count()
@@ -72,7 +74,8 @@ def test_an_operation_answers_as_its_document_says(label: str) -> None:
 
 def _answers(case: Any) -> None:
     _aim(case)
-    case.call_and_validate(base_url=HOST, headers={"Authorization": f"Bearer {APP.token}"}, checks=CHECKS)
+    checks = [check for check in CHECKS if case.path not in PROBES or check is not not_a_server_error]
+    case.call_and_validate(base_url=HOST, headers={"Authorization": f"Bearer {APP.token}"}, checks=checks)
 
 
 def _aim(case: Any) -> None:

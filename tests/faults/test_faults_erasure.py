@@ -41,7 +41,7 @@ LEAST: Final = 6
 """Words of so many letters and more are looked for: shorter ones stand in files by chance."""
 AT: Final = NOW
 LAST: Final = 16
-STEP: Final = 53
+STEP: Final = 97
 """Of the statements of an erasure, the last ones are each cut off, and one in so many of those before."""
 PRESET: Final = replace(DEFAULT, segmentation=Segmentation(segmenter=DualChannel(), least=2))
 
@@ -329,7 +329,9 @@ def test_a_process_killed_anywhere_leaves_all_of_it_or_nothing_and_the_next_ends
     # Every statement from the commit on, and some of those before, which differ in nothing that could be seen.
     for at in [*range(1, statements - LAST, STEP), *range(statements - LAST, statements + 1)]:
         path = copied(f"{at}.db")
-        assert killer(path, life.events[0], at) == "killed"
+        if (answer := killer(path, life.events[0], at)) != "killed":
+            assert int(answer) < at  # a reader that is one thread's first has statements of its own, and some runs none
+            break
         with opened(path) as memory:
             now = counted(memory)
             assert now in (before, after), f"statement {at}"

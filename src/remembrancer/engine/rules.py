@@ -128,7 +128,9 @@ async def learn_rules(
     tally = _Tally([], left=older)
     owners = by_owner(entries)
     ready = {owner: own for owner, own in owners.items() if _suffice(ctx, policy, own, force=force)}
-    if start is None and crew is None and not older:  # there is too little to be read of these by now, and nothing to try again
+    if (
+        start is None and crew is None and not older
+    ):  # there is too little to be read of these by now, and nothing to try again
         await ctx.store.settle(scope, JOB, sorted(set(deferred).difference(map(_item, ready))))
     if not ready:
         most = max((len(own) for own in owners.values()), default=0)

@@ -224,6 +224,8 @@ class TestWhatIsChosen:
             "crew": "platform",
             "agent": "ana",
             "session": "monday",
+            "crews": ["platform", "data"],
+            "agents": ["ana"],
             "types": ["tool.call"],
             "without_types": ["network.probe"],
             "severities": ["warn"],
@@ -240,6 +242,8 @@ class TestWhatIsChosen:
             crew="platform",
             agent="ana",
             session="monday",
+            crews=frozenset({"platform", "data"}),
+            agents=frozenset({"ana"}),
             types=frozenset({"tool.call"}),
             without_types=frozenset({"network.probe"}),
             severities=frozenset({Severity.WARN}),
@@ -258,6 +262,8 @@ class TestWhatIsChosen:
     @pytest.mark.parametrize(
         ("argument", "value"),
         [
+            ("crews", "platform"),
+            ("agents", [" ana"]),
             ("types", "message"),
             ("types", ["Not A Type"]),
             ("without_types", 7),

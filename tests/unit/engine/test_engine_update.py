@@ -148,7 +148,7 @@ def test_what_is_not_allowed_is_refused_by_name(rem: Remembrancer, changes: dict
 
 def test_what_a_memory_does_not_have_cannot_change(rem: Remembrancer) -> None:
     with pytest.raises(TypeError, match="'colour'"):
-        rem.update(rem.remember("two").id, colour="red")
+        rem.update(rem.remember("two").id, colour="red")  # pyright: ignore[reportCallIssue]
 
 
 def test_a_kind_that_the_preset_does_not_have_is_refused() -> None:

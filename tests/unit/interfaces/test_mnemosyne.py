@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from inspect import signature
 from uuid import uuid4
 
 import pytest
@@ -119,6 +120,24 @@ def test_a_result_has_the_documented_fields(bank: Mnemosyne) -> None:
         "valid_until",
         "superseded_by",
     }
+
+
+def test_importance_is_kept_as_it_was_given(bank: Mnemosyne) -> None:
+    bank.remember("The mockup is blue.", importance=0.7)
+    (found,) = bank.recall("mockup")
+    assert found["importance"] == pytest.approx(0.7)
+
+
+@pytest.mark.parametrize(
+    ("call", "arguments"),
+    [
+        ("remember", "content source importance metadata valid_until scope session_id"),
+        ("recall", "query top_k session_id source from_date to_date"),
+        ("sleep", "dry_run"),
+    ],
+)
+def test_the_calls_take_the_documented_arguments(call: str, arguments: str) -> None:
+    assert list(signature(getattr(Mnemosyne, call)).parameters) == ["self", *arguments.split()]
 
 
 def test_a_result_says_its_session_source_scope_and_metadata(bank: Mnemosyne) -> None:

@@ -97,8 +97,8 @@ def size(count: int) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """The count with its noun in the right number: 1 event, 2 events, 3 memories."""
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    """The count with its noun in the right number: 1 event, 2 days, 3 memories."""
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2] not in "aeiou" else f"{noun}s"
     return f"{count:,} {noun if count == 1 else plural}"
 
 

@@ -45,6 +45,11 @@ class Visit:
         """The address of a page over the same part of the workspace. What is None or "" is left out."""
         return address(path, self.scope, query)
 
+    @property
+    def query(self) -> str:
+        """What a link ends with that keeps to the same part of the workspace: "" for the whole."""
+        return address("", self.scope)
+
 
 def address(path: str, *queries: Mapping[str, object]) -> str:
     """A path with everything in these queries that says something; a list gives its name once for each value."""

@@ -95,7 +95,7 @@ def build_app(memory: AsyncRemembrancer, serving: Serving, stop: Stop) -> FastAP
             rendering.prepare()
             parts.push_async_callback(watch.stop)
             await parts.enter_async_context(background)
-            await parts.enter_async_context(mcp_door.mcp.run())
+            await parts.enter_async_context(mcp_door.run())
             if serving.work:
                 await parts.enter_async_context(shift)
             yield

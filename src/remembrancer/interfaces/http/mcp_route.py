@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import Final
 
 from starlette.requests import Request
@@ -19,18 +21,31 @@ _SCOPE: Final = ("project", "crew", "agent", "session")
 
 
 class McpDoor:
-    """Lets in who may, and has the MCP app answer. The app around it enters `mcp.run()` in its lifespan."""
+    """Lets in who may, and has the MCP app answer, while `run` is entered: in the lifespan of the app around it."""
 
     def __init__(self) -> None:
-        # Host and Origin are looked at when it is found out who asks.
-        self.mcp: McpApp = mcp_app(_memory_of, hosts=None)
         self.route = Route(PATH, self, include_in_schema=False)
+        self._mcp: McpApp | None = None
+
+    @asynccontextmanager
+    async def run(self) -> AsyncGenerator[None, None]:
+        # Made here and not before: its schemas take a quarter of a second, which an app that is only looked at has not.
+        # Host and Origin are looked at when it is found out who asks.
+        mcp = mcp_app(_memory_of, hosts=None)
+        async with mcp.run():
+            self._mcp = mcp
+            try:
+                yield
+            finally:
+                self._mcp = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["route"] = self.route  # as the framework's own have it: it is what requests are counted by
         request = Request(scope)
         await _memory_of(request, Right.READ)  # what is refused to everybody is a problem of HTTP, not one of MCP
-        await self.mcp(scope, receive, send)
+        if self._mcp is None:
+            raise RuntimeError("MCP is answered while the app's lifespan lasts")
+        await self._mcp(scope, receive, send)
 
 
 async def _memory_of(request: Request, needed: Right) -> AsyncRemembrancer:

@@ -15,9 +15,11 @@ from remembrancer.interfaces.dashboard.pages.login import local_path
 OURS: Final = {"origin": HOST}
 
 
-def with_a_key(steps: Callable[[Served, str], Awaitable[httpx.Response]], **key: timedelta) -> httpx.Response:
+def with_a_key(
+    steps: Callable[[Served, str], Awaitable[httpx.Response]], *, expires_in: timedelta | None = None
+) -> httpx.Response:
     async def whole(served: Served) -> httpx.Response:
-        token = (await served.memory.create_key("one", "read", **key)).token
+        token = (await served.memory.create_key("one", "read", expires_in)).token
         return await steps(served, token)
 
     return asked(whole)
@@ -77,9 +79,8 @@ def test_a_wrong_key_sets_no_cookie(token: str) -> None:
 
 def test_who_tries_too_many_wrong_keys_has_to_wait() -> None:
     async def steps(served: Served, _: str) -> httpx.Response:
-        for _ in range(30):
-            answer = await logging_in(served, "wrong")
-        return answer
+        answers = [await logging_in(served, "wrong") for _ in range(30)]
+        return answers[-1]
 
     answer = with_a_key(steps)
     assert (answer.status_code, int(answer.headers["retry-after"]) >= 1) == (429, True)

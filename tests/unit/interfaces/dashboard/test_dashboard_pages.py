@@ -68,9 +68,10 @@ def test_errors_of_other_routes_stay_problems() -> None:
         ("/search?q=a&why=unheard", "why"),
         ("/timeline?span=aeon", "span"),
         ("/timeline?until=0001-01-01", "until"),
+        ("/timeline?until=9999-12-31", "until"),
         ("/graph?memory=unheard", "memory"),
         ("/journal?after=unheard", "after"),
-        ("/compare?q=a&presets=unheard", "presets"),
+        ("/compare?q=a&presets=unheard", "preset"),
         ("/jobs?role=unheard", "role"),
         ("/memories/unheard", "memory_id"),
     ],
@@ -117,6 +118,20 @@ def test_a_page_shows_what_its_scope_sees() -> None:
         return "a secret" in pages[0].text, "a secret" in pages[1].text
 
     assert asked(steps) == (True, False)
+
+
+@pytest.mark.parametrize("path", ["/timeline?kind=all", "/graph?", "/compare?q=said", "/search?q=said", "/?"])
+def test_links_to_memories_keep_to_the_chosen_part_of_the_workspace(path: str) -> None:
+    async def steps(served: Served) -> list[str]:
+        mine = served.memory.scoped(agent="ana")
+        one, other = await mine.remember("said one"), await mine.remember("said another")
+        await mine.link(one.id, other.id, "similar")
+        said = (await served.http.get(f"{path}&agent=ana")).text
+        return re.findall(r'href="(/memories/[^"]*)"', said)
+
+    links = asked(steps)
+    assert links != []
+    assert [link for link in links if not link.endswith("?agent=ana")] == []
 
 
 @pytest.mark.parametrize(("right", "status"), [("read", 403), ("admin", 200)])

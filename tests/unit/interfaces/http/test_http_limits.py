@@ -33,7 +33,7 @@ async def never(request: Request) -> None:
 async def drip() -> StreamingResponse:
     async def drops() -> AsyncIterator[str]:
         yield "data: 1\n\n"
-        await asyncio.sleep(0.7)  # longer than the limit that it is tried with
+        await asyncio.sleep(1.3)  # longer than the limit that it is tried with
         yield "data: 2\n\n"
 
     return StreamingResponse(drops(), media_type="text/event-stream")
@@ -115,4 +115,4 @@ def test_a_stream_of_events_may_go_on() -> None:
     async def steps(served: Served) -> str:
         return (await served.http.get("/v1/drip")).text
 
-    assert asked(steps, router=router, serving=Serving(rate_limit=0, request_timeout=0.5)) == "data: 1\n\ndata: 2\n\n"
+    assert asked(steps, router=router, serving=Serving(rate_limit=0, request_timeout=1)) == "data: 1\n\ndata: 2\n\n"

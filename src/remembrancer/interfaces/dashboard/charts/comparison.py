@@ -27,10 +27,11 @@ DASHES: Final = ("", "7 4", "2 4")
 """Of lines: memories that share a colour differ by these."""
 
 
-def comparison_chart(comparison: ComparisonOut) -> Markup:
+def comparison_chart(comparison: ComparisonOut, *, query: str = "") -> Markup:
     """A column for each preset with its ranking from above; a line follows a memory from one to the next.
 
     A memory that only one preset returns has a second ring. Each has a number, by which the list below names it.
+    `query`: what the links end with, such as "?agent=coder".
     """
     if not comparison.answers:
         return empty("comparison", "No preset was asked", "")
@@ -41,7 +42,7 @@ def comparison_chart(comparison: ComparisonOut) -> Markup:
         _drawn(comparison, 0.0, NARROW_COLUMN, Room.NARROW),
     ]
     told = f"\u201c{fitted(comparison.query, 500.0)}\u201d. {_alike(comparison)}".rstrip()
-    below = _memories(comparison) + _degraded(comparison)
+    below = _memories(comparison, query) + _degraded(comparison)
     return figure("comparison", title=_finding(comparison), told=told, pictures=pictures, below=below)
 
 
@@ -122,12 +123,12 @@ def _beside(one: ComparedOut, xs: Sequence[float]) -> Markup:
     return marks
 
 
-def _memories(comparison: ComparisonOut) -> Markup:
+def _memories(comparison: ComparisonOut, query: str) -> Markup:
     """Each by its number: its title as a link, who alone returns it, and why the presets differ."""
     items = joined(
         element(
             "li",
-            element("a", _titled(one, 560.0), href=f"/memories/{one.memory.id}"),
+            element("a", _titled(one, 560.0), href=f"/memories/{one.memory.id}{query}"),
             element("span", f"only {only}", class_="chart-only") if (only := _only(one)) else None,
             element("span", one.why, class_="chart-told") if one.why else None,
         )

@@ -60,20 +60,23 @@ class GraphNode:
 
 @dataclass(frozen=True, slots=True)
 class _Graph:
-    """`pairs`: the indexes among `nodes` that each edge joins."""
+    """`pairs`: the indexes among `nodes` that each edge joins. `query`: what links end with."""
 
     nodes: Sequence[GraphNode]
     edges: Sequence[RelationOut]
     pairs: Sequence[tuple[int, int]]
     arrangement: Arrangement
     focus: UUID | None
+    query: str
 
 
-def relation_graph(nodes: Sequence[GraphNode], edges: Sequence[RelationOut], *, focus: UUID | None = None) -> Markup:
+def relation_graph(
+    nodes: Sequence[GraphNode], edges: Sequence[RelationOut], *, focus: UUID | None = None, query: str = ""
+) -> Markup:
     """Memories as links to their pages, joined by their relations; `focus` stands out.
 
     Of more than MOST memories those that have the most relations are drawn, and `focus`. Relations to what is not among
-    `nodes` are left out.
+    `nodes` are left out. `query`: what the links end with, such as "?agent=coder".
     """
     shown = _chosen(nodes, edges, focus)
     if not shown:
@@ -83,7 +86,7 @@ def relation_graph(nodes: Sequence[GraphNode], edges: Sequence[RelationOut], *, 
     title = f"{_memories(len(shown))}, {counted(len(inner), 'relation')}"
     told = _told(shown, inner, len({node.id for node in nodes}), len(edges) - len(inner))
     pairs = [(index[edge.source], index[edge.target]) for edge in inner]
-    graph = _Graph(shown, inner, pairs, arranged(len(shown), pairs), focus)
+    graph = _Graph(shown, inner, pairs, arranged(len(shown), pairs), focus, query)
     pictures = [_drawn(graph, WIDE, Room.WIDE), _drawn(graph, NARROW, Room.NARROW)]
     return figure("graph", title=title, told=told, pictures=pictures, below=_legend(inner), linked=True)
 
@@ -123,7 +126,7 @@ def _drawn(graph: _Graph, plane: Plane, room: Room) -> Picture:
     order = sorted(range(len(nodes)), key=lambda each: (nodes[each].id != focus, -ends[each], each))
     labels = _labels(nodes, points, sizes, order, plane)
     marks += joined(
-        _node(node, points[place], sizes[place], labels.get(place), focused=node.id == focus)
+        _node(node, f"{node.id}{graph.query}", points[place], sizes[place], labels.get(place), focused=node.id == focus)
         for place, node in enumerate(nodes)
     )
     return Picture(marks=marks, height=height, width=plane.width, room=room)
@@ -188,11 +191,11 @@ def _before(kind: RelationKind) -> float:
     return 3.0 if kind is RelationKind.CONTRADICTS else _HEAD * 0.7
 
 
-def _node(node: GraphNode, at: Point, size: float, label: Markup | None, *, focused: bool) -> Markup:
+def _node(node: GraphNode, page: str, at: Point, size: float, label: Markup | None, *, focused: bool) -> Markup:
     circle = element("circle", cx=at[0], cy=at[1], r=size, class_="chart-node chart-focus" if focused else "chart-node")
     # A finger needs more than the eye.
     reach = element("circle", cx=at[0], cy=at[1], r=14.0, class_="chart-reach")
-    return element("a", element("title", node.title), reach, circle, label, href=f"/memories/{node.id}")
+    return element("a", element("title", node.title), reach, circle, label, href=f"/memories/{page}")
 
 
 def _labels(

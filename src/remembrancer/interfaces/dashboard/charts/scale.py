@@ -11,7 +11,7 @@ from typing import Final
 
 from remembrancer.errors import InvalidInput
 
-_ROUND: Final = (1.0, 2.0, 2.5, 5.0, 10.0)
+_ROUND: Final = (1.0, 2.0, 2.5, 5.0)
 _EVEN: Final = (
     *(timedelta(minutes=count) for count in (1, 2, 5, 10, 15, 30)),
     *(timedelta(hours=count) for count in (1, 2, 3, 6, 12)),
@@ -72,18 +72,21 @@ def round_numbers(low: float, high: float, most: int) -> tuple[float, ...]:
         first, last = math.ceil(low / step), math.floor(high / step)
         if last - first < most:
             return tuple(count * step + 0.0 for count in range(first, last + 1))
-    raise AssertionError("the steps do not end")
+    # So huge that no step is a number any more.
+    return (0.0,) if low <= 0 <= high else (low,)
 
 
 def round_above(value: float) -> float:
     """The least of 1, 2, 2.5, 5, 10 and their tenfolds or tenths that is no less; 1 for what is not above 0.
+
+    A number so huge that there is none above it stands for itself.
 
     >>> round_above(37.0), round_above(0.2), round_above(0.0)
     (50.0, 0.2, 1.0)
     """
     if not value > 0 or not math.isfinite(value):
         return 1.0
-    return next(step for step in _steps(value) if step >= value)
+    return next((step for step in _steps(value) if step >= value), value)
 
 
 def number_text(value: float) -> str:
@@ -136,11 +139,10 @@ def _steps(least: float) -> Iterator[float]:
     """Round numbers, growing, from about `least` on."""
     power = math.floor(math.log10(least)) - 1
     while power <= 308:
-        for step in _ROUND[:-1]:
-            if (found := float(f"{step}e{power}")) > 0:
+        for step in _ROUND:
+            if 0 < (found := float(f"{step}e{power}")) < math.inf:
                 yield found
         power += 1
-    yield math.inf
 
 
 def _ladders(since: datetime, until: datetime, most: int) -> Iterator[Iterator[Moment]]:

@@ -73,10 +73,10 @@ class _Placed:
     title: str
 
 
-def timeline_chart(episodes: Sequence[TimelineItem], *, since: datetime, until: datetime) -> Markup:
+def timeline_chart(episodes: Sequence[TimelineItem], *, since: datetime, until: datetime, query: str = "") -> Markup:
     """Bars from when each episode began to when it ended, linked to its page; what is outside the time is left out.
 
-    No two bars of a lane touch. Raises InvalidInput where `until` is not after `since`.
+    No two bars of a lane touch. `query`: what the links end with, such as "?agent=coder". Raises InvalidInput where `until` is not after `since`.
     """
     if not since < until:
         raise InvalidInput("until", until, f"after {since.isoformat()}")
@@ -89,7 +89,7 @@ def timeline_chart(episodes: Sequence[TimelineItem], *, since: datetime, until: 
     drawn = sorted(inside, key=lambda each: (each.start, each.end, each.id), reverse=True)[:MOST]
     placed = _laid_out(drawn[::-1], since, until)
     down = TOP + (max(each.lane for each in placed) + 1) * LANE
-    marks = time_axis(since, until, top=TOP, down=down) + joined(_episode(each) for each in placed)
+    marks = time_axis(since, until, top=TOP, down=down) + joined(_episode(each, query) for each in placed)
     title = f"{counted(len(inside), 'episode')}{_strongest(drawn)}"
     told = f"{span}. The stronger, the fuller its mark." + (
         f" Drawn are the latest {MOST}." if len(inside) > MOST else ""
@@ -144,7 +144,7 @@ def _title(item: TimelineItem, room: float) -> str:
     return fitted(item.title, min(_TITLE, room), FONT) if room > _LEGIBLE else ""
 
 
-def _episode(placed: _Placed) -> Markup:
+def _episode(placed: _Placed, query: str) -> Markup:
     item, top = placed.item, TOP + placed.lane * LANE + (LANE - BAR) / 2
     short = placed.end - placed.begin < _SHORT
     # A mark is of pixels, whatever the width is; a bar is a share of it.
@@ -156,7 +156,7 @@ def _episode(placed: _Placed) -> Markup:
         beside = element("text", placed.title, x=_MARK / 2 + 5.0 if short else 6.0, y=13.5, font_size=FONT)
         at = percent(placed.end)
         name = element("svg", beside, x=at, y=top, overflow="visible", class_="chart-wide chart-label")
-    return element("a", element("title", _told(item)), bar, name, href=f"/memories/{item.id}")
+    return element("a", element("title", _told(item)), bar, name, href=f"/memories/{item.id}{query}")
 
 
 def _mark(strength: float | None, width: str | float, x: str | float) -> Markup:

@@ -39,6 +39,6 @@ async def compare(visit: Reading) -> HTMLResponse:
         presets=PresetsOut.of(visit.memory.preset).presets,
         chosen=chosen,
         comparison=comparison,
-        chart=None if comparison is None else comparison_chart(comparison),
+        chart=None if comparison is None else comparison_chart(comparison, query=visit.query),
         table=None if comparison is None else comparison_table(comparison),
     )

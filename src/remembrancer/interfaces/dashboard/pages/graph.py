@@ -34,7 +34,7 @@ async def graph(visit: Reading) -> HTMLResponse:
         "graph.html",
         title="Graph",
         here="graph",
-        picture=relation_graph(nodes, relations, focus=around),
+        picture=relation_graph(nodes, relations, focus=around, query=visit.query),
         around=next((one.memory for one in memories if one.memory.id == around), None),
         memories={one.memory.id: one.memory for one in memories},
         relations=relations,

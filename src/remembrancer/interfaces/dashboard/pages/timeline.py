@@ -10,6 +10,7 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from remembrancer.domain.memory import Memory
+from remembrancer.errors import InvalidInput
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.dashboard.asked import Asked
 from remembrancer.interfaces.dashboard.charts.timeline import TimelineItem, timeline_chart
@@ -28,6 +29,9 @@ SPANS: Final = {
     "quarter": timedelta(days=91),
     "year": timedelta(days=365),
 }
+EARLIEST: Final = datetime(1000, 1, 1, tzinfo=UTC)
+LATEST: Final = datetime(9000, 1, 1, tzinfo=UTC)
+"""Beyond these there are no days to go on to."""
 KINDS: Final[dict[str, list[str] | None]] = {"episodes": [EPISODE], "all": None}
 SHOWN: Final = 120
 """Of a span with more, the first so many are shown."""
@@ -39,6 +43,8 @@ async def timeline(visit: Reading) -> HTMLResponse:
     memory, asked = visit.memory, Asked(visit.request.query_params)
     span, length = asked.choice("span", SPANS, "month")
     until = asked.moment("until", to_end_of_day=True) or await _end(memory)
+    if not EARLIEST <= until <= LATEST:
+        raise InvalidInput("until", until.isoformat(), f"a day from {EARLIEST:%Y} to {LATEST:%Y}")
     since = until - length
     chosen = asked.text("kind")
     kind, kinds = asked.choice("kind", KINDS, "episodes")
@@ -53,7 +59,7 @@ async def timeline(visit: Reading) -> HTMLResponse:
         "timeline.html",
         title="Timeline",
         here="timeline",
-        chart=timeline_chart(items, since=since, until=until),
+        chart=timeline_chart(items, since=since, until=until, query=visit.query),
         days=[
             (day, list(of_day))
             for day, of_day in groupby(outlooks, lambda one: one.memory.occurred_to.astimezone(UTC).date())

@@ -1,0 +1,144 @@
+"""Questions over HTTP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from requests_made import Answer, Client, with_client
+
+KEPT: list[dict[str, Any]] = [
+    {"text": "Checkout needs 2 GiB", "kind": "fact", "tags": ["checkout"], "source": "runbook", "metadata": {"n": 1}},
+    {"text": "Checkout is slow", "tier": "working", "occurred_at": "2026-03-01T00:00:00Z", "visibility": "crew"},
+]
+
+
+async def kept(http: Client) -> list[str]:
+    return [(await http.done("POST", "/v1/memories", one, params={"crew": "c"}))["id"] for one in KEPT]
+
+
+def test_what_answers_comes_with_the_parts_of_its_score() -> None:
+    async def steps(http: Client) -> Any:
+        await kept(http)
+        return await http.done("POST", "/v1/recall", {"query": "how much does checkout need?", "explain": True})
+
+    told = with_client(steps)
+    assert told["hits"][0]["memory"]["text"] == "Checkout needs 2 GiB"
+    assert told["hits"][0]["explanation"]["matched"]
+    assert told["degraded"].keys() == {"dense"}
+    assert told["rendered"] is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "texts"),
+    [
+        ({}, [0, 1]),
+        ({"limit": 1}, [0]),
+        ({"kinds": ["fact"]}, [0]),
+        ({"tiers": ["working"]}, [1]),
+        ({"tags": ["checkout"]}, [0]),
+        ({"source": "runbook"}, [0]),
+        ({"session": "monday"}, []),
+        ({"metadata": {"n": 1}}, [0]),
+        ({"metadata": {"n": True}}, []),
+        ({"visibilities": ["crew"]}, [1]),
+        ({"since": "2026-03-02T00:00:00Z"}, [0]),
+        ({"until": "2026-03-02T00:00:00Z"}, [1]),
+        ({"as_of": "2026-03-01T00:00:00Z"}, []),
+        ({"min_score": 1}, []),
+    ],
+    ids=str,
+)
+def test_each_way_to_ask_keeps_what_it_should(asked: dict[str, Any], texts: list[int]) -> None:
+    async def steps(http: Client) -> set[str]:
+        await kept(http)
+        told = await http.done("POST", "/v1/recall", {"query": "checkout needs", **asked}, params={"crew": "c"})
+        return {hit["memory"]["text"] for hit in told["hits"]}
+
+    assert with_client(steps) == {KEPT[place]["text"] for place in texts}
+
+
+def test_a_block_is_rendered_within_its_length() -> None:
+    async def steps(http: Client) -> Any:
+        await kept(http)
+        sent = {"query": "checkout", "render": True, "max_chars": 300, "detail": "none"}
+        return await http.done("POST", "/v1/recall", sent, params={"crew": "c"})
+
+    told = with_client(steps)
+    assert "UNTRUSTED" in told["rendered"]
+    assert len(told["rendered"]) <= 300
+    assert told["rendered_standing"] == ""
+
+
+def test_a_question_is_measured() -> None:
+    async def steps(http: Client) -> str:
+        await http.done("POST", "/v1/recall", {"query": "checkout"})
+        return (await http.served.http.get("/metrics")).text
+
+    assert 'stage="' in with_client(steps)
+
+
+@pytest.mark.parametrize(
+    ("asked", "argument"),
+    [
+        ({}, "query"),
+        ({"query": ""}, "query"),
+        ({"query": "x", "limit": 0}, "limit"),
+        ({"query": "x", "limit": True}, "limit"),
+        ({"query": "x", "limit": 1.5}, "limit"),
+        ({"query": "x", "since": "2026-03-01"}, "since"),
+        ({"query": "x", "since": 1772355600}, "since"),
+        ({"query": "x", "ranking": "none such"}, "ranking"),
+        ({"query": "x", "metadata": {"n": [1]}}, "metadata.n"),
+        ({"query": "x", "walk_depth": 2}, "walk_depth"),
+        ({"query": "x", "render": "yes"}, "render"),
+        ({"query": "x", "limits": 3}, "limits"),
+    ],
+    ids=str,
+)
+def test_a_question_that_is_not_allowed_is_refused_by_name(asked: dict[str, Any], argument: str) -> None:
+    async def steps(http: Client) -> Answer:
+        return await http("POST", "/v1/recall", asked)
+
+    answer = with_client(steps)
+    assert answer.status == 400
+    assert answer.body["argument"].startswith(argument)
+
+
+def test_what_was_shown_is_counted() -> None:
+    async def steps(http: Client) -> tuple[Answer, int]:
+        ids = await kept(http)
+        sent = {"memories": ids, "exposure": "shown", "query": "checkout"}
+        answer = await http("POST", "/v1/exposures", sent, params={"crew": "c"})
+        return answer, (await http.memory.get(ids[0])).strength.usage.shown
+
+    answer, shown = with_client(steps)
+    assert (answer.status, answer.body, shown) == (204, None, 1)
+
+
+def test_nothing_is_counted_where_one_is_not_there() -> None:
+    async def steps(http: Client) -> tuple[int, int]:
+        ids = await kept(http)
+        nobody = "01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f"
+        answer = await http("POST", "/v1/exposures", {"memories": [ids[0], nobody], "exposure": "used"})
+        return answer.status, (await http.memory.get(ids[0])).strength.usage.used
+
+    assert with_client(steps) == (404, 0)
+
+
+def test_presets_are_compared_by_name() -> None:
+    async def steps(http: Client) -> Any:
+        await kept(http)
+        return await http.done("POST", "/v1/compare", {"query": "checkout", "presets": ["crewship", "default"]})
+
+    assert [answer["preset"] for answer in with_client(steps)["answers"]] == ["crewship", "default"]
+
+
+@pytest.mark.parametrize("name", ["/etc/passwd", "pyproject.toml", "none such"])
+def test_no_client_has_the_server_read_a_file(name: str) -> None:
+    async def steps(http: Client) -> Answer:
+        return await http("POST", "/v1/compare", {"query": "checkout", "presets": [name]})
+
+    answer = with_client(steps)
+    assert (answer.status, answer.body["argument"]) == (400, "presets")
+    assert answer.body["allowed"].startswith("one of default, ")
