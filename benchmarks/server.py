@@ -3,7 +3,8 @@
 `remembrancer serve` runs in a process of its own over a copy of a prepared file (benchmarks/corpus.py), anew for each
 line of the tables; this process is its clients, who show a key. Loads: `recall` asks for 10 hits; `observe` records
 one event, `observe 100` as many at once; `mixed` is four recalls to one observe. A client sends its next request when
-the last one is answered. Events are embedded by the server as they come, beside its requests. Linux only.
+the last one is answered. Events are embedded by the server as they come, beside its requests. The watched
+loads go on for minutes, over the largest of the files. Linux only.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ from remembrancer.ports.embedder import Embedder
 
 SIZES: Final = (10_000, 100_000)
 CLIENTS: Final = (1, 16, 64)
+WATCHED: Final = (RECALL, MIXED)
+"""Loads that go on for long: one that adds nothing, and one as it may be."""
 SECONDS: Final = 15.0
 MINUTES: Final = 10.0
 FLAT_CLIENTS: Final = 16
@@ -48,8 +51,10 @@ IN_PROCESS: Final = 300
 """Questions that are asked without a server, to compare."""
 SAMPLE_SECONDS: Final = 5.0
 LEAST_SAMPLES: Final = 20
-SETTLING: Final = 0.2
-"""This share of the time, at its beginning, is not counted in the slope."""
+SETTLING: Final = 0.4
+"""This share of the time, at its beginning, SQLite's page caches fill and the allocator finds its size: it is not
+counted. A new server is compared after as long.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +82,8 @@ class Row:
 @dataclass(frozen=True, slots=True)
 class Flatness:
     """Memory of a server that is under load for long, MiB: `first` when it had settled, `last` in the end, and the
-    slope of the line nearest to what was sampled between. `anew`: what a new server takes for the same file.
+    slope of the line nearest to what was sampled between. `anew`: what a new server takes for the file as it was in the
+    end, when it has settled too: what `last` has more than that, the memories that were added do not explain.
     """
 
     memories: int
@@ -192,6 +198,7 @@ async def watch(prepared: Prepared, load: str, minutes: float) -> Flatness:
             samples = [(at, size) for at, size in await sampling if at >= SETTLING * seconds]
         with warm(file) as server:
             await _warm_up(server)
+            await server.load(load, FLAT_CLIENTS, SETTLING * seconds)
             anew = server.process.resident()
     return Flatness(
         memories=prepared.memories,
@@ -268,7 +275,16 @@ def flatness_table(flatness: Sequence[Flatness]) -> Table:
     drawn = Table(title=f"Its memory under load that lasts, {FLAT_CLIENTS} clients, MiB", title_justify="left")
     drawn.add_column("memories", justify="right")
     drawn.add_column("load")
-    for heading in ("minutes", "requests", "errors", "events added", "first", "last", "a minute", "a new server"):
+    for heading in (
+        "minutes",
+        "requests",
+        "errors",
+        "events added",
+        "settled",
+        "in the end",
+        "a minute",
+        "a new server",
+    ):
         drawn.add_column(heading, justify="right")
     for one in flatness:
         drawn.add_row(
@@ -289,6 +305,7 @@ def flatness_table(flatness: Sequence[Flatness]) -> Table:
 async def run(options: argparse.Namespace, folder: Path) -> Told:
     sizes: list[int] = options.sizes
     clients: list[int] = options.clients
+    loads: list[str] = options.loads
     embedder = choose_embedder(Settings(embedder="local")).embedder
     assert embedder is not None
     try:
@@ -297,9 +314,10 @@ async def run(options: argparse.Namespace, folder: Path) -> Told:
     finally:
         await embedder.close()  # its threads must not share the processors with the server
     measured = [
-        await measure(prepared, load, many, options.seconds) for prepared, load, many in product(files, LOADS, clients)
+        await measure(prepared, load, many, options.seconds) for prepared, load, many in product(files, loads, clients)
     ]
-    lasting = [await watch(files[-1], load, options.minutes) for load in (RECALL, MIXED) if options.minutes]
+    watched = [load for load in WATCHED if load in loads and options.minutes]
+    lasting = [await watch(files[-1], load, options.minutes) for load in watched]
     return Told(machine_line(), alone, tuple(row for rows in measured for row in rows), tuple(lasting))
 
 
@@ -316,6 +334,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.server", description=__doc__)
     parser.add_argument("--sizes", type=_at_least_one, nargs="+", default=SIZES, help="memories")
     parser.add_argument("--clients", type=_at_least_one, nargs="+", default=CLIENTS)
+    parser.add_argument("--loads", choices=LOADS, nargs="+", default=LOADS)
     parser.add_argument("--seconds", type=float, default=SECONDS, help="of each load")
     parser.add_argument("--minutes", type=float, default=MINUTES, help="of load while memory is watched; 0: not at all")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="prepared files are kept there, and found again")

@@ -68,7 +68,9 @@ class Answers:
 
     def quantiles(self) -> tuple[float, float, float]:
         """The 50th, 95th and 99th hundredth of the times, in milliseconds."""
-        hundredths = statistics.quantiles(self.times if len(self.times) > 1 else self.times * 2, n=100, method="inclusive")
+        hundredths = statistics.quantiles(
+            self.times if len(self.times) > 1 else self.times * 2, n=100, method="inclusive"
+        )
         return hundredths[49], hundredths[94], hundredths[98]
 
 

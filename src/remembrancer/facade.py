@@ -755,8 +755,9 @@ class AsyncRemembrancer:
         """Entries of the journal, remembered or not, newest first unless asked. `limit` 1 to 10,000.
 
         What to choose them by: `project`, `crew`, `agent`, `session`, `actor`; `crews`, `agents`, `types`,
-        `severities`, `priorities`, `roles` (any of them), `without_types`; `query`: each of its words stands in the text or the payload; `since`,
-        `until`; `archived`: also those that have been moved into the archive, cut as they are there.
+        `severities`, `priorities`, `roles` (any of them), `without_types`; `query`: each of its words stands in the
+        text or the payload; `since`, `until`; `archived`: also those that have been moved into the archive, cut as
+        they are there.
         """
         validation.whole("limit", limit, 1, MAX_LISTED)
         where = journal.filter_of(chosen)
@@ -892,8 +893,8 @@ class AsyncRemembrancer:
     ) -> Consolidation:
         """Make little of much, now: facts from episodes, rules from what happened `since`, one memory of many alike.
 
-        Each as far as the preset has it, at most `limit` (1 to 10,000) of a kind. What it replaces stays reachable. With
-        a `crew`, only rules, from what happened in it.
+        Each as far as the preset has it, at most `limit` (1 to 10,000) of a kind. What it replaces stays reachable.
+        With a `crew`, only rules, from what happened in it.
         """
         validation.whole("limit", limit, 1, MAX_LISTED)
         start = validation.optional_moment("since", since)

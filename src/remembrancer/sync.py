@@ -286,9 +286,7 @@ class Remembrancer:
         By the role `system`. With a `key` that is known, the event as it was recorded; Conflict when it says something
         else.
         """
-        return self._run(
-            self._inner.log_event(type, text, severity=severity, payload=payload, refs=refs, key=key)
-        )
+        return self._run(self._inner.log_event(type, text, severity=severity, payload=payload, refs=refs, key=key))
 
     def remember(
         self,
@@ -626,8 +624,9 @@ class Remembrancer:
         """Entries of the journal, remembered or not, newest first unless asked. `limit` 1 to 10,000.
 
         What to choose them by: `project`, `crew`, `agent`, `session`, `actor`; `crews`, `agents`, `types`,
-        `severities`, `priorities`, `roles` (any of them), `without_types`; `query`: each of its words stands in the text or the payload; `since`,
-        `until`; `archived`: also those that have been moved into the archive, cut as they are there.
+        `severities`, `priorities`, `roles` (any of them), `without_types`; `query`: each of its words stands in the
+        text or the payload; `since`, `until`; `archived`: also those that have been moved into the archive, cut as
+        they are there.
         """
         return self._run(self._inner.events(limit=limit, oldest_first=oldest_first, **chosen))
 
@@ -726,8 +725,8 @@ class Remembrancer:
     def consolidate(self, since: datetime | None = None, limit: int = 50, *, crew: str | None = None) -> Consolidation:
         """Make little of much, now: facts from episodes, rules from what happened `since`, one memory of many alike.
 
-        Each as far as the preset has it, at most `limit` (1 to 10,000) of a kind. What it replaces stays reachable. With
-        a `crew`, only rules, from what happened in it.
+        Each as far as the preset has it, at most `limit` (1 to 10,000) of a kind. What it replaces stays reachable.
+        With a `crew`, only rules, from what happened in it.
         """
         return self._run(self._inner.consolidate(since, limit, crew=crew))
 

@@ -13,22 +13,22 @@ import schemathesis
 from fuzzed import HOST, PreparedApp
 from hypothesis import HealthCheck, settings
 from schemathesis import GenerationMode
-from schemathesis.checks import not_a_server_error
-from schemathesis.generation.hypothesis.builder import HypothesisTestConfig, HypothesisTestMode, create_test
+from schemathesis import checks as any_api
+from schemathesis.generation.hypothesis import builder
 from schemathesis.python.asgi import shutdown_lifespans
-from schemathesis.specs.openapi.checks import (
-    content_type_conformance,
-    response_headers_conformance,
-    response_schema_conformance,
-    status_code_conformance,
-)
+from schemathesis.specs.openapi import checks as openapi
 
-CHECKS: Final = [
-    not_a_server_error,
-    status_code_conformance,
-    content_type_conformance,
-    response_schema_conformance,
-    response_headers_conformance,
+# Its types are left open, so what is taken from it is Any here.
+ANY_API: Final[Any] = any_api
+OPENAPI: Final[Any] = openapi
+BUILDER: Final[Any] = builder
+MODES: Final[Any] = BUILDER.HypothesisTestMode
+CHECKS: Final[list[Any]] = [
+    ANY_API.not_a_server_error,
+    OPENAPI.status_code_conformance,
+    OPENAPI.content_type_conformance,
+    OPENAPI.response_schema_conformance,
+    OPENAPI.response_headers_conformance,
 ]
 THOROUGH: Final = os.environ.get("REMEMBRANCER_FUZZ_EXAMPLES")
 """How many requests are made up for each operation; `make fuzz-http` asks for many. Then also all that its document
@@ -38,15 +38,15 @@ APP: Final = PreparedApp()
 DOCUMENT: Final[Any] = schemathesis.openapi.from_asgi("/openapi.json", APP)
 DOCUMENT.config.generation.update(modes=list(GenerationMode))
 OPERATIONS: Final[dict[str, Any]] = {found.ok().label: found.ok() for found in DOCUMENT.get_all_operations()}
-CONFIG: Final = HypothesisTestConfig(
+CONFIG: Final[Any] = BUILDER.HypothesisTestConfig(
     project=DOCUMENT.config,
-    modes=list(HypothesisTestMode) if THOROUGH else [HypothesisTestMode.EXAMPLES, HypothesisTestMode.FUZZING],
+    modes=[MODES.EXAMPLES, *([MODES.COVERAGE] if THOROUGH else []), MODES.FUZZING],
     explicit_settings=settings(
         max_examples=int(THOROUGH or 12),
         derandomize=True,
         database=None,
         deadline=None,
-        suppress_health_check=[*HealthCheck],
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
     ),
 )
 PROBES: Final = frozenset({"/healthz", "/readyz"})
@@ -68,13 +68,13 @@ def told_and_closed(pytestconfig: pytest.Config) -> Iterator[None]:
 
 @pytest.mark.parametrize("label", OPERATIONS)
 def test_an_operation_answers_as_its_document_says(label: str) -> None:
-    run: Callable[[], None] = create_test(operation=OPERATIONS[label], test_func=_answers, config=CONFIG)
+    run: Callable[[], None] = BUILDER.create_test(operation=OPERATIONS[label], test_func=_answers, config=CONFIG)
     run()
 
 
 def _answers(case: Any) -> None:
     _aim(case)
-    checks = [check for check in CHECKS if case.path not in PROBES or check is not not_a_server_error]
+    checks = [check for check in CHECKS if case.path not in PROBES or check is not ANY_API.not_a_server_error]
     case.call_and_validate(base_url=HOST, headers={"Authorization": f"Bearer {APP.token}"}, checks=checks)
 
 
@@ -87,10 +87,8 @@ def _aim(case: Any) -> None:
         query["role"] = "LEAD"
     if "Idempotency-Key" in (case.headers or {}) and str(case.headers["Idempotency-Key"]).isascii():
         case.headers["Idempotency-Key"] = f"{str(case.headers['Idempotency-Key'])[:150]}-{next(NUMBERS)}"
-    body = cast("dict[str, Any]", case.body) if isinstance(case.body, dict) else {}
-    parts: list[dict[str, Any]] = [case.path_parameters or {}, body]
-    for part in parts:
-        for name, value in part.items():
+    for part in filter(lambda part: isinstance(part, dict), (case.path_parameters, case.body)):
+        for name, value in cast("dict[str, Any]", part).items():
             if name in NAMED and _is_even(value):
                 part[name] = getattr(APP, NAMED[name])
 

@@ -29,8 +29,9 @@ class Chosen(TypedDict, total=False):
     """Which entries of the journal count; what is not given counts not, and what is None neither.
 
     `project`, `crew`, `agent`, `session`, `actor`: exactly that one. `crews`, `agents`, `types`, `severities`,
-    `priorities`, `roles`: any of them; none of `without_types`. `query`: every word of it stands in the text or the payload. What happened in
-    [`since`, `until`). `archived`: also what has been moved into the archive, cut as it is there.
+    `priorities`, `roles`: any of them; none of `without_types`. `query`: every word of it stands in the text or the
+    payload. What happened in [`since`, `until`). `archived`: also what has been moved into the archive, cut as it is
+    there.
     """
 
     project: str | None

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import importlib
 import json
 import os
@@ -61,9 +62,9 @@ def _need_packages() -> None:
 async def _serve(call: Invocation, settings: Settings, *, work: bool) -> None:
     from remembrancer import AsyncRemembrancer
     from remembrancer.interfaces.http import server
-    from remembrancer.interfaces.loopback import is_loopback
     from remembrancer.interfaces.http.app import Serving, build_app
     from remembrancer.interfaces.http.logs import write_to
+    from remembrancer.interfaces.loopback import is_loopback
     from remembrancer.jobs.stop import Stop
 
     with write_to(sys.stderr, readable=call.err.is_terminal):
@@ -82,6 +83,10 @@ async def _serve(call: Invocation, settings: Settings, *, work: bool) -> None:
             with server.listening(settings.host, settings.port) as listener:
                 address = server.address_of(settings.host, listener)
                 app = build_app(memory, serving, stop)
+                # What is there now stays to the end. Otherwise the collector of garbage looks through all of it again
+                # and again, each time for some 100 ms in which nobody is answered.
+                gc.collect()
+                gc.freeze()
                 await server.serve(app, listener, stop, lambda: _say(call, memory, address, keyed=keyed))
 
 

@@ -9,9 +9,11 @@ import httpx
 import pytest
 from served import Served, asked
 
+from remembrancer.domain.relation import RelationKind
 from remembrancer.errors import StoreUnavailable
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.dashboard.asset_files import asset_address, assets
+from remembrancer.interfaces.dashboard.pages.memory import TIED_BY, TIES
 from remembrancer.interfaces.dashboard.rendering import PLACES, environment
 
 HTML = {"accept": "text/html"}
@@ -71,7 +73,8 @@ def test_errors_of_other_routes_stay_problems() -> None:
         ("/timeline?until=9999-12-31", "until"),
         ("/graph?memory=unheard", "memory"),
         ("/journal?after=unheard", "after"),
-        ("/compare?q=a&presets=unheard", "preset"),
+        ("/compare?q=a&presets=unheard", "presets"),
+        ("/compare?q=a&presets=.%2Fmine.toml", "presets: &#39;./mine.toml&#39;"),  # no file of this machine's
         ("/jobs?role=unheard", "role"),
         ("/memories/unheard", "memory_id"),
     ],
@@ -192,3 +195,7 @@ def test_no_template_lets_through_what_the_policy_forbids(forbidden: str) -> Non
     allowed = "http://www.w3.org"
     found = [name for name, text in templates().items() if re.search(forbidden, text.replace(allowed, ""))]
     assert found == []
+
+
+def test_every_kind_of_relation_has_words_for_both_ends() -> None:
+    assert (set(TIES), set(TIED_BY)) == (set(RelationKind), set(RelationKind))

@@ -76,7 +76,8 @@ class _Placed:
 def timeline_chart(episodes: Sequence[TimelineItem], *, since: datetime, until: datetime, query: str = "") -> Markup:
     """Bars from when each episode began to when it ended, linked to its page; what is outside the time is left out.
 
-    No two bars of a lane touch. `query`: what the links end with, such as "?agent=coder". Raises InvalidInput where `until` is not after `since`.
+    No two bars of a lane touch. `query`: what the links end with, such as "?agent=coder". Raises InvalidInput where
+    `until` is not after `since`.
     """
     if not since < until:
         raise InvalidInput("until", until, f"after {since.isoformat()}")

@@ -12,6 +12,7 @@ from remembrancer.interfaces.dashboard.charts.comparison import comparison_chart
 from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.rendering import page
 from remembrancer.interfaces.dashboard.visit import Reading
+from remembrancer.interfaces.http.named_presets import named_presets
 from remembrancer.interfaces.wire import ComparisonOut, PresetsOut
 
 router = APIRouter(route_class=PageRoute)
@@ -27,7 +28,8 @@ async def compare(visit: Reading) -> HTMLResponse:
     chosen = asked.several("presets")
     comparison = None
     if question is not None:
-        comparison = ComparisonOut.of(await visit.memory.compare(question, chosen or None, limit=limit))
+        presets = named_presets(visit.memory.preset, chosen) or None
+        comparison = ComparisonOut.of(await visit.memory.compare(question, presets, limit=limit))
     return page(
         visit,
         "compare.html",

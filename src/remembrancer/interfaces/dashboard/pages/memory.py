@@ -10,6 +10,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from remembrancer.domain import validation
 from remembrancer.domain.memory import Status
+from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.strength import Feedback
 from remembrancer.interfaces.dashboard.asked import Asked
 from remembrancer.interfaces.dashboard.charts.forgetting import forgetting_curve, forgetting_table
@@ -29,6 +30,22 @@ DONE: Final = {
     Feedback.HARMFUL.value: "Noted: it was harmful.",
     "forgotten": "It is forgotten: kept, but not recalled. You can restore it.",
     "restored": "It is restored, and recalled again.",
+}
+
+TIES: Final = {
+    RelationKind.SIMILAR: "similar to",
+    RelationKind.SUPPORTS: "supports",
+    RelationKind.CONTRADICTS: "contradicts",
+    RelationKind.DERIVED_FROM: "derived from",
+    RelationKind.SUPERSEDES: "supersedes",
+}
+"""What a memory is to another, and below what the other is to it."""
+TIED_BY: Final = {
+    RelationKind.SIMILAR: "similar to",
+    RelationKind.SUPPORTS: "supported by",
+    RelationKind.CONTRADICTS: "contradicted by",
+    RelationKind.DERIVED_FROM: "source of",
+    RelationKind.SUPERSEDES: "superseded by",
 }
 
 
@@ -53,6 +70,8 @@ async def memory_page(visit: Reading, memory_id: str) -> HTMLResponse:
         curve=forgetting_curve(curve, dossier.reviews),
         curve_table=forgetting_table(curve, dossier.reviews),
         by_id=by_id,
+        ties=TIES,
+        tied_by=TIED_BY,
         is_retired=told.status is Status.RETIRED,
         done=DONE.get(done or ""),
     )

@@ -45,7 +45,7 @@ _THEIR_WORDS: Final = {
     "actor": "actor_id",
 }
 
-router = foreign_router("crewship")
+router = foreign_router("Crewship")
 
 T = TypeVar("T")
 E = TypeVar("E", bound=StrEnum)

@@ -37,7 +37,7 @@ LONGEST: Final = timedelta(minutes=10)
 """So long a consolidation may run."""
 HYBRID: Final = "hybrid"
 
-router = foreign_router("crewship")
+router = foreign_router("Crewship")
 
 
 def background(request: Request) -> Background:

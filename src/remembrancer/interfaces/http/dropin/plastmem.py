@@ -50,7 +50,7 @@ _RENDERER: Final = Markdown()
 
 _log = logging.getLogger("remembrancer.server")
 
-router = foreign_router("plastmem")
+router = foreign_router("PlastMem")
 
 
 class MarkdownResponse(PlainTextResponse):

@@ -20,10 +20,10 @@ class ForeignBody(BaseModel):
 
 
 def foreign_router(tag: str) -> APIRouter:
-    """A router whose operations are called by its tag and the names of their functions."""
+    """A router whose operations are called by its tag in small letters and the names of their functions."""
 
     def named(route: APIRoute) -> str:
-        return f"{tag}_{route.name}"
+        return f"{tag.lower()}_{route.name}"
 
     return APIRouter(tags=[tag], route_class=Route, generate_unique_id_function=named)
 

@@ -6,13 +6,12 @@ from http import HTTPStatus
 
 from fastapi import Request
 
-from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.http.access import Reading, Writing
 from remembrancer.interfaces.http.bodies import CompareIn, ExposuresIn, RecallIn
+from remembrancer.interfaces.http.named_presets import named_presets
 from remembrancer.interfaces.http.observing import observe_recall
 from remembrancer.interfaces.http.v1 import MISSING, router_of
 from remembrancer.interfaces.wire import ComparisonOut, RecallOut
-from remembrancer.presets.catalogue import PRESETS
 
 router = router_of("recall")
 
@@ -49,11 +48,5 @@ async def expose(memory: Writing, body: ExposuresIn) -> None:
 @router.post("/v1/compare", summary="Ask several presets the same question")
 async def compare(memory: Reading, body: CompareIn) -> ComparisonOut:
     """What each preset returns for a question, over the memories that are here, and why they differ. Reads only."""
-    # By name alone: what is a file's path to a program on this machine must not be one to its clients.
-    in_use = memory.preset
-    there = {**PRESETS, in_use.name: in_use}
-    for name in body.presets or ():
-        if name not in there:
-            raise InvalidInput("presets", name, "one of " + ", ".join(there))
-    chosen = None if body.presets is None else [there[name] for name in body.presets]
+    chosen = None if body.presets is None else named_presets(memory.preset, body.presets)
     return ComparisonOut.of(await memory.compare(body.query, chosen, limit=body.limit, as_of=body.as_of))
