@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from browsed import Browsed
 from browsing import Page
-from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.select import Select
 
 
@@ -15,7 +14,7 @@ def at(page: Page, start: str) -> Page:
 
 def test_a_question_is_answered_with_the_parts_of_each_score(page: Page) -> None:
     page.open("/")
-    page.open("/search").one("#search [name=q]").send_keys("checkout needs 2 GiB in production", Keys.ENTER)
+    page.open("/search").enter("#search [name=q]", "checkout needs 2 GiB in production")
     page.until("document.querySelector('.hit')")
     assert "Checkout needs 2 GiB in production" in [one.text for one in page.all(".hit h2 a")]
     assert len(page.all(".hit .chart-score")) == len(page.all(".hit"))
@@ -32,13 +31,13 @@ def test_a_filter_leaves_out_what_is_of_another_kind(page: Page) -> None:
     page.open("/search?q=checkout").one("details summary")
     page.run("document.querySelector('#search details').open = true")
     page.one("[name=kinds]").send_keys("decision")
-    page.one("#search button").click()
+    page.follow("#search button")
     page.until("location.search.includes('kinds=decision')")
     assert {one.text for one in page.all(".hit .badge:first-child")} == {"decision"}
 
 
 def test_it_is_told_why_a_memory_is_not_among_the_answers(page: Page, memory: Browsed) -> None:
-    page.open("/search?q=checkout+memory").one("[name=why]").send_keys(str(memory.forgotten), Keys.ENTER)
+    page.open("/search?q=checkout+memory").enter("[name=why]", str(memory.forgotten))
     page.until("location.search.includes('why=')")
     assert "left out before the search: retired" in page.text("#results")
 
@@ -60,18 +59,18 @@ def test_a_memory_is_judged_and_the_judgement_counted(page: Page, memory: Browse
 
 
 def test_a_memory_is_forgotten_and_restored(page: Page, memory: Browsed) -> None:
-    page.open(f"/memories/{memory.episode}").one("button.is-danger").click()
+    page.open(f"/memories/{memory.episode}").follow("button.is-danger")
     page.until("document.querySelector('[role=status]')")
     assert "It is forgotten" in page.text("[role=status]")
-    page.one("form[action$='/restore'] button").click()
+    page.follow("form[action$='/restore'] button")
     page.until("location.search.includes('restored')")
     assert page.all(".badge.is-bad") == []
 
 
 def test_loading_a_page_anew_does_nothing_twice(page: Page, memory: Browsed) -> None:
-    page.open(f"/memories/{memory.superseded}").one("form[action*=feedback] button").click()
+    page.open(f"/memories/{memory.superseded}").follow("form[action*=feedback] button")
     page.until("document.querySelector('[role=status]')")
-    page.browser.refresh()
+    page.open(page.path())
     assert "helpful 1, not helpful 0" in page.text("main")
 
 
@@ -87,7 +86,7 @@ def test_a_memory_that_was_told_anew_shows_what_it_said_before(page: Page, memor
 
 
 def test_a_superseded_memory_leads_to_its_successor(page: Page, memory: Browsed) -> None:
-    page.open(f"/memories/{memory.superseded}").one(".note a").click()
+    page.open(f"/memories/{memory.superseded}").follow(".note a")
     page.until("document.querySelector('h1').textContent.includes('30 days')")
 
 
@@ -100,21 +99,21 @@ def test_a_bar_of_the_timeline_leads_to_its_memory(page: Page) -> None:
 
 
 def test_the_timeline_goes_back_and_forth(page: Page) -> None:
-    page.open("/timeline?span=week").one("[rel=prev]").click()
+    page.open("/timeline?span=week").follow("[rel=prev]")
     page.until("location.search.includes('until=')")
-    page.one("[rel=next]").click()
+    page.follow("[rel=next]")
     page.until("!document.querySelector('[rel=next]')")
     assert page.all(".lines a") != []
 
 
 def test_the_graph_is_drawn_around_a_memory(page: Page, memory: Browsed) -> None:
-    page.open(f"/memories/{memory.hostile}").one("a[href*='/graph?memory=']").click()
+    page.open(f"/memories/{memory.hostile}").follow("a[href*='/graph?memory=']")
     at(page, "/graph")
     assert "Checkout needs 2 GiB in production" in page.text("table")
 
 
 def test_presets_are_compared_on_one_question(page: Page) -> None:
-    page.open("/compare").one("main [name=q]").send_keys("refunds for sale items", Keys.ENTER)
+    page.open("/compare").enter("main [name=q]", "refunds for sale items")
     page.until("document.querySelector('.chart-comparison')")
     page.one("[aria-labelledby=each-title] summary").click()
     assert [one.text for one in page.all("[aria-labelledby=each-title] details[open] tbody th")] == [
@@ -137,7 +136,7 @@ def test_only_the_chosen_presets_are_compared(page: Page) -> None:
 def test_the_journal_goes_back_page_by_page(page: Page) -> None:
     page.open("/journal")
     first = {one.get_dom_attribute("data-id") for one in page.all(".entry")}
-    page.one("[rel=next]").click()
+    page.follow("[rel=next]")
     page.until("location.search.includes('after=')")
     second = {one.get_dom_attribute("data-id") for one in page.all(".entry")}
     assert (len(first), first & second, second != set()) == (50, set(), True)
@@ -147,22 +146,22 @@ def test_the_journal_is_chosen_from_by_severity(page: Page) -> None:
     page.open("/journal")
     page.run("document.querySelector('main details').open = true")
     Select(page.one("[name=severities]")).select_by_visible_text("error")
-    page.one("main form button").click()
+    page.follow("main form button")
     page.until("location.search.includes('severities=error')")
     assert len(page.all(".entry")) == 1
 
 
 def test_a_scope_is_chosen_and_kept_from_page_to_page(page: Page) -> None:
     page.open("/journal").one(".scope summary").click()
-    page.one(".scope [name=session]").send_keys("deploy-1", Keys.ENTER)
+    page.enter(".scope [name=session]", "deploy-1")
     page.until("location.search.includes('session=deploy-1')")
     assert page.one(".scope summary").text == "session deploy-1"
-    page.one("nav a[data-key=t]").click()
+    page.follow("nav a[data-key=t]")
     at(page, "/timeline")
     assert page.path() == "/timeline?session=deploy-1"
 
 
 def test_the_doctor_is_asked(page: Page) -> None:
-    page.open("/jobs").one("a.button[href^='/doctor']").click()
+    page.open("/jobs").follow("a.button[href^='/doctor']")
     at(page, "/doctor")
     assert "sound" in page.text(".state b")

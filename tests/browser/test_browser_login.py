@@ -10,7 +10,6 @@ import pytest
 from accessibility import faults, low_contrasts
 from browsing import DESKTOP, Page
 from selenium import webdriver
-from selenium.webdriver.common.keys import Keys
 from server_process import serving
 
 from remembrancer import Remembrancer, Settings
@@ -43,14 +42,14 @@ def page(browser: webdriver.Chrome, keyed: Keyed) -> Iterator[Page]:
 
 
 def logged_in(page: Page, key: str, path: str = "/") -> Page:
-    page.open(path).one("[name=key]").send_keys(key, Keys.ENTER)
+    page.open(path).enter("[name=key]", key)
     return page.until("!document.querySelector('[name=key]')")
 
 
 def test_who_has_no_key_is_asked_for_one_and_led_where_they_wanted(page: Page, keyed: Keyed) -> None:
     page.open("/search?q=checkout")
     assert page.path() == "/login?next=%2Fsearch%3Fq%3Dcheckout"
-    page.one("[name=key]").send_keys(keyed.reading, Keys.ENTER)
+    page.enter("[name=key]", keyed.reading)
     page.until("location.pathname === '/search'")
     assert page.path() == "/search?q=checkout"
 
@@ -62,7 +61,7 @@ def test_the_key_is_kept_out_of_reach_of_scripts(page: Page, keyed: Keyed) -> No
 
 
 def test_a_wrong_key_is_told_so(page: Page) -> None:
-    page.open("/login").one("[name=key]").send_keys("not-a-key", Keys.ENTER)
+    page.open("/login").enter("[name=key]", "not-a-key")
     page.until("document.querySelector('[role=alert]')")
     assert "This key is not valid here" in page.text("[role=alert]")
     assert faults(page) == []
@@ -71,7 +70,7 @@ def test_a_wrong_key_is_told_so(page: Page) -> None:
 
 
 def test_who_logs_out_is_out(page: Page, keyed: Keyed) -> None:
-    logged_in(page, keyed.reading).one("form[action='/logout'] button").click()
+    logged_in(page, keyed.reading).follow("form[action='/logout'] button")
     page.until("location.pathname === '/login'")
     page.open("/journal")
     assert page.path() == "/login?next=%2Fjournal"
@@ -84,7 +83,7 @@ def test_a_key_that_may_only_read_sees_why_it_may_not_judge(page: Page, keyed: K
 
 
 def test_a_key_that_may_write_judges(page: Page, keyed: Keyed) -> None:
-    logged_in(page, keyed.writing, f"/memories/{keyed.memory}").one("form[action*=feedback] button").click()
+    logged_in(page, keyed.writing, f"/memories/{keyed.memory}").follow("form[action*=feedback] button")
     page.until("document.querySelector('[role=status]')")
     assert "Noted: it was helpful." in page.text("[role=status]")
 

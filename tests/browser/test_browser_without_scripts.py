@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import pytest
 from browsed import Browsed
 from browsing import Page
-from selenium.webdriver.common.keys import Keys
 
 
 @pytest.fixture
@@ -21,7 +20,7 @@ def texts(page: Page, selector: str) -> list[str]:
 
 
 def test_the_overview_tells_all_of_it_at_once_where_it_is_asked_to(plain: Page) -> None:
-    plain.open("/").one("noscript a").click()
+    plain.open("/").follow("noscript a")
     assert plain.path() == "/?whole=1"
     assert plain.all("[data-waiting]") == []
     assert "On disk" in texts(plain, ".figures dt")
@@ -34,19 +33,19 @@ def test_the_timeline_is_drawn_and_listed(plain: Page) -> None:
 
 
 def test_a_question_is_asked_by_its_form(plain: Page) -> None:
-    plain.open("/search").one("#search [name=q]").send_keys("checkout needs 2 GiB in production", Keys.ENTER)
+    plain.open("/search").enter("#search [name=q]", "checkout needs 2 GiB in production")
     assert "Checkout needs 2 GiB in production" in texts(plain, ".hit h2 a")
 
 
 def test_a_memory_is_forgotten_and_restored(plain: Page, memory: Browsed) -> None:
-    plain.open(f"/memories/{memory.episode}").one("button.is-danger").click()
+    plain.open(f"/memories/{memory.episode}").follow("button.is-danger")
     assert "forgotten" in texts(plain, ".badge")
-    plain.one("form[action$='/restore'] button").click()
+    plain.follow("form[action$='/restore'] button")
     assert "forgotten" not in texts(plain, ".badge")
 
 
 def test_the_journal_goes_back_by_its_link(plain: Page) -> None:
-    plain.open("/journal").one("[rel=next]").click()
+    plain.open("/journal").follow("[rel=next]")
     assert plain.path().startswith("/journal?after=")
     assert plain.all(".entry") != []
 

@@ -1,30 +1,55 @@
 """Every verb through every door: Python, the command line, HTTP and MCP give the same answers to the same questions,
-and leave the same memory behind.
+and leave the same memory behind. All that is said in it is hostile, and stays text.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
+import logging
 import os
 import shutil
-from collections.abc import Iterator
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, cast
 
+import httpx
 import pytest
-from doors import Asked, Line, Service, Stage, printed, python_door, staged
-from every_verb import INTENT, READS, WRITES, Told, Verb
-from hostile_words import HOSTILE
+import typer
+from doors import SCOPE, WORKSPACE, Asked, Call, KeptLog, Line, Printed, Service, Stage, printed, python_door, staged
+from every_dropin import BLOCKS, DROPINS, PAST
+from every_page import BESIDE, forms, pages
+from every_verb import AT, INTENT, QUESTION, READS, TITLE, WRITES, Told, Verb, listed, shape
+from fastapi import FastAPI
+from hostile_words import HOSTILE, LONG, MARKUP, hostile_name
+from mcp_clients import over_stdio
+from parsed_pages import ParsedPage
+from server_process import serving
 
-DOORS: Final = ("python", "cli", "http", "mcp")
+from remembrancer.interfaces.cli.main import build
+from remembrancer.interfaces.http.logs import LOGGER, JsonLines, ReadableLines
+from remembrancer.interfaces.wire import MemoriesOut, RecallOut, VaultOut
+from remembrancer.interfaces.wire_journal import JournalPageOut
+from remembrancer.interfaces.wire_life import MaintenanceOut
+
+DOORS: Final = ("python", "cli", "terminal", "http", "mcp")
+"""`terminal` is the command line again, as a person reads it."""
 FREE: Final = {"timings_ms", "token"}
 """What differs from run to run: how long it took, and the secret of a key."""
+PATIENCE: Final = 60
+FIXTURES: Final = Path(__file__).parents[1] / "fixtures"
+OPEN, CLOSE = "<recalled-memory>", "</recalled-memory>"
+HTML: Final = {"Accept": "text/html"}
 
 
 @dataclass
 class Answers:
-    """What Python was told at a step, and each door's answer beside what Python's comes to in its shape."""
+    """What Python was told, and of each other door what was expected of it and what it answered."""
 
     python: Any
     beside: dict[str, tuple[Any, Any]] = field(default_factory=dict[str, tuple[Any, Any]])
@@ -32,112 +57,513 @@ class Answers:
 
 @dataclass
 class Play:
-    """All that was answered; the command lines, routes and tools by which; and the files that were left."""
+    """All that was answered, by the name of the verb; the ways it was asked; and what was left behind."""
 
     folder: Path
-    writes: dict[str, Answers] = field(default_factory=dict[str, Answers])
-    reads: dict[str, Answers] = field(default_factory=dict[str, Answers])
-    left: dict[str, str] = field(default_factory=dict[str, str])
+    told: Told = field(default_factory=dict[str, Any])
+    answers: dict[str, Answers] = field(default_factory=dict[str, Answers])
+    prints: dict[str, Printed] = field(default_factory=dict[str, Printed])
+    exports: dict[str, bytes] = field(default_factory=dict[str, bytes])
+    pages: dict[str, tuple[httpx.Response, str]] = field(default_factory=dict[str, tuple[httpx.Response, str]])
+    forms: dict[str, httpx.Response] = field(default_factory=dict[str, httpx.Response])
+    beside: dict[str, httpx.Response] = field(default_factory=dict[str, httpx.Response])
+    blocks: dict[str, str] = field(default_factory=dict[str, str])
+    streams: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    commands: set[str] = field(default_factory=set[str])
+    routes: set[str] = field(default_factory=set[str])
+    tools: set[str] = field(default_factory=set[str])
+    responses: list[httpx.Response] = field(default_factory=list[httpx.Response])
+    tokens: dict[str, str] = field(default_factory=dict[str, str])
+    log: list[logging.LogRecord] = field(default_factory=list[logging.LogRecord])
+    app: FastAPI | None = None
+    stage: Stage = field(default_factory=Stage)
+    offered: set[str] = field(default_factory=set[str])
+
+    def db(self, door: str) -> Path:
+        return self.folder / door / "memory.db"
+
+    def settled(self, told: Any) -> Any:
+        """Without what may differ: times taken, secrets, and the folder of each door."""
+        if isinstance(told, dict):
+            members = cast("dict[str, Any]", told)
+            return {name: self.settled(one) for name, one in members.items() if name not in FREE and name[:1] != "_"}
+        if isinstance(told, list):
+            return [self.settled(one) for one in cast("list[Any]", told)]
+        if isinstance(told, str):
+            for door in DOORS:
+                told = told.replace(str(self.folder / door), "FOLDER")
+        return told
+
+    def beside_python(self, name: str, door: str, expected: Any, got: Any) -> None:
+        self.answers[name].beside[door] = (self.settled(expected), self.settled(got))
+
+    def python(self, door: str, verb: Verb) -> Any:
+        with python_door(self.db(door), role=verb.role) as memory:
+            return verb.python(memory, self.told)
+
+    def line(self, door: str, line: Line) -> Any:
+        self.commands.add(line.command)
+        answer = printed(self.db(door), line, as_json=True)
+        return json.loads(answer.out) if answer.code == line.exit else {"failed": answer.err}
+
+    def on_terminal(self, name: str, door: str, line: Line) -> None:
+        self.prints[name] = printed(self.db(door), line, as_json=False)
 
 
-def settled(told: Any, folder: Path) -> Any:
-    """Without what may differ: times taken, secrets, and the folder of each door."""
-    if isinstance(told, dict):
-        members = cast("dict[str, Any]", told)
-        return {name: settled(one, folder) for name, one in members.items() if name not in FREE and name[:1] != "_"}
-    if isinstance(told, list):
-        return [settled(one, folder) for one in cast("list[Any]", told)]
-    return told.replace(str(folder), "FOLDER") if isinstance(told, str) else told
-
-
-def by_line(db: Path, line: Line) -> Any:
-    answer = printed(db, line, as_json=True)
-    return json.loads(answer.out) if answer.code == line.exit else {"failed": answer.err}
-
-
-def by_request(service: Service, asked: Asked) -> Any:
+def requested(service: Service, asked: Asked) -> Any:
     answer = service.http(asked)
     if answer.is_error:
         return {"failed": answer.text}
     return answer.json() if answer.content else None
 
 
-def by_tool(service: Service, verb: Verb, told: Told) -> Any:
-    assert verb.mcp
-    called = service.mcp(verb.mcp(told))
-    return {"failed": called.text} if called.failed else called.shape
+def called(service: Service, call: Call) -> Any:
+    answer = service.mcp(call)
+    return {"failed": answer.text} if answer.failed else answer.shape
 
 
-def by_python(db: Path, verb: Verb, told: Told) -> Any:
-    with python_door(db, role=verb.role) as memory:
-        return verb.python(memory, told)
+def called_over_http(service: Service, call: Call) -> Any:
+    """The same at the server's own /mcp, as its protocol has it."""
+    headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-11-25"}
+    params = {"name": call.tool, "arguments": dict(call.arguments)}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    answer = service.http(Asked("POST", "/mcp", body=body), headers=headers)
+    return answer.json()["result"]["structuredContent"]
 
 
 def prepare(folder: Path) -> None:
-    """What commands read from the working directory: hostile too."""
+    """What commands read from the working directory, hostile too."""
     (folder / "notes").mkdir(parents=True)
     (folder / "notes" / "one.md").write_text(f"# Learnings\n\n{HOSTILE}\n", encoding="utf-8", newline="")
+    written = datetime(2026, 3, 1, 12, tzinfo=UTC).timestamp()
+    os.utime(folder / "notes" / "one.md", (written, written))
     (folder / "INTENT.md").write_text(INTENT, encoding="utf-8", newline="")
+    lines = [{"text": f"read {number}: {HOSTILE}", "actor": hostile_name("reader")} for number in range(2)]
+    (folder / "events.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
 
 
-def write_with(play: Play, stage: Stage, services: dict[str, Service]) -> None:
-    told: Told = {}
+def play_writes(play: Play, stage: Stage, services: dict[str, Service]) -> None:
+    """Each verb at each door, on a memory of its own; where a door has no word for it, Python does it there."""
     for door in DOORS:
         stage.set(-1)
-        with python_door(play.folder / door / "memory.db") as memory:
-            token = memory.create_key("whoever plays", "admin").token
+        with python_door(play.db(door)) as memory:
+            play.tokens[door] = memory.create_key(hostile_name("player"), "admin").token
         if door in services:
-            services[door].token = token
+            services[door].token = play.tokens[door]
     for step, verb in enumerate(WRITES):
         for door in DOORS:
-            folder = play.folder / door
-            os.chdir(folder)
-            db = folder / "memory.db"
+            os.chdir(play.folder / door)
             stage.set(step)
             if door == "python":
-                answers = play.writes[verb.name] = Answers(by_python(db, verb, told))
-            elif door == "cli" and verb.cli:
-                expected = verb.as_cli(answers.python)
-                answers.beside[door] = (
-                    settled(expected, play.folder / "python"),
-                    settled(by_line(db, verb.cli(told)), folder),
-                )
+                play.answers[verb.name] = Answers(play.python(door, verb))
+                continue
+            python = play.answers[verb.name].python
+            if door == "cli" and verb.cli:
+                play.beside_python(verb.name, door, verb.as_cli(python), play.line(door, verb.cli(play.told)))
+            elif door == "terminal" and verb.cli:
+                play.on_terminal(verb.name, door, verb.cli(play.told))
             elif door == "http" and verb.http:
-                got = by_request(services[door], verb.http(told))
-                answers.beside[door] = (
-                    settled(verb.as_http(answers.python), play.folder / "python"),
-                    settled(got, folder),
-                )
+                got = requested(services[door], verb.http(play.told))
+                play.beside_python(verb.name, door, verb.as_http(python), got)
             elif door == "mcp" and verb.mcp:
-                got = by_tool(services[door], verb, told)
-                answers.beside[door] = (
-                    settled(verb.as_mcp(answers.python), play.folder / "python"),
-                    settled(got, folder),
-                )
+                play.beside_python(verb.name, door, verb.as_mcp(python), called(services[door], verb.mcp(play.told)))
             else:
-                by_python(db, verb, told)
-        told[verb.name] = play.writes[verb.name].python
+                play.python(door, verb)
+        play.told[verb.name] = play.answers[verb.name].python
+    for door in DOORS:
+        with python_door(play.db(door)) as memory:
+            memory.export(play.folder / f"{door}.jsonl")
+        play.exports[door] = (play.folder / f"{door}.jsonl").read_bytes()
+
+
+def play_reads(play: Play, stage: Stage, service: Service) -> None:
+    """Each verb at every door, on one memory."""
+    os.chdir(play.folder / "http")
+    stage.set(1000)
+    for verb in READS:
+        python = play.python("http", verb)
+        play.answers[verb.name] = Answers(python)
+        if verb.cli:
+            line = verb.cli(play.told)
+            play.beside_python(verb.name, "cli", verb.as_cli(python), play.line("http", line))
+            play.on_terminal(verb.name, "http", line if line.command != "export" else Line(["export", "printed.jsonl"]))
+        if verb.http:
+            got = requested(service, verb.http(play.told))
+            play.beside_python(verb.name, "http", verb.as_http(python), got)
+        if verb.mcp:
+            call = verb.mcp(play.told)
+            play.beside_python(verb.name, "mcp", verb.as_mcp(python), called(service, call))
+            expected = {**verb.as_mcp(python)}
+            got = called_over_http(service, call)
+            for one in (expected, got):
+                one.pop("as_of", None)  # the time of the machine that serves
+            play.beside_python(verb.name, "mcp over http", expected, got)
+            play.blocks[verb.name] = service.mcp(call).text
+        play.told[verb.name] = python
+    for name in ("python", "cli"):
+        play.exports[f"read by {name}"] = (play.folder / "http" / f"{name}.jsonl").read_bytes()
+
+
+def play_the_rest(play: Play, service: Service) -> None:
+    told = play.told
+    play.blocks["recall, rendered"] = told["recall, rendered"]["rendered"]
+    play.blocks["a memory as a resource"] = service.run(service.caller.read(f"memory://{told['remember']['id']}"))
+    play.blocks["the prompt"] = service.run(service.caller.prompt(task="why did checkout run out of memory?"))
+    last = {"limit": 3}
+    play.streams["v1"] = service.streamed(Asked("GET", "/v1/events/stream", query=last), 3)
+    play.streams["crewship"] = service.streamed(Asked("GET", "/api/v1/journal/stream"), 3)
+    for name, (asked, said) in pages(told).items():
+        play.pages[name] = service.http(asked, headers=HTML), said
+    for name, asked in forms(told, service.token).items():
+        play.forms[name] = service.http(asked, headers=HTML)
+    for asked in BESIDE:
+        play.beside[asked.template] = service.http(asked)
+    for verb in DROPINS:
+        assert verb.http
+        got = requested(service, verb.http(told))
+        service.run(service.app.state.background.settled())
+        python = play.python("http", verb)
+        play.answers[verb.name] = Answers(python)
+        play.beside_python(verb.name, "http", python, got if "failed" in got else verb.as_http(got))
+    with python_door(play.db("http")) as memory:
+        memory.scoped(session=PAST).remember(f"a fact: {HOSTILE}", kind="goal", tier="semantic")
+    for asked in BLOCKS:
+        play.blocks[asked.template] = service.http(asked).text
 
 
 @pytest.fixture(scope="module")
 def play(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Play]:
-    folder = tmp_path_factory.mktemp("doors")
-    play = Play(folder)
-    with staged(folder) as stage:
+    play = Play(tmp_path_factory.mktemp("doors"))
+    log, logger = KeptLog(), logging.getLogger(LOGGER)
+    before = logger.level
+    logger.setLevel(logging.INFO)
+    logger.addHandler(log)
+    with staged(play.folder) as stage:
+        play.stage = stage
         for door in DOORS:
-            prepare(folder / door)
+            prepare(play.folder / door)
         stage.set(-10_000)
-        with python_door(folder / "elsewhere.db") as memory:
+        with python_door(play.folder / "elsewhere.db") as memory:
             memory.remember(f"elsewhere: {HOSTILE}")
-            memory.export(folder / "elsewhere.jsonl")
+            memory.export(play.folder / "elsewhere.jsonl")
         for door in DOORS:
-            shutil.copy(folder / "elsewhere.jsonl", folder / door)
-        with Service(folder / "http" / "memory.db", stage) as http, Service(folder / "mcp" / "memory.db", stage) as mcp:
-            write_with(play, stage, {"http": http, "mcp": mcp})
+            shutil.copy(play.folder / "elsewhere.jsonl", play.folder / door)
+        with Service(play.db("http"), stage) as http, Service(play.db("mcp"), stage) as mcp:
+            play_writes(play, stage, {"http": http, "mcp": mcp})
+            play_reads(play, stage, http)
+            play_the_rest(play, http)
+            play.app = http.app
+            play.offered = {tool.name for tool in http.run(http.caller.client.list_tools()).tools}
+            play.routes |= http.routes
+            play.tools |= http.tools | mcp.tools
+            play.responses += http.answers
+            play.log += log.records
             yield play
+    logger.removeHandler(log)
+    logger.setLevel(before)
 
 
-@pytest.mark.parametrize("verb", WRITES, ids=lambda verb: verb.name)
-def test_doing_it_is_answered_alike_at_every_door(play: Play, verb: Verb) -> None:
-    for door, (expected, got) in play.writes[verb.name].beside.items():
+# ── the same answers ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("verb", [*WRITES, *READS, *DROPINS], ids=lambda verb: verb.name)
+def test_it_is_answered_alike_at_every_door(play: Play, verb: Verb) -> None:
+    for door, (expected, got) in play.answers[verb.name].beside.items():
         assert got == expected, door
+
+
+@pytest.mark.parametrize("door", DOORS[1:])
+def test_every_door_leaves_the_same_memory_behind(play: Play, door: str) -> None:
+    assert play.exports[door] == play.exports["python"]
+
+
+def test_an_export_is_the_same_file_whoever_asks_for_it(play: Play) -> None:
+    assert play.exports["read by cli"] == play.exports["read by python"]
+
+
+def test_streams_tell_what_the_journal_has(play: Play) -> None:
+    told = play.told["the end of the journal"]["entries"]
+    data = [json.loads(block.partition("data: ")[2]) for block in play.streams["v1"]]
+    assert data == told
+    seen = [json.loads(block.partition("data: ")[2])["summary"] for block in play.streams["crewship"]]
+    assert all(HOSTILE in text for text in seen)
+
+
+def test_probes_and_numbers_are_answered(play: Play) -> None:
+    assert {path: answer.status_code for path, answer in play.beside.items()} == dict.fromkeys(play.beside, 200)
+    assert play.beside["/healthz"].json()["episodic"] == play.answers["health"].python["_search"]
+
+
+# ── nothing is left out ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def routes_of(routes: Any) -> Iterator[str]:
+    for route in routes:
+        inner = getattr(route, "original_router", None)
+        if inner is not None:
+            yield from routes_of(inner.routes)
+        else:
+            yield from (f"{method} {route.path}" for method in sorted(route.methods or ["POST"]) if method != "HEAD")
+
+
+def commands_of(command: Any, words: tuple[str, ...] = ()) -> Iterator[str]:
+    inner: dict[str, Any] | None = getattr(command, "commands", None)
+    if inner is None:
+        yield " ".join(words)
+        return
+    for name, one in inner.items():
+        yield from commands_of(one, (*words, name))
+
+
+def test_every_route_was_asked(play: Play) -> None:
+    assert play.app is not None
+    assert set(routes_of(play.app.routes)) - play.routes == set()
+
+
+def test_every_operation_of_the_document_is_one_of_these_routes(play: Play) -> None:
+    document = play.beside["/openapi.json"].json()
+    there = {route.replace(":path}", "}") for route in play.routes}
+    operations = {f"{method.upper()} {path}" for path, methods in document["paths"].items() for method in methods}
+    assert operations - there == set()
+
+
+def test_every_command_was_run(play: Play) -> None:
+    assert set(commands_of(typer.main.get_command(build()))) - play.commands - set(BY_ITSELF) == set()
+
+
+def test_every_tool_was_called(play: Play) -> None:
+    assert play.offered - play.tools == set()
+
+
+# ── and it stays text ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_texts_come_back_as_they_were(play: Play) -> None:
+    told = play.told
+    assert told["observe"]["events"][0]["text"] == HOSTILE
+    assert told["remember"]["title"] == TITLE
+    assert {part: told["remember"]["scope"][part] for part in SCOPE} == SCOPE
+    assert told["remember"]["scope"]["workspace"] == WORKSPACE
+
+
+def test_nothing_that_is_printed_steers_a_terminal(play: Play) -> None:
+    steering = {
+        name: sorted({one for one in ran.out + ran.err if not one.isprintable() and one not in "\n\u200c\u200d"})
+        for name, ran in play.prints.items()
+    }
+    assert {name: found for name, found in steering.items() if found} == {}
+
+
+def test_everything_that_was_run_for_a_terminal_ended_well(play: Play) -> None:
+    assert {name: ran.err for name, ran in play.prints.items() if ran.code} == {}
+
+
+def test_no_answer_has_a_header_of_a_memory_s_making(play: Play) -> None:
+    for answer in play.responses:
+        for name, value in answer.headers.multi_items():
+            assert value.isascii()
+            assert value.isprintable()
+            assert not (name == "set-cookie" and not value.startswith("remembrancer_key=")), answer.url
+
+
+def test_nothing_of_a_memory_is_in_the_log(play: Play) -> None:
+    for record in play.log:
+        for line in (JsonLines().format(record), ReadableLines().format(record)):
+            assert line.isprintable()
+            assert not [word for word in ("owned", "checkout ran", "alert(", LONG, "%0D", "recalled") if word in line]
+
+
+def test_requests_were_logged(play: Play) -> None:
+    assert len(play.log) >= len(play.responses)
+
+
+BLOCK_NAMES: Final = (
+    *("recall, rendered", "recall", "recent", "timeline", "a memory as a resource", "the prompt"),
+    *(asked.template for asked in BLOCKS),
+)
+
+
+@pytest.mark.parametrize("name", BLOCK_NAMES)
+def test_no_text_closes_a_block_for_a_prompt(play: Play, name: str) -> None:
+    block = play.blocks[name]
+    assert (block.count(OPEN), block.count(CLOSE)) == (1, 1)
+    assert "<script>" not in block
+    assert "<system>" not in block
+    assert not [one for one in block if not one.isprintable() and one not in "\n\t"]
+
+
+@pytest.mark.parametrize("name", ["v1", "crewship"])
+def test_no_text_ends_a_message_of_a_stream(play: Play, name: str) -> None:
+    for block in play.streams[name]:
+        assert [line.partition(":")[0] for line in block.split("\n") if not line.startswith((":", "retry"))] in (
+            ["id", "event", "data"],
+            ["id", "data"],
+        )
+
+
+PAGE_NAMES: Final = tuple(pages({name: {"id": ""} for name in (verb.name for verb in WRITES)}))
+
+
+@pytest.mark.parametrize("name", PAGE_NAMES)
+def test_a_page_has_no_element_or_attribute_of_a_memory_s_making(play: Play, name: str) -> None:
+    page = ParsedPage(play.pages[name][0].text)
+    assert page.faults == []
+    assert page.comments == []
+    assert not {"iframe", "object", "embed", "style", "textarea"} & set(page.elements)
+    assert [text for text in page.scripts if text.strip()] == []
+    assert [one for one in page.attributes if one[1].startswith("on") or one[1] == "style"] == []
+    addresses = [value for _, kind, value in page.attributes if kind in ("href", "src", "action", "formaction")]
+    assert [address for address in addresses if not address.startswith(("/", "#", "?")) or address[:2] == "//"] == []
+
+
+@pytest.mark.parametrize("name", PAGE_NAMES)
+def test_a_page_says_what_the_memory_says(play: Play, name: str) -> None:
+    answer, said = play.pages[name]
+    assert said in ParsedPage(answer.text).said
+
+
+def test_a_memory_s_page_has_all_of_its_words(play: Play) -> None:
+    said = ParsedPage(play.pages["memory"][0].text).said
+    assert [one for one in (*MARKUP, LONG) if one not in said] == []
+
+
+def test_forms_lead_to_this_server_s_own_pages(play: Play) -> None:
+    places = {name: answer.headers.get("location", "") for name, answer in play.forms.items()}
+    assert {name: answer.status_code for name, answer in play.forms.items()} == {
+        **dict.fromkeys(places, 303),
+        "login with no key": 401,
+    }
+    assert [place for place in places.values() if place and (place[0] != "/" or place[:2] == "//")] == []
+
+
+# ── what runs until it is told to stop, and what needs no memory ──────────────────────────────────────────────────
+
+
+def options() -> list[str]:
+    return ["--workspace", WORKSPACE, *(part for name, value in SCOPE.items() for part in (f"--{name}", value))]
+
+
+def test_the_program_that_serves_answers_as_python_does(play: Play) -> None:
+    with python_door(play.db("python")) as memory:
+        expected = shape(JournalPageOut.of(memory.journal(limit=3)))
+    with serving(play.db("python"), "--no-work", *options()) as server:
+        asked = Asked("GET", "/v1/events", query={"limit": 3})
+        headers = {"Authorization": f"Bearer {play.tokens['python']}"}
+        answer = httpx.get(server.url.rstrip("/") + asked.url, headers=headers)
+    assert answer.json() == expected
+    assert not [line for line in server.lines if not line.rstrip("\n").isprintable() or "owned" in line]
+
+
+def test_the_program_that_speaks_mcp_answers_as_python_does(play: Play) -> None:
+    with python_door(play.db("python")) as memory:
+        expected = listed(shape(MemoriesOut.of(memory.recent(limit=4))))
+
+    async def talk() -> Any:
+        async with over_stdio("--db", str(play.db("python")), "--embedder", "none", *options()) as call:
+            return (await call.done("recent", limit=4)).shape
+
+    assert asyncio.run(talk()) == expected
+
+
+def lines_of(play: Play, count: int, *arguments: str) -> list[str]:
+    """What a program that runs until it is told to stop prints first, as lines."""
+    command = [sys.executable, "-m", "remembrancer.interfaces.cli.main", *arguments, "--db", str(play.db("cli"))]
+    given = {**os.environ, "REMEMBRANCER_EMBEDDER": "none", "PYTHONPATH": str(Path(__file__).parents[2] / "src")}
+    with subprocess.Popen(
+        [*command, "--json", *options()],
+        env=given,
+        cwd=play.folder / "cli",
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as running:
+        try:
+            assert running.stdout
+            read = [running.stdout.readline() for _ in range(count)]
+            running.send_signal(signal.SIGINT)
+            running.communicate(timeout=PATIENCE)
+        finally:
+            if running.poll() is None:
+                running.kill()
+    return read
+
+
+def test_a_worker_does_what_maintaining_does(play: Play) -> None:
+    [line] = lines_of(play, 1, "worker", "--only", "compact")
+    with python_door(play.db("python")) as memory:
+        expected = shape(MaintenanceOut.of(memory.maintain(["compact"], force=True)))["jobs"]["compact"]
+    told = json.loads(line)
+    assert told == {"job": "compact", **expected}
+
+
+def test_watching_a_vault_syncs_it(play: Play) -> None:
+    os.chdir(play.folder / "python")
+    with python_door(play.db("python")) as memory:
+        expected = shape(VaultOut.of(memory.sync_vault("notes"), None))
+    told = json.loads(
+        "".join(
+            lines_of(play, len(json.dumps(expected, indent=2).splitlines()), "vault", "watch", "notes", "--no-index")
+        )
+    )
+    assert told == expected
+
+
+def measured(play: Play, *arguments: str) -> tuple[Any, Printed]:
+    """What a command that measures tells in JSON, and what it prints."""
+    line = Line(arguments, of_memory=False)
+    play.commands.add(line.command)
+    told = printed(play.folder, line, as_json=True)
+    assert told.code == 0, told.err
+    return json.loads(told.out), printed(play.folder, line, as_json=False)
+
+
+def test_the_demonstration_s_answers_are_those_of_its_memory(play: Play) -> None:
+    kept = play.folder / "kept.db"
+    told, _ = measured(play, "demo", "--keep", str(kept))
+    with python_door(kept) as memory:
+        for answer in told["answers"]:
+            play.stage.clock.now = datetime.fromisoformat(answer["recall"]["asked_at"])
+            recall = memory.recall(answer["question"], limit=10, explain=True)
+            assert play.settled(answer["recall"]) == play.settled(shape(RecallOut.of(recall)))
+
+
+def test_what_is_measured_stays_text(play: Play) -> None:
+    name = hostile_name("conversation")
+    turn = {"id": hostile_name("turn"), "conversation": name, "session": "s", "occurred_at": AT, "text": HOSTILE}
+    question = {"question": f"{QUESTION}", "gold": [turn["id"]], "category": "x", "conversation": name}
+    for file, line in (("corpus", turn), ("questions", {"id": hostile_name("question"), **question})):
+        (play.folder / f"{file}.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
+    files = [str(play.folder / "corpus.jsonl"), str(play.folder / "questions.jsonl")]
+    told, ran = measured(play, "eval", "questions", *files, "--records", str(play.folder / "one"), "--no-baselines")
+    assert told["conversation_ids"] == [name]
+    assert told["table"][0]["turn"]["recall@10"] == 1.0
+    assert not [one for one in ran.out + ran.err if not one.isprintable() and one not in "\n\u200c\u200d"]
+
+
+def test_measurements_are_compared_alike_by_folder_and_by_file(play: Play) -> None:
+    for preset in ("default", "engram"):
+        options = ["--preset", preset, "--records", str(play.folder / preset), "--no-baselines"]
+        measured(play, "eval", "locomo", str(FIXTURES / "locomo" / "tiny.json"), *options)
+    by_folder, _ = measured(play, "eval", "compare", str(play.folder / "default"), str(play.folder / "engram"))
+    files = [str(play.folder / preset / f"{preset}.jsonl") for preset in ("default", "engram")]
+    by_file, _ = measured(play, "eval", "compare", *files)
+    assert by_folder == by_file
+
+
+def test_the_segmenter_is_measured(play: Play) -> None:
+    told, _ = measured(play, "eval", "segmentation", str(FIXTURES / "segmentation" / "errands.json"))
+    assert told["sets"][0]["name"] == "errands"
+
+
+BY_ITSELF: Final[dict[str, Callable[..., None]]] = {
+    "serve": test_the_program_that_serves_answers_as_python_does,
+    "mcp": test_the_program_that_speaks_mcp_answers_as_python_does,
+    "worker": test_a_worker_does_what_maintaining_does,
+    "vault watch": test_watching_a_vault_syncs_it,
+    "demo": test_the_demonstration_s_answers_are_those_of_its_memory,
+    "eval questions": test_what_is_measured_stays_text,
+    "eval locomo": test_measurements_are_compared_alike_by_folder_and_by_file,
+    "eval compare": test_measurements_are_compared_alike_by_folder_and_by_file,
+    "eval segmentation": test_the_segmenter_is_measured,
+}
+"""Commands that are run in a test of their own."""

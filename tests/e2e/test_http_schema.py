@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any, Final, cast
 from uuid import UUID
@@ -60,10 +61,10 @@ NUMBERS: Final = itertools.count()
 def told_and_closed(pytestconfig: pytest.Config) -> Iterator[None]:
     yield
     shutdown_lifespans()
-    reporter = pytestconfig.pluginmanager.get_plugin("terminalreporter")
-    if reporter is not None:
-        told = ", ".join(f"{status}: {count:,}" for status, count in sorted(APP.answered.items()))
-        reporter.write_line(f"\n{sum(APP.answered.values()):,} requests were answered ({told})")
+    capture: Any = pytestconfig.pluginmanager.get_plugin("capturemanager")
+    told = ", ".join(f"{status}: {count:,}" for status, count in sorted(APP.answered.items()))
+    with capture.global_and_fixture_disabled():
+        sys.stdout.write(f"\n{sum(APP.answered.values()):,} requests were answered ({told})\n")
 
 
 @pytest.mark.parametrize("label", OPERATIONS)

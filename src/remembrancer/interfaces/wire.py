@@ -351,18 +351,14 @@ class PartOut(Wire):
 
     @classmethod
     def of(cls, part: Part) -> Self:
-        # All nodes at once: an answer has hundreds of them, and each made by itself takes twice as long.
-        return cls.model_validate(_node(part))
-
-
-def _node(part: Part) -> dict[str, object]:
-    return {
-        "label": part.label,
-        "value": part.value,
-        "contribution": part.contribution,
-        "multiplied": part.is_product,
-        "parts": [_node(inner) for inner in part.parts],
-    }
+        inner = [PartOut.of(inner) for inner in part.parts]
+        return cls(
+            label=part.label,
+            value=part.value,
+            contribution=part.contribution,
+            multiplied=part.is_product,
+            parts=inner,
+        )
 
 
 class ExplanationOut(Wire):

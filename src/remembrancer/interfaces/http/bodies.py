@@ -230,7 +230,7 @@ class ExposuresIn(Body):
 class CompareIn(Body):
     """`presets`: by the names of those that are shipped or in use; null: all of them."""
 
-    model_config = _with({"query": "why did checkout run out of memory?", "presets": ["default", "crewship"]})
+    model_config = _with({"query": "why did checkout run out of memory?", "limit": 5})
 
     query: Text
     presets: Annotated[list[Name], Field(min_length=1, max_length=MAX_PRESETS)] | None = None

@@ -46,7 +46,6 @@ from remembrancer.interfaces.wire_memories import MemoryPageOut
 from remembrancer.jobs.overview import JobState
 from remembrancer.policies.health import score
 from remembrancer.ports.store import Audited, Stats
-from remembrancer.presets.default import DEFAULT
 
 _AT: Final = datetime(2026, 3, 4, 9, 12, 30, tzinfo=UTC)
 _LATER: Final = _AT + timedelta(days=2)
@@ -249,17 +248,17 @@ _SHAPES: Final[tuple[wire.Wire, ...]] = (
         asked_at=_LATER,
         answers=[
             wire.AnswerOut(preset="default", limit=5, hits=[_MEMORY.id], degraded={}),
-            wire.AnswerOut(preset="crewship", limit=5, hits=[], degraded={}),
+            wire.AnswerOut(preset="ours", limit=5, hits=[], degraded={}),
         ],
         memories=[
             wire.ComparedOut(
                 memory=wire.MemoryOut.of(_MEMORY),
                 cue=wire.CueOut.of(_CUE),
-                places=[_place("default", 1, True), _place("crewship", 6, False)],
+                places=[_place("default", 1, True), _place("ours", 6, False)],
                 why="crewship weighs importance, default the words",
             )
         ],
-        overlaps=[wire.OverlapOut(presets=("default", "crewship"), share=0.0)],
+        overlaps=[wire.OverlapOut(presets=("default", "ours"), share=0.0)],
     ),
     wire.OutlooksOut.of([_OUTLOOK]),
     wire.StatsOut.of(
@@ -303,7 +302,11 @@ _SHAPES: Final[tuple[wire.Wire, ...]] = (
         ],
         _AT,
     ),
-    wire.PresetsOut.of(DEFAULT),
+    wire.PresetsOut(
+        presets=[
+            wire.PresetLineOut(name="default", description="Finds what answers, by words and meaning.", in_use=True)
+        ]
+    ),
     DoneOut(details={"session": "monday", "segmented": None}),
     MaintenanceOut(jobs={"compact": _MERGED}),
     PromotableOut.of([Candidate(memory=_MEMORY, jobs=3, similar=(_OTHER.id,))]),

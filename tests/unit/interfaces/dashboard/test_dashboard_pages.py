@@ -15,6 +15,7 @@ from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.dashboard.asset_files import asset_address, assets
 from remembrancer.interfaces.dashboard.pages.memory import TIED_BY, TIES
 from remembrancer.interfaces.dashboard.rendering import PLACES, environment
+from remembrancer.testing.doubles import FailingEmbedder
 
 HTML = {"accept": "text/html"}
 
@@ -159,6 +160,16 @@ def test_a_part_is_no_whole_page(part: str) -> None:
 
 def test_the_state_tells_why_there_is_no_meaning() -> None:
     assert "<b>sparse-only</b> no embedder: lexical recall only" in got("/parts/state").text
+
+
+def test_the_state_tells_of_an_embedder_that_does_not_answer() -> None:
+    said = asked(lambda served: served.http.get("/parts/state"), embedder=FailingEmbedder()).text
+    assert "<b>vector-degraded</b> the model does not answer" in said
+
+
+def test_a_search_tells_what_it_could_not_use() -> None:
+    said = asked(lambda served: served.http.get("/search?q=deploy"), embedder=FailingEmbedder()).text
+    assert "<b>dense</b> embedder down: the model does not answer" in said
 
 
 def test_an_asset_is_kept_for_ever_under_the_address_of_its_contents() -> None:
