@@ -142,6 +142,22 @@ def prepare(folder: Path) -> None:
     (folder / "events.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
 
 
+def done_at(door: str, verb: Verb, play: Play, services: dict[str, Service]) -> bool:
+    """Whether that door has a word for it; then it is done, in that word."""
+    python = play.answers[verb.name].python
+    if door == "cli" and verb.cli:
+        play.beside_python(verb.name, door, verb.as_cli(python), play.line(door, verb.cli(play.told)))
+    elif door == "terminal" and verb.cli:
+        play.on_terminal(verb.name, door, verb.cli(play.told))
+    elif door == "http" and verb.http:
+        play.beside_python(verb.name, door, verb.as_http(python), requested(services[door], verb.http(play.told)))
+    elif door == "mcp" and verb.mcp:
+        play.beside_python(verb.name, door, verb.as_mcp(python), called(services[door], verb.mcp(play.told)))
+    else:
+        return False
+    return True
+
+
 def play_writes(play: Play, stage: Stage, services: dict[str, Service]) -> None:
     """Each verb at each door, on a memory of its own; where a door has no word for it, Python does it there."""
     for door in DOORS:
@@ -156,18 +172,7 @@ def play_writes(play: Play, stage: Stage, services: dict[str, Service]) -> None:
             stage.set(step)
             if door == "python":
                 play.answers[verb.name] = Answers(play.python(door, verb))
-                continue
-            python = play.answers[verb.name].python
-            if door == "cli" and verb.cli:
-                play.beside_python(verb.name, door, verb.as_cli(python), play.line(door, verb.cli(play.told)))
-            elif door == "terminal" and verb.cli:
-                play.on_terminal(verb.name, door, verb.cli(play.told))
-            elif door == "http" and verb.http:
-                got = requested(services[door], verb.http(play.told))
-                play.beside_python(verb.name, door, verb.as_http(python), got)
-            elif door == "mcp" and verb.mcp:
-                play.beside_python(verb.name, door, verb.as_mcp(python), called(services[door], verb.mcp(play.told)))
-            else:
+            elif not done_at(door, verb, play, services):
                 play.python(door, verb)
         play.told[verb.name] = play.answers[verb.name].python
     for door in DOORS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
@@ -26,11 +27,9 @@ from remembrancer.ports.store import Appended, Entry, EventFilter
 
 MAX_BATCH: Final = 10_000
 FEW: Final = 8
-"""So many events are read for their words where they came in. More would keep waiting whoever else the event loop
-serves: each takes about half a millisecond.
+"""So many events are read for their words where they came in. More would keep whoever else the event loop serves
+waiting: each takes about half a millisecond.
 """
-SLICE: Final = 64
-"""So many are read by a thread at once, between which it turns to others' questions."""
 TOPIC_ATTEMPTS: Final = 32
 """Writers that tell one topic anew at the same moment: each loses at most as often as there are others."""
 
@@ -139,14 +138,10 @@ def event_of(ctx: Context, scope: Scope, draft: EventDraft, now: datetime, *, id
 
 
 async def _entries(ctx: Context, told: Sequence[tuple[Event, EventDraft]]) -> list[Entry]:
-    async def read(some: Sequence[tuple[Event, EventDraft]]) -> list[Entry]:
-        return [_entry(ctx, event, draft) for event, draft in some]
+    def read() -> list[Entry]:
+        return [_entry(ctx, event, draft) for event, draft in told]
 
-    if len(told) <= FEW:
-        return await read(told)
-    slices = [told[start : start + SLICE] for start in range(0, len(told), SLICE)]
-    read_slices = [await ctx.store.in_one_thread(lambda some=some: read(some)) for some in slices]
-    return [entry for entries in read_slices for entry in entries]
+    return read() if len(told) <= FEW else await asyncio.to_thread(read)
 
 
 def _entry(ctx: Context, event: Event, draft: EventDraft) -> Entry:

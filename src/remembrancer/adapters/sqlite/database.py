@@ -1,8 +1,9 @@
 """Connections, threads and transactions of one file.
 
 One writer thread takes what is waiting, up to 256 writes, into one transaction (group commit), each in a savepoint of
-its own: a write that fails takes none of its neighbours with it. A few reader threads each have a connection. A
-transaction is one hop: the function runs whole in its thread.
+its own: a write that fails takes none of its neighbours with it. A few reader threads each have a connection; what is run whole
+in one thread, which takes longer, has others than single reads. A transaction is one hop: the function runs whole in
+its thread.
 """
 
 from __future__ import annotations
@@ -95,6 +96,8 @@ class Database:
         self._writer.start()
         # An in-memory database is its one connection: reads go through the writer's thread.
         self._readers = None if self._memory else ThreadPoolExecutor(readers, "remembrancer-reader")
+        # Apart: behind a row of questions a read of a row or two, such as who it is that asks, would wait for all.
+        self._longer = None if self._memory else ThreadPoolExecutor(readers, "remembrancer-longer")
 
     async def write(self, work: Callable[[Connection], T]) -> T:
         """Run `work` inside a transaction, alone of its savepoint; return when the transaction is committed."""
@@ -126,10 +129,10 @@ class Database:
 
     async def in_one_thread(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Run `work` whole in a reader thread: its reads are done there and then. It must not write."""
-        if self._readers is None or not has_event_loop():
+        if self._longer is None or not has_event_loop():
             return await work()
         with self._entrance():
-            result = self._readers.submit(lambda: driven(work()))
+            result = self._longer.submit(lambda: driven(work()))
         return await asyncio.wrap_future(result)
 
     @asynccontextmanager
@@ -169,8 +172,9 @@ class Database:
                 self._closed = True
                 self._queue.put(None)
             self._writer.join()
-            if self._readers is not None:
-                self._readers.shutdown()
+            for threads in (self._readers, self._longer):
+                if threads is not None:
+                    threads.shutdown()
             for connection in self._reading:
                 connection.close()
             self._writing.close()
