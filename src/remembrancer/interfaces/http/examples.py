@@ -255,7 +255,7 @@ _SHAPES: Final[tuple[wire.Wire, ...]] = (
                 memory=wire.MemoryOut.of(_MEMORY),
                 cue=wire.CueOut.of(_CUE),
                 places=[_place("default", 1, True), _place("ours", 6, False)],
-                why="crewship weighs importance, default the words",
+                why="ours weighs importance, default the words",
             )
         ],
         overlaps=[wire.OverlapOut(presets=("default", "ours"), share=0.0)],
