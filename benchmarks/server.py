@@ -233,7 +233,7 @@ async def _warm_up(server: Running) -> None:
 
 @contextmanager
 def warm(file: Path) -> Generator[Running]:
-    with Remembrancer.open(str(file), embedder="none") as memory:
+    with Remembrancer.open(str(file), embedder="local", settings={"background_index": False}) as memory:
         key = memory.create_key("load", Right.WRITE).token
     with serving(file, file.with_suffix(".log")) as process:
         yield Running(process, key, file)

@@ -8,6 +8,7 @@ import asyncio
 import json
 import logging
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -24,18 +25,20 @@ import typer
 from doors import SCOPE, WORKSPACE, Asked, Call, KeptLog, Line, Printed, Service, Stage, printed, python_door, staged
 from every_dropin import BLOCKS, DROPINS, PAST
 from every_page import BESIDE, forms, pages
-from every_verb import AT, INTENT, QUESTION, READS, TITLE, WRITES, Told, Verb, listed, shape
+from every_verb import AT, INTENT, QUESTION, READS, REFUSALS, TITLE, WRITES, Told, Verb, listed, shape
 from fastapi import FastAPI
 from hostile_words import HOSTILE, LONG, MARKUP, hostile_name
 from mcp_clients import over_stdio
 from parsed_pages import ParsedPage
 from server_process import serving
 
+from remembrancer.interfaces.cli.drawing import one_line
 from remembrancer.interfaces.cli.main import build
 from remembrancer.interfaces.http.logs import LOGGER, JsonLines, ReadableLines
 from remembrancer.interfaces.wire import MemoriesOut, RecallOut, VaultOut
 from remembrancer.interfaces.wire_journal import JournalPageOut
 from remembrancer.interfaces.wire_life import MaintenanceOut
+from remembrancer.policies.rendering.safe import one_line as safe_line
 
 DOORS: Final = ("python", "cli", "terminal", "http", "mcp")
 """`terminal` is the command line again, as a person reads it."""
@@ -69,6 +72,7 @@ class Play:
     beside: dict[str, httpx.Response] = field(default_factory=dict[str, httpx.Response])
     blocks: dict[str, str] = field(default_factory=dict[str, str])
     streams: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    refused: dict[str, str] = field(default_factory=dict[str, str])
     commands: set[str] = field(default_factory=set[str])
     routes: set[str] = field(default_factory=set[str])
     tools: set[str] = field(default_factory=set[str])
@@ -209,6 +213,23 @@ def play_reads(play: Play, stage: Stage, service: Service) -> None:
         play.exports[f"read by {name}"] = (play.folder / "http" / f"{name}.jsonl").read_bytes()
 
 
+def play_refusals(play: Play, service: Service) -> None:
+    """What is not done is not done anywhere, and told in the same words."""
+    for verb in REFUSALS:
+        assert verb.cli
+        assert verb.http
+        words = play.python("http", verb)
+        play.answers[verb.name] = Answers(words)
+        ran = printed(play.db("http"), verb.cli(play.told), as_json=True)
+        play.refused[verb.name] = ran.err
+        play.beside_python(verb.name, "cli", (2, f"error: {one_line(words)}\n"), (ran.code, ran.err))
+        answer = service.http(verb.http(play.told))
+        play.beside_python(verb.name, "http", (True, words), (400 <= answer.status_code < 500, answer.json()["detail"]))
+        if verb.mcp:
+            called = service.mcp(verb.mcp(play.told))
+            play.beside_python(verb.name, "mcp", (True, safe_line(words)), (called.failed, called.text))
+
+
 def play_the_rest(play: Play, service: Service) -> None:
     told = play.told
     play.blocks["recall, rendered"] = told["recall, rendered"]["rendered"]
@@ -256,6 +277,7 @@ def play(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Play]:
         with Service(play.db("http"), stage) as http, Service(play.db("mcp"), stage) as mcp:
             play_writes(play, stage, {"http": http, "mcp": mcp})
             play_reads(play, stage, http)
+            play_refusals(play, http)
             play_the_rest(play, http)
             play.app = http.app
             play.offered = {tool.name for tool in http.run(http.caller.client.list_tools()).tools}
@@ -271,7 +293,7 @@ def play(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Play]:
 # ── the same answers ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("verb", [*WRITES, *READS, *DROPINS], ids=lambda verb: verb.name)
+@pytest.mark.parametrize("verb", [*WRITES, *READS, *REFUSALS, *DROPINS], ids=lambda verb: verb.name)
 def test_it_is_answered_alike_at_every_door(play: Play, verb: Verb) -> None:
     for door, (expected, got) in play.answers[verb.name].beside.items():
         assert got == expected, door
@@ -340,6 +362,36 @@ def test_every_tool_was_called(play: Play) -> None:
     assert play.offered - play.tools == set()
 
 
+def documented_shapes() -> dict[str, set[str]]:
+    """The keys of each command's document, as the page about the command line names them; what it calls by a word
+    alone, such as a memory, is left out.
+    """
+    page = (FIXTURES.parents[1] / "docs" / "cli.md").read_text(encoding="utf-8").partition("## The JSON")[2]
+    rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| `")]
+    outer = {commands: re.sub(r"\([^()]*\)", "", keys).partition(":")[0] for commands, keys in rows}
+    return {
+        command: set(re.findall(r"`([^`]+)`", keys))
+        for commands, keys in outer.items()
+        if keys.startswith("`")
+        for command in re.findall(r"`([^`]+)`", commands)
+    }
+
+
+DOCUMENTED: Final = documented_shapes()
+CURVE: Final = "show --curve"
+IN_TWO_WAYS: Final = {"journal tail", "promote", "show"}
+"""Commands that answer otherwise with an option or an id, which their row says after a semicolon, or another row."""
+
+
+@pytest.mark.parametrize("command", sorted(set(DOCUMENTED) - IN_TWO_WAYS - {"demo"}))
+def test_a_command_s_document_has_the_keys_that_its_page_names(play: Play, command: str) -> None:
+    lines = {verb.name: verb.cli(play.told) for verb in (*WRITES, *READS) if verb.cli}
+    said = [name for name, line in lines.items() if command == (CURVE if "--curve" in line.arguments else line.command)]
+    assert said
+    for name in said:
+        assert set(play.answers[name].beside["cli"][1]) == DOCUMENTED[command] - FREE, name
+
+
 # ── and it stays text ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -357,6 +409,11 @@ def test_nothing_that_is_printed_steers_a_terminal(play: Play) -> None:
         for name, ran in play.prints.items()
     }
     assert {name: found for name, found in steering.items() if found} == {}
+
+
+@pytest.mark.parametrize("verb", REFUSALS, ids=lambda verb: verb.name)
+def test_a_refusal_is_one_line_of_text(play: Play, verb: Verb) -> None:
+    assert play.refused[verb.name].removesuffix("\n").isprintable()
 
 
 def test_everything_that_was_run_for_a_terminal_ended_well(play: Play) -> None:
@@ -419,6 +476,12 @@ def test_a_page_has_no_element_or_attribute_of_a_memory_s_making(play: Play, nam
     assert [one for one in page.attributes if one[1].startswith("on") or one[1] == "style"] == []
     addresses = [value for _, kind, value in page.attributes if kind in ("href", "src", "action", "formaction")]
     assert [address for address in addresses if not address.startswith(("/", "#", "?")) or address[:2] == "//"] == []
+
+
+@pytest.mark.parametrize("name", PAGE_NAMES)
+def test_a_page_has_no_sign_that_nobody_sees(play: Play, name: str) -> None:
+    said = play.pages[name][0].text
+    assert not [one for one in said if not one.isprintable() and one not in "\n\u200c\u200d"]
 
 
 @pytest.mark.parametrize("name", PAGE_NAMES)

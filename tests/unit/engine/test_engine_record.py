@@ -1,16 +1,22 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 from uuid import UUID
 
 import pytest
+from contexts import a_context, over
 
 from remembrancer import AsyncRemembrancer, Conflict, EventDraft, InvalidInput, Remembrancer, Settings
+from remembrancer.adapters.reference.store import ReferenceStore
 from remembrancer.domain.event import Origin, Priority, Role, Severity
 from remembrancer.domain.memory import Tier
-from remembrancer.domain.scope import Visibility
+from remembrancer.domain.scope import Scope, Visibility
+from remembrancer.engine.record import observe
+from remembrancer.ports.store import Appended, Entry, Store
+from remembrancer.presets.default import DEFAULT
 from remembrancer.testing.doubles import NOW, FixedClock
 
 NAIVE = datetime(2026, 3, 4, 9, 0)  # noqa: DTZ001  the fault under test
@@ -169,6 +175,38 @@ def test_the_place_in_a_stream_after_a_refused_batch_is_the_next(rem: Remembranc
 def test_ten_thousand_events_are_recorded_at_once(wordy: Remembrancer) -> None:
     chunk = [{"text": f"line {n}", "type": "exec.output_chunk"} for n in range(10_000)]
     assert len(wordy.observe_many(chunk)) == 10_000
+
+
+class Noting(ReferenceStore):
+    """Notes how often others had their turn on the event loop before it was given something to append."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.turns = self.before = 0
+
+    async def append(self, scope: Scope, entries: Sequence[Entry]) -> tuple[Appended, ...]:
+        self.before = self.turns
+        return await super().append(scope, entries)
+
+
+@pytest.mark.parametrize(("count", "length"), [(500, 1), (2, 2_000)], ids=["many", "long"])
+def test_others_have_their_turn_while_much_is_read_for_its_words(count: int, length: int) -> None:
+    async def steps(store: Store) -> int:
+        assert isinstance(store, Noting)
+
+        async def others() -> None:
+            while not store.before:
+                store.turns += 1
+                await asyncio.sleep(0)
+
+        waiting = asyncio.create_task(others())
+        await asyncio.sleep(0)
+        drafts = [EventDraft(text=f"the deploy of {number} failed " * length) for number in range(count)]
+        await observe(a_context(store, DEFAULT), Scope(workspace="default"), drafts)
+        await waiting
+        return store.before
+
+    assert over(Noting, steps) > 10
 
 
 def test_more_than_ten_thousand_events_at_once_are_refused(rem: Remembrancer) -> None:

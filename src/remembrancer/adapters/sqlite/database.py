@@ -1,8 +1,8 @@
 """Connections, threads and transactions of one file.
 
 One writer thread takes what is waiting, up to 256 writes, into one transaction (group commit), each in a savepoint of
-its own: a write that fails takes none of its neighbours with it. A few reader threads each have a connection; what is run whole
-in one thread, which takes longer, has others than single reads. A transaction is one hop: the function runs whole in
+its own: a write that fails takes none of its neighbours with it. A few reader threads each have a connection; work of
+many reads, such as a recall, has others than single reads have. A transaction is one hop: the function runs whole in
 its thread.
 """
 

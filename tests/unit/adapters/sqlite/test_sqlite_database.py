@@ -502,6 +502,23 @@ def test_work_in_one_thread_leaves_the_event_loop_to_others(file: str) -> None:
     assert run(file, work)
 
 
+def test_a_single_read_does_not_wait_for_work_in_one_thread(file: str) -> None:
+    async def work(opened: Database) -> int:
+        done = threading.Event()
+
+        async def long() -> bool:
+            return done.wait(2 * PATIENCE)
+
+        longer = [asyncio.ensure_future(opened.in_one_thread(long)) for _ in range(10)]
+        try:
+            return await asyncio.wait_for(opened.read(lambda c: c.execute("SELECT 3").get), PATIENCE / 2)
+        finally:
+            done.set()
+            await asyncio.gather(*longer)
+
+    assert run(file, work) == 3
+
+
 def test_work_in_one_thread_sees_what_was_written_before(place: str) -> None:
     async def work(opened: Database) -> int:
         await opened.write(note(7))
