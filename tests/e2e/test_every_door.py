@@ -10,7 +10,6 @@ import logging
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -548,11 +547,9 @@ def lines_of(play: Play, count: int, *arguments: str) -> list[str]:
         try:
             assert running.stdout
             read = [running.stdout.readline() for _ in range(count)]
-            running.send_signal(signal.SIGINT)
-            running.communicate(timeout=PATIENCE)
         finally:
-            if running.poll() is None:
-                running.kill()
+            running.kill()  # how it ends when it is asked to is told elsewhere
+            running.communicate(timeout=PATIENCE)
     return read
 
 
