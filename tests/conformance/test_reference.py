@@ -8,5 +8,7 @@ from remembrancer.testing.store_contract import StoreContract
 
 
 class TestReferenceStore(StoreContract):
+    runs = 2  # compared with itself: that the steps can be taken is all that can be told
+
     async def make_store(self) -> Store:
         return ReferenceStore()

@@ -24,6 +24,8 @@ class TestSqliteFile(StoreContract):
 
 
 class TestSqliteInMemory(StoreContract):
+    runs = 3  # the same statements as in a file
+
     async def make_store(self) -> Store:
         return SqliteStore(":memory:", analyse=analysed)
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
 from hypothesis import settings
@@ -398,6 +398,9 @@ class StoreMachine(RuleBasedStateMachine):
 
 
 class MachineContract(StoreSuite):
+    runs: ClassVar[int] = 12
+    """Of twenty random steps each, each checked: some seconds a run."""
+
     def test_any_sequence_of_steps_matches_the_reference(self) -> None:
         make_store = self.make_store
 
@@ -405,7 +408,7 @@ class MachineContract(StoreSuite):
             def __init__(self) -> None:
                 super().__init__(make_store)
 
-        run_state_machine_as_test(Machine, settings=settings(max_examples=12, stateful_step_count=20, deadline=None))
+        run_state_machine_as_test(Machine, settings=settings(max_examples=self.runs, stateful_step_count=20, deadline=None))
 
 
 async def _opened(make_store: Callable[[], Awaitable[Store]]) -> Store:

@@ -204,13 +204,13 @@ def test_the_columns_show_what_the_policy_shows(rows: list[Memory], reader: Read
     assert kept_by_columns(loaded(mine), reader, CURRENT) == kept(mine, reader, CURRENT)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(various_memories(), filters())
 def test_the_clauses_keep_what_the_policy_keeps(rows: list[Memory], where: Filter) -> None:
     assert kept_by_clauses(rows, READER, where) == kept(rows, READER, where)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(various_memories(), filters())
 def test_the_columns_keep_what_the_policy_keeps(rows: list[Memory], where: Filter) -> None:
     assert kept_by_columns(loaded(rows), READER, where) == kept(rows, READER, where)
@@ -231,7 +231,7 @@ def test_columns_that_were_brought_up_to_date_keep_what_the_policy_keeps(
     assert kept_by_columns(columns, READER, CURRENT) == kept(later, READER, CURRENT)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.lists(events(), max_size=12), readers(), event_filters())
 def test_the_clauses_keep_what_an_event_filter_says(
     given_rows: list[Event], reader: Reader, where: EventFilter
@@ -300,7 +300,7 @@ json_values = st.recursive(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(
     st.dictionaries(st.text(st.characters(codec="utf-8"), max_size=4), json_values, min_size=1, max_size=3), st.data()
 )
