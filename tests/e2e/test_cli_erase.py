@@ -87,12 +87,16 @@ def test_receipts_are_listed_newest_first(talk: Cli) -> None:
     assert len(talk.done("erasures", "-n", "1", "--json").json["erasures"]) == 1
 
 
+def _always(_call: Invocation) -> bool:
+    return True
+
+
 @pytest.mark.parametrize(("said", "left", "code"), [("y\n", 1, 0), ("n\n", 2, 130), ("", 2, 130)])
 def test_on_a_terminal_it_shows_what_would_go_and_asks(
     talk: Cli, monkeypatch: pytest.MonkeyPatch, said: str, left: int, code: int
 ) -> None:
     monkeypatch.setattr(Invocation, "err", Console(stderr=True, force_terminal=True))
-    monkeypatch.setattr(commands, "has_somebody_to_ask", lambda _: True)
+    monkeypatch.setattr(commands, "has_somebody_to_ask", _always)
     ran: Ran = talk("erase", "--in-session", "monday", stdin=said.encode())
     assert ran.code == code
     assert "This would go:" in ran.err

@@ -408,7 +408,8 @@ class MachineContract(StoreSuite):
             def __init__(self) -> None:
                 super().__init__(make_store)
 
-        run_state_machine_as_test(Machine, settings=settings(max_examples=self.runs, stateful_step_count=20, deadline=None))
+        steps = settings(max_examples=self.runs, stateful_step_count=20, deadline=None)
+        run_state_machine_as_test(Machine, settings=steps)
 
 
 async def _opened(make_store: Callable[[], Awaitable[Store]]) -> Store:
