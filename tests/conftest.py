@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, settings
 
 settings.register_profile(
     "remembrancer",
+    max_examples=60,
     deadline=None,
     database=None,
     derandomize="CI" in os.environ,

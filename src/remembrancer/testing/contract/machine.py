@@ -398,7 +398,7 @@ class StoreMachine(RuleBasedStateMachine):
 
 
 class MachineContract(StoreSuite):
-    runs: ClassVar[int] = 12
+    runs: ClassVar[int] = 8
     """Of twenty random steps each, each checked: some seconds a run."""
 
     def test_any_sequence_of_steps_matches_the_reference(self) -> None:

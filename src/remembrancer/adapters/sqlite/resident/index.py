@@ -64,6 +64,7 @@ class WorkspaceIndex:
         self._actors: dict[str, int] = {"": 0}
         """Names of those who speak → their code in `_actor_of_cue`."""
         self._words = KeptWords()
+        self._last_kept: tuple[Reader, Filter, int, NDArray[np.bool_]] | None = None
 
     @property
     def nbytes(self) -> int:
@@ -97,7 +98,7 @@ class WorkspaceIndex:
 
     def search(self, connection: Connection, reader: Reader, request: SearchRequest) -> Candidates:
         """As `Store.search` says. The connection is asked only for phrases."""
-        kept = self._columns.mask(reader, request.where)
+        kept = self._kept(reader, request.where)
         visible = int(np.count_nonzero(kept))
         cue_kept = None if visible == len(kept) else kept[self._memory_of_cue.values]
         similarity = self._similarity(request, cue_kept)
@@ -142,7 +143,7 @@ class WorkspaceIndex:
 
     def participants(self, reader: Reader, where: Filter) -> frozenset[str]:
         """As `Store.participants` says."""
-        kept = self._columns.mask(reader, where)
+        kept = self._kept(reader, where)
         if kept.all():
             return frozenset(name for name in self._actors if name)
         speaking = np.zeros(len(self._actors), dtype=np.bool_)
@@ -250,6 +251,16 @@ class WorkspaceIndex:
             self._vectors.replace(self._cue_rows[row[1]], vector)
 
     # ── searching ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _kept(self, reader: Reader, where: Filter) -> NDArray[np.bool_]:
+        """The slots that count. One recall asks twice, with the same two objects: who speaks in them, and for them."""
+        last = self._last_kept
+        if last is not None and last[0] is reader and last[1] is where and last[2] == self._change:
+            return last[3]
+        kept = self._columns.mask(reader, where)
+        kept.flags.writeable = False
+        self._last_kept = reader, where, self._change, kept
+        return kept
 
     def _similarity(self, request: SearchRequest, kept: NDArray[np.bool_] | None) -> NDArray[np.float32] | None:
         """Per cue; NaN where it has no vector, and where there are many and it is not among the likely ones."""
