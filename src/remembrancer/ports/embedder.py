@@ -111,7 +111,7 @@ def computes(embedder: Embedder | None) -> bool:
 
 @lru_cache(maxsize=64)
 def _offers(kind: type[Embedder], name: str) -> bool:
-    """Asked of each class once: to ask a protocol takes a fiftieth of the time of a whole recall, and there are three."""
+    """Asked of each class once: to ask a protocol each time takes a hundredth of a whole recall."""
     return hasattr(kind, name)
 
 
