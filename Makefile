@@ -15,7 +15,7 @@ demo: $(VENV)/installed ## a conversation of six weeks, remembered; six hard que
 	@$(BIN)/remembrancer demo
 
 test: $(VENV)/dev browser ## every test
-	$(BIN)/python -m pytest -n 3 --dist worksteal
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 browser: ## Debian's Chromium and its driver, which the dashboard's tests drive, where they are missing
 	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || { \
