@@ -22,6 +22,7 @@ from pathlib import Path
 import killed_jobs
 import pytest
 from job_worlds import WORLDS, State, World, done_on, events_there, faults_of, filled, parted, run_out, state
+from killed_processes import KILLED
 
 from remembrancer.adapters.reference import ReferenceStore
 from remembrancer.errors import Conflict, ModelUnavailable, StoreUnavailable
@@ -171,9 +172,9 @@ class Grave:
         """Whether a process was killed at that step, after which everything is as if it had not been."""
         path.write_bytes(self.content)
         outcome = mortals.run(self.name, path, step=step, at=at)
-        assert outcome == killed_jobs.KILLED or outcome.isdecimal(), outcome
+        assert outcome == KILLED or outcome.isdecimal(), outcome
         assert asyncio.run(done_on(path, self.world, self.acknowledged)) == ([], self.expected), f"{step} {at}"
-        return outcome == killed_jobs.KILLED
+        return outcome == KILLED
 
 
 @pytest.fixture(scope="module")
