@@ -112,7 +112,7 @@ class WorkspaceIndex:
         in_company = self._best(together, kept, 0.0, request.depth)
         brought = np.union1d(np.union1d(dense, lexically), in_company).astype(np.int64)
         found = ordered(brought, self._columns.newest_first)
-        if similarity is not None:
+        if similarity is not None and len(similarity) > self._scanned:
             dense_scores = self._completed(request, similarity, found)
         cue, text_cue = self._best_cues(found, similarity, lexical)
         blank = np.full(len(found), np.nan, dtype=np.float32)
@@ -279,7 +279,7 @@ class WorkspaceIndex:
         self, request: SearchRequest, similarity: NDArray[np.float32], found: NDArray[np.int64]
     ) -> NDArray[np.float32]:
         """The similarity of each slot, once `similarity` has that of every cue of what was found, by whichever leg."""
-        if self._vectors is not None and request.vector is not None and len(similarity) > self._scanned:
+        if self._vectors is not None and request.vector is not None:
             cues, _, _ = self._cues_of(found)
             similarity[cues] = self._vectors.similarities(request.vector, cues)
         return self._folded(similarity)
