@@ -51,7 +51,7 @@ def rank(
 ) -> Ranked:
     """`before`: the order that equals are left in; None: as candidates come, newest first, then by id."""
     scored = evaluate(expression, table, len(found.ids))
-    scores = np.nan_to_num(scored.values)
+    scores = np.where(np.isnan(scored.values), 0.0, scored.values)
     relevant = scores >= 0 if floor is None else floor.passes(table["similarity"], table["coverage"], table["nearby"])
     order = np.argsort(-scores, kind="stable") if before is None else before[np.argsort(-scores[before], kind="stable")]
     return Ranked(found, table, expression, scored, scores, order, relevant, relevant & (scores >= min_score))

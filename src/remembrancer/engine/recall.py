@@ -6,6 +6,7 @@ Recall reads only. What was shown is recorded afterwards, by whoever showed it.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -133,9 +134,19 @@ async def _recall(ctx: Context, reader: Reader, question: Question, keyed: Keyed
         timer.lap("rerank")
     choice = await choose(ctx, reader, ranked, ranking.diversity, limit, question.min_score)
     timer.lap("gather")
+    matched = [_held(chosen.cue, planned) if question.explain else () for chosen in choice.chosen]
+    explanations = _explained(ranked, ranking.diversity, choice.chosen, matched)
     hits = tuple(
-        _hit(ranked, ranking.diversity, chosen, place, at, _held(chosen.cue, planned) if question.explain else ())
-        for place, chosen in enumerate(choice.chosen, start=1)
+        Hit(
+            rank=place,
+            score=chosen.score,
+            memory=chosen.memory,
+            cue=chosen.cue,
+            age=at - chosen.memory.occurred_to,
+            turns=tuple(cue for cue in chosen.cues if cue.event_id is not None),
+            explanation=explanation,
+        )
+        for place, (chosen, explanation) in enumerate(zip(choice.chosen, explanations, strict=True), start=1)
     )
     timer.lap("explain")
     if question.walk_depth:
@@ -194,33 +205,21 @@ def _held(cue: Cue, planned: Plan) -> tuple[str, ...]:
     return tuple(term for term in planned.lexical.terms or planned.lexical.phrase if term in held)
 
 
-def _hit(
-    ranked: Ranked, diversity: Mmr | None, chosen: Chosen, place: int, at: datetime, matched: tuple[str, ...]
-) -> Hit:
-    found, index = ranked.found, chosen.candidate
-    score = ranked.scored.explain(index)
-    return Hit(
-        rank=place,
-        score=chosen.score,
-        memory=chosen.memory,
-        cue=chosen.cue,
-        age=at - chosen.memory.occurred_to,
-        turns=tuple(cue for cue in chosen.cues if cue.event_id is not None),
-        explanation=Explanation(
-            score=score if diversity is None else diversity.explain(score, chosen.score),
-            signals={
-                name: None if math.isnan(value := float(column[index])) else value
-                for name, column in ranked.table.items()
-            },
-            ranks={
-                leg: int(ranks[index])
-                for leg, ranks in (
-                    ("dense", found.dense_rank),
-                    ("lexical", found.lexical_rank),
-                    *([] if found.surroundings is None else [("context", found.surroundings.rank)]),
-                )
-                if ranks[index]
-            },
-            matched=matched,
-        ),
-    )
+def _explained(
+    ranked: Ranked, diversity: Mmr | None, chosen: Sequence[Chosen], matched: Sequence[tuple[str, ...]]
+) -> Iterator[Explanation]:
+    """Why each has its score. `matched`: the terms found in each."""
+    rows = [one.candidate for one in chosen]
+    found = ranked.found
+    legs = {"dense": found.dense_rank, "lexical": found.lexical_rank}
+    if found.surroundings is not None:
+        legs["context"] = found.surroundings.rank
+    ranks = [(leg, column[rows].tolist()) for leg, column in legs.items()]
+    signals_of = [(name, column[rows].tolist()) for name, column in ranked.table.items()]
+    for place, score in enumerate(ranked.scored.explained(rows)):
+        yield Explanation(
+            score=score if diversity is None else diversity.explain(score, chosen[place].score),
+            signals={name: None if math.isnan(values[place]) else float(values[place]) for name, values in signals_of},
+            ranks={leg: values[place] for leg, values in ranks if values[place]},
+            matched=matched[place],
+        )

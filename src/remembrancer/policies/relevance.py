@@ -42,9 +42,13 @@ class Floor:
         held against a text that shares the question's words. For what follows an answer it counts as 0, which is all
         that is known of it; so do the others where they are absent.
         """
-        alike, covered = similarity / self.similarity, np.nan_to_num(coverage)
-        answers = np.nan_to_num(alike, nan=0.5) + covered / self.coverage >= 1.0
+        unlike = np.isnan(similarity)
+        alike, covered = (
+            np.where(unlike, 0.0, similarity) / self.similarity,
+            np.where(np.isnan(coverage), 0.0, coverage),
+        )
+        answers = np.where(unlike, 0.5, alike) + covered / self.coverage >= 1.0
         if not answers.any():
             return answers
-        around = np.nan_to_num(alike) + (covered + np.nan_to_num(nearby)) / self.coverage
+        around = alike + (covered + np.where(np.isnan(nearby), 0.0, nearby)) / self.coverage
         return answers | (around >= self.then)

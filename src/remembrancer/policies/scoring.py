@@ -7,7 +7,7 @@ An expression is made of frozen nodes over named signals. A signal that is absen
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
@@ -143,7 +143,12 @@ class Scored:
 
     def explain(self, row: int) -> Part:
         """The tree of one candidate. The root's contribution is its score."""
-        return _part(self, row, _present(float(self.values[row])))
+        return self.explained([row])[0]
+
+    def explained(self, rows: Sequence[int]) -> list[Part]:
+        """The tree of each of some candidates, in their order."""
+        places = np.array(rows, dtype=np.int64)
+        return _parts(self, places, _or_nothing(self.values[places]).tolist())
 
 
 def evaluate(  # noqa: C901, PLR0911  a case for each node
@@ -272,18 +277,14 @@ def _ranks(values: Column) -> Column:
     return ranks
 
 
-def _part(scored: Scored, row: int, contribution: float) -> Part:
-    value = float(scored.values[row])
-    return Part(
-        scored.label,
-        None if math.isnan(value) else value,
-        contribution,
-        tuple(
-            _part(part, row, _present(float(share[row])))
-            for part, share in zip(scored.parts, scored.shares, strict=True)
-        ),
-    )
-
-
-def _present(value: float) -> float:
-    return 0.0 if math.isnan(value) else value
+def _parts(scored: Scored, rows: NDArray[np.int64], contributions: Sequence[float]) -> list[Part]:
+    """Of each of `rows`, which adds its own of `contributions`."""
+    inner = [
+        _parts(part, rows, _or_nothing(share[rows]).tolist())
+        for part, share in zip(scored.parts, scored.shares, strict=True)
+    ]
+    of_each = zip(*inner, strict=True) if inner else [()] * len(rows)
+    return [
+        Part(scored.label, None if math.isnan(value) else value, contribution, parts)
+        for value, contribution, parts in zip(scored.values[rows].tolist(), contributions, of_each, strict=True)
+    ]

@@ -128,11 +128,13 @@ class Database:
         return await asyncio.wrap_future(result)
 
     async def in_one_thread(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Run `work` whole in a reader thread: its reads are done there and then. It must not write."""
+        """Run `work` whole in a reader thread: its reads are done there and then, and all see one state of the file. It
+        must not write.
+        """
         if self._longer is None or not has_event_loop():
             return await work()
         with self._entrance():
-            result = self._longer.submit(lambda: driven(work()))
+            result = self._longer.submit(self._drive, work)
         return await asyncio.wrap_future(result)
 
     @asynccontextmanager
@@ -244,18 +246,40 @@ class Database:
             else:
                 return
 
+    def _drive(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """In a reader thread: one transaction around all reads of `work`. Each of its own would look for the newest
+        state of the file, and lock it, again.
+        """
+        with self._transaction() as connection:
+            self._local.within = connection
+            try:
+                return driven(work())
+            finally:
+                self._local.within = None
+
     def _read(self, work: Callable[[Connection], T]) -> T:
+        within: Connection | None = getattr(self._local, "within", None)
+        if within is not None:
+            with translated(self.path):
+                return work(within)
+        with self._transaction() as connection, translated(self.path):
+            return work(connection)
+
+    @contextmanager
+    def _transaction(self) -> Generator[Connection]:
+        """This thread's own connection, in a read transaction."""
         with translated(self.path):
-            connection = getattr(self._local, "connection", None)
+            connection: Connection | None = getattr(self._local, "connection", None)
             if connection is None:
                 connection = self._local.connection = self._connect()
                 connection.pragma("query_only", True)
                 self._reading.append(connection)
             _roll_back(connection)  # what failed to be, the last time: its view of the file is an old one
             connection.execute("BEGIN")
-            try:
-                return work(connection)
-            finally:
+        try:
+            yield connection
+        finally:
+            with translated(self.path):
                 _roll_back(connection)
 
     def _write_loop(self) -> None:
