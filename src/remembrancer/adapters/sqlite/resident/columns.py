@@ -125,7 +125,7 @@ class MemoryColumns:
 
     def states(self, slots: NDArray[np.int64]) -> States:
         def column(name: str, kind: type[Number]) -> NDArray[Number]:
-            return self._numbers[name].values[slots].astype(kind)
+            return self._numbers[name].values.take(slots).astype(kind, copy=False)
 
         return States(
             occurred_at=column("occurred_to", np.int64),

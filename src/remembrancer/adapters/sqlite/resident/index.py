@@ -110,7 +110,7 @@ class WorkspaceIndex:
         nearby = self._nearby(request, lexical)
         together = None if nearby is None or lexical is None else self._folded(lexical.coverage + nearby)
         in_company = self._best(together, kept, 0.0, request.depth)
-        brought = np.union1d(np.union1d(dense, lexically), in_company).astype(np.int64)
+        brought = np.unique(np.concatenate([dense, lexically, in_company]))
         found = ordered(brought, self._columns.newest_first)
         if similarity is not None and len(similarity) > self._scanned:
             dense_scores = self._completed(request, similarity, found)
@@ -281,7 +281,8 @@ class WorkspaceIndex:
         """The similarity of each slot, once `similarity` has that of every cue of what was found, by whichever leg."""
         if self._vectors is not None and request.vector is not None:
             cues, _, _ = self._cues_of(found)
-            similarity[cues] = self._vectors.similarities(request.vector, cues)
+            unknown = cues[np.isnan(similarity.take(cues))]
+            similarity[unknown] = self._vectors.similarities(request.vector, unknown)
         return self._folded(similarity)
 
     def _lexical(
@@ -308,10 +309,13 @@ class WorkspaceIndex:
 
     def _spoken(self, request: SearchRequest, cues: NDArray[np.int64]) -> NDArray[np.float32]:
         """1 for a cue that one of those asked about says."""
-        # Under no name are all those who do not speak.
-        names = [self._actors[name] for name in request.speakers if name and name in self._actors]
-        roles = [SPEAKERS.index(role) for role in request.roles if role in SPEAKERS]
-        spoken = np.isin(self._actor_of_cue.values[cues], names) | np.isin(self._role_of_cue.values[cues], roles)
+        spoken = np.zeros(len(cues), dtype=np.bool_)
+        for name in request.speakers:
+            if name and name in self._actors:  # under no name are all those who do not speak
+                spoken |= self._actor_of_cue.values[cues] == self._actors[name]
+        for role in request.roles:
+            if role in SPEAKERS:
+                spoken |= self._role_of_cue.values[cues] == SPEAKERS.index(role)
         return spoken.astype(np.float32)
 
     def _folded(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -353,8 +357,12 @@ class WorkspaceIndex:
         """Visible memories with a cue that awaits its vector."""
         if request.model is None:
             return 0
-        none = np.ones(len(self._memory_of_cue), dtype=np.bool_)
-        waiting = none if self._vectors is None else ~self._vectors.present
+        if self._vectors is None:
+            waiting = np.ones(len(self._memory_of_cue), dtype=np.bool_)
+        elif not self._vectors.waiting:
+            return 0
+        else:
+            waiting = ~self._vectors.present
         if kept is not None:
             waiting &= kept
         return len(np.unique(self._memory_of_cue.values[waiting])) if waiting.any() else 0

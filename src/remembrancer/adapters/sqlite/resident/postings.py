@@ -77,10 +77,14 @@ class Postings:
     def __init__(self) -> None:
         self._segments: list[_Segment] = []
         self._lengths = GrowingArray[np.int32](np.int32)
+        self._terms = 0
+        """All lengths together."""
+        self._saturated: tuple[float, NDArray[np.float32]] = (0.0, np.zeros(0, dtype=np.float32))
 
     @property
     def nbytes(self) -> int:
-        return self._lengths.nbytes + sum(segment.nbytes for segment in self._segments)
+        kept = self._saturated[1].nbytes
+        return self._lengths.nbytes + kept + sum(segment.nbytes for segment in self._segments)
 
     def extend(self, packed: Sequence[bytes], lengths: Sequence[int]) -> None:
         """Append cues, each as `rows.packed_terms` gives it, with how many terms it has in all."""
@@ -94,6 +98,7 @@ class Postings:
         first = len(self._lengths)
         cues = np.repeat(np.arange(first, first + len(packed), dtype=np.int32), sizes)
         self._lengths.extend(np.array(lengths, dtype=np.int32))
+        self._terms += sum(lengths)
         self._segments.append(_Segment.of(hashes.astype(np.uint32), cues, counts))
         # Merging only neighbours of like size keeps appending cheap and the number of segments logarithmic.
         while len(self._segments) > 1 and len(self._segments[-2].cues) <= 2 * len(self._segments[-1].cues):
@@ -118,8 +123,8 @@ class Postings:
         coverage = np.zeros(len(lengths), dtype=np.float32)
         if not total:
             return LexicalScores(bm25, coverage, 0.0)
-        words = int(lengths.sum()) if visible is None else int(lengths[visible].sum())
-        average = max(words / total, 1e-9)
+        words = self._terms if visible is None else int(lengths[visible].sum())
+        saturation = self._saturation(max(words / total, 1e-9))
         weights: list[float] = []
         holding: list[NDArray[np.int32]] = []
         for term in terms:
@@ -129,14 +134,26 @@ class Postings:
             weights.append(idf)
             holding.append(np.concatenate([cues for cues, _ in rows]))
             for cues, counts in rows:
-                saturation = K1 * (1 - B + B * lengths[cues] / np.float32(average))
-                # A cue stands at most once in a term's rows, so plain indexed addition loses nothing.
-                bm25[cues] += (idf * (K1 + 1) * counts / (counts + saturation)).astype(np.float32)
-                coverage[cues] += np.float32(idf)
+                # `take` and whole indexes: plain indexing converts 32-bit ones at each use, which is most of the time.
+                places, often = cues.astype(np.intp), counts.astype(np.float32)
+                gain = often / (often + saturation.take(places)) * np.float32(idf * (K1 + 1))
+                # A cue stands at most once in a term's rows, so that what is set was added to once.
+                bm25[places] = bm25.take(places) + gain
+                coverage[places] = coverage.take(places) + np.float32(idf)
         idf_sum = sum(weights)
         if idf_sum:
             coverage /= np.float32(idf_sum)
         return LexicalScores(bm25, coverage, idf_sum * (K1 + 1), tuple(weights), tuple(holding))
+
+    def _saturation(self, average: float) -> NDArray[np.float32]:
+        """What BM25 adds to a term's count by each cue's length, shape (cues,). The last is kept: most questions are
+        put to the same cues.
+        """
+        kept_for, kept = self._saturated
+        if kept_for != average or len(kept) != len(self._lengths):
+            kept = np.float32(K1 * (1 - B)) + np.float32(K1 * B / average) * self._lengths.values.astype(np.float32)
+            self._saturated = average, kept
+        return kept
 
     @staticmethod
     def _visible(

@@ -27,13 +27,13 @@ class Turns:
     """
 
     def __init__(self) -> None:
-        self._of_cue = GrowingArray[np.int32](np.int32)
+        self._of_cue = GrowingArray[np.intp](np.intp)
         self._stream = GrowingArray[np.int32](np.int32)
         self._seq = GrowingArray[np.int64](np.int64)
         self._at = GrowingArray[np.int64](np.int64)
         self._session = GrowingArray[np.int32](np.int32)
         """The stream again, -1 where it is no session."""
-        self._around = GrowingArray[np.int32](np.int32, 4)
+        self._around = GrowingArray[np.intp](np.intp, 4)
         """The turns before and after each, then the one before the former and the one after the latter; or -1."""
         self._living = GrowingArray[np.int32](np.int32)
         """How many cues in use each turn has."""
@@ -55,7 +55,7 @@ class Turns:
     def extend(self, cues: Sequence[_Cue]) -> None:
         """Append cues."""
         self._coming.clear()
-        turns = np.array([self._turn(cue) for cue in cues], dtype=np.int32)
+        turns = np.array([self._turn(cue) for cue in cues], dtype=np.intp)
         known = len(self._seq)
         self._append(self._coming)
         self._of_cue.extend(turns)
@@ -96,20 +96,20 @@ class Turns:
         """
         # One place more than there are turns, for what -1 stands for: no turn.
         total = np.zeros(len(self._seq) + 1, dtype=np.float32)
-        worth = np.zeros(len(self._seq) + 1, dtype=np.float32)
         of_cue, around = self._of_cue.values, self._around.values
         for cues, weight in zip(holding, idf, strict=True):
-            said = cues[of_cue[cues] != _NO_TURN]
-            turns = of_cue[said]
-            touched = around[turns[brief[said]]]
-            worth[touched[:, 2:]] = NEXT_BUT_ONE
-            worth[touched[:, :2]] = 1.0
-            worth[turns] = 0.0
-            # A turn that comes twice is added to once: indexed addition reads before it writes.
-            total[touched] += np.float32(weight) * worth[touched]
-            worth[touched] = 0.0
+            turns = of_cue.take(cues)
+            is_turn = turns != _NO_TURN
+            context = around.take(turns[is_turn & brief.take(cues)], axis=0)
+            beside, farther, saying = context[:, :2], context[:, 2:], turns[is_turn]
+            # From what was there before this term, the nearest last: a turn that comes twice is added to once, and one
+            # that says the term itself not at all.
+            before = total.take(beside), total.take(farther), total.take(saying)
+            total[farther] = before[1] + np.float32(weight * NEXT_BUT_ONE)
+            total[beside] = before[0] + np.float32(weight)
+            total[saying] = before[2]
         total[_NO_TURN] = 0.0
-        return total[of_cue]
+        return total.take(of_cue)
 
     def best_of_session(
         self, cues: NDArray[np.int64], scores: NDArray[np.float32], scored: NDArray[np.int32]
@@ -130,8 +130,10 @@ class Turns:
 
     def session_of(self, cues: NDArray[np.integer]) -> NDArray[np.int32]:
         """The stream of each cue, where it is a session; else -1."""
-        turns = self._of_cue.values[cues]
-        return np.where(turns == _NO_TURN, _NO_TURN, self._session.values[turns]) if len(self._seq) else turns
+        turns = self._of_cue.values.take(cues)
+        if not len(self._seq):
+            return turns.astype(np.int32)
+        return np.where(turns == _NO_TURN, np.int32(_NO_TURN), self._session.values.take(turns, mode="wrap"))
 
     def _turn(self, cue: _Cue) -> int:
         """The number of the cue's turn, which may be one of those to come."""
@@ -156,7 +158,7 @@ class Turns:
         self._session.extend(np.where(np.array([*self._in_session, False])[streams], streams, np.int32(_NO_TURN)))
         self._seq.extend(columns[:, 1])
         self._at.extend(columns[:, 2])
-        self._around.extend(np.full((len(coming), 4), _NO_TURN, dtype=np.int32))
+        self._around.extend(np.full((len(coming), 4), _NO_TURN, dtype=np.intp))
         self._living.extend(np.zeros(len(coming), dtype=np.int32))
         around = self._around.values
         for turn, (code, seq, at) in enumerate(coming, start=first):

@@ -23,6 +23,7 @@ class VectorTable:
         self._codes = GrowingArray[np.int8](np.int8, dim)
         self._signs = GrowingArray[np.uint8](np.uint8, -(-dim // 8))
         self._scales = GrowingArray[np.float32](np.float32)
+        self._waiting = 0
 
     @classmethod
     def without_vectors(cls, cues: int, dim: int) -> Self:
@@ -36,6 +37,11 @@ class VectorTable:
         return self._codes.nbytes + self._signs.nbytes + self._scales.nbytes
 
     @property
+    def waiting(self) -> int:
+        """How many cues have no vector."""
+        return self._waiting
+
+    @property
     def present(self) -> NDArray[np.bool_]:
         """Which cues have a vector, shape (cues,)."""
         return ~np.isnan(self._scales.values)
@@ -46,9 +52,11 @@ class VectorTable:
         self._codes.extend(codes)
         self._signs.extend(np.packbits(codes > 0, axis=1))
         self._scales.extend(scales)
+        self._waiting += int(np.count_nonzero(np.isnan(scales)))
 
     def replace(self, row: int, vector: NDArray[np.float32]) -> None:
         codes, scales = _quantised(vector[np.newaxis])
+        self._waiting -= int(np.isnan(self._scales.values[row]))
         self._codes.values[row] = codes[0]
         self._signs.values[row] = np.packbits(codes[0] > 0)
         self._scales.values[row] = scales[0]
@@ -59,15 +67,16 @@ class VectorTable:
         Raises EmbedderMismatch for a query of another dimension.
         """
         self._require_dim(query)
-        codes, scales = _quantised(query[np.newaxis])
+        scale = max(float(np.abs(query).max()) / 127, np.finfo(np.float32).tiny)
+        codes = np.rint(query / scale).astype(np.int8)[np.newaxis]
         rows, sizes = self._codes.values, self._scales.values
         if cues is not None:
-            rows, sizes = rows[cues], sizes[cues]
+            rows, sizes = rows.take(cues, axis=0), sizes.take(cues)
         if not len(rows):
             return np.zeros(0, dtype=np.float32)
         # simsimd's stubs type its result as its own buffer; numpy reads it without a copy.
         products = np.asarray(cast("Any", simsimd.cdist(codes, rows, "dot")), dtype=np.float32)[0]
-        return products * (sizes * scales[0])
+        return products * (sizes * np.float32(scale))
 
     def likely(self, query: NDArray[np.float32], kept: NDArray[np.bool_] | None, count: int) -> NDArray[np.int64]:
         """The `count` cues, and those as near as the last of them, whose signs differ least from the query's.
@@ -82,8 +91,8 @@ class VectorTable:
         if np.count_nonzero(eligible) <= count:
             return np.flatnonzero(eligible)
         asked = np.packbits(query[np.newaxis] > 0, axis=1)
-        apart = np.asarray(cast("Any", simsimd.cdist(asked, signs, "hamming", dtype="bin8")))[0]
-        apart = np.where(eligible, apart, np.inf)
+        apart = np.asarray(cast("Any", simsimd.cdist(asked, signs, "hamming", dtype="bin8")))[0].astype(np.uint16)
+        apart[~eligible] = np.iinfo(np.uint16).max
         return np.flatnonzero(apart <= np.partition(apart, count - 1)[count - 1])
 
     def _require_dim(self, query: NDArray[np.float32]) -> None:
