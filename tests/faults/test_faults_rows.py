@@ -15,7 +15,7 @@ from remembrancer.domain.strength import Exposure
 from remembrancer.errors import StoreUnavailable
 from remembrancer.policies.formation import analysed
 from remembrancer.ports.store import EventFilter
-from remembrancer.testing.contract.base import EVERYTHING, MODEL, exported
+from remembrancer.testing.contract.base import EVERYTHING, MODEL, exported, stored_words
 from remembrancer.testing.contract.world import DEPLOY, FORMER, MARKED, OLD, OOM, OTHER_MODEL, populate
 from remembrancer.testing.doubles import NOW, READER, SCOPE
 
@@ -54,7 +54,7 @@ RUINED: Final[dict[str, tuple[str, Read]]] = {
     ),
     "the signs of words": (
         "UPDATE word_vectors SET signs = 'no bytes'",
-        lambda store: store.words(READER, OTHER_MODEL, {OLD: 0}),
+        lambda store: stored_words(store, {OLD: 0}, model=OTHER_MODEL),
     ),
     "the kind of an exposure": ("UPDATE exposures SET kind = 'seen' || at", exported),
     "the time of an exposure": (f"UPDATE exposures SET at = {NEVER}", exported),

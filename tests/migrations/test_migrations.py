@@ -271,7 +271,7 @@ class TestAFileOfTheThirdVersion:
         async def read(store: SqliteStore) -> tuple[list[int], int]:
             found = await store.search(ANA, request("owl", surroundings=True))
             assert found.surroundings is not None
-            return found.surroundings.marks.tolist(), len(await store.words(ANA, "m", {OWL.id: 0}))
+            return found.surroundings.marks.tolist(), len(await store.words(ANA, "m", found.ref.tolist()))
 
         assert with_store(third_file, read) == ([0], 0)
 

@@ -64,11 +64,12 @@ class Candidates:
     `similarity` cosine in [-1, 1]. `bm25` raw, at least 0, comparable within this answer only; `bm25_bound` is what
     no text can exceed for this question. `coverage` in [0, 1]: the share of the question's idf that the best cue holds.
     `dense_rank`, `lexical_rank` from 1; 0 where that leg did not bring the row (it may still have a score).
-    `cue` is the ordinal of the best cue.
+    `cue` is the ordinal of the best cue, `ref` what the store calls that cue where it is asked for its words.
     """
 
     ids: tuple[UUID, ...]
     cue: NDArray[np.int32]
+    ref: NDArray[np.int64]
     similarity: NDArray[np.float32]
     bm25: NDArray[np.float32]
     coverage: NDArray[np.float32]

@@ -15,6 +15,8 @@ from remembrancer.policies.ranking import LATE_INTERACTION, SESSION_WORDS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import NDArray
+
     from remembrancer.policies.scoring import Column
 
 
@@ -24,22 +26,23 @@ async def reread(
     """Of each candidate how close its words come to the question's, and how close those of all of its session that are
     compared do; NaN but for the best `count`. None where none of them has vectors of its words.
     """
-    best: list[int] = ranking.order[:count].tolist()
-    ids, cues = ranking.found.ids, ranking.found.cue
-    read = await ctx.store.words(reader, model, {ids[index]: int(cues[index]) for index in best})
+    best = ranking.order[:count]
+    refs: list[int] = ranking.found.ref[best].tolist()
+    read = await ctx.store.words(reader, model, refs)
     if not read:
         return None
     nothing = np.zeros((0, -(-words.vectors.shape[1] // 8)), dtype=np.uint8)
-    close = compared(words, [read.get(ids[index], nothing) for index in best])
+    close = compared(words, [read.get(ref, nothing) for ref in refs])
     around = ranking.found.surroundings
     alone = np.full(len(best), -1)
+    candidates = len(ranking.found.ids)
     return {
-        LATE_INTERACTION: _spread(close.closeness(), best, len(ids)),
-        SESSION_WORDS: _spread(close.together(alone if around is None else around.stream[best]), best, len(ids)),
+        LATE_INTERACTION: _spread(close.closeness(), best, candidates),
+        SESSION_WORDS: _spread(close.together(alone if around is None else around.stream[best]), best, candidates),
     }
 
 
-def _spread(values: Column, places: list[int], count: int) -> Column:
+def _spread(values: Column, places: NDArray[np.int64], count: int) -> Column:
     column = np.full(count, np.nan)
     column[places] = values
     return column

@@ -619,10 +619,10 @@ class Store(Protocol):
         """The vector of each memory's first cue that has one, shape (dim,); memories without any are left out."""
         ...
 
-    async def words(self, reader: Reader, model: str, cues: Mapping[UUID, int]) -> Mapping[UUID, NDArray[np.uint8]]:
-        """The words of one cue of each memory, by its ordinal, as `CueVector.words` has them.
+    async def words(self, reader: Reader, model: str, refs: Sequence[int]) -> Mapping[int, NDArray[np.uint8]]:
+        """The words of cues, by `Candidates.ref`, as `CueVector.words` has them.
 
-        Left out: memories that the reader may not see, and cues without vectors of their words.
+        Left out: cues of memories that the reader may not see, that have gone, or without vectors of their words.
         """
         ...
 

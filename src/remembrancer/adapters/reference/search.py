@@ -77,6 +77,7 @@ def search(rows: Rows, reader: Reader, request: SearchRequest) -> Candidates:
     return Candidates(
         ids=tuple(one.memory.id for one in chosen),
         cue=np.array([one.cue for one in chosen], dtype=np.int32),
+        ref=np.array([one.best for one in chosen], dtype=np.int64),
         similarity=np.array([one.similarity for one in chosen], dtype=np.float32),
         bm25=np.array([one.bm25 for one in chosen], dtype=np.float32),
         coverage=np.array([one.coverage for one in chosen], dtype=np.float32),

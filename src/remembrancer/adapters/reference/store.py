@@ -434,14 +434,15 @@ class ReferenceStore:
                     first.setdefault(memory_id, rows.vectors[ref, model].vector)
         return first
 
-    async def words(self, reader: Reader, model: str, cues: Mapping[UUID, int]) -> Mapping[UUID, NDArray[np.uint8]]:
+    async def words(self, reader: Reader, model: str, refs: Sequence[int]) -> Mapping[int, NDArray[np.uint8]]:
         rows = self._reading(reader.scope)
-        found: dict[UUID, NDArray[np.uint8]] = {}
-        for memory_id in await self.get(reader, list(cues)):
-            for ref, indexed in rows.cues_of(memory_id):
-                stored = rows.vectors.get((ref, model))
-                if indexed.cue.ordinal == cues[memory_id] and stored is not None and stored.words is not None:
-                    found[memory_id] = stored.words
+        cues = {ref: rows.cues[ref].cue for ref in refs if ref in rows.cues}
+        seen = await self.get(reader, [cue.memory_id for cue in cues.values()])
+        found: dict[int, NDArray[np.uint8]] = {}
+        for ref, cue in cues.items():
+            stored = rows.vectors.get((ref, model))
+            if cue.memory_id in seen and stored is not None and stored.words is not None:
+                found[ref] = stored.words
         return found
 
     async def vitals(self, reader: Reader, where: Filter, *, model: str | None, shown_since: datetime) -> Vitals:

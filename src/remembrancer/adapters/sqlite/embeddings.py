@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
@@ -23,6 +23,8 @@ from remembrancer.ports.store import CONTEXT_GAP, MAX_ERROR_CHARS, MAX_SAID_CHAR
 FIRST_RETRY: Final = timedelta(seconds=30)
 LAST_RETRY: Final = timedelta(days=1)
 _GAP: Final = CONTEXT_GAP // timedelta(microseconds=1)
+_CHUNK: Final = 500
+"""Cues in one statement."""
 
 
 _PENDING: Final = (
@@ -182,26 +184,19 @@ def vectors(connection: Connection, reader: Reader, model: str, ids: Sequence[UU
         }
 
 
-def words(
-    connection: Connection, reader: Reader, model: str, cues: Mapping[UUID, int]
-) -> dict[UUID, tuple[int, NDArray[np.uint8]]]:
-    """The signs of the words of one cue of each memory, by its ordinal, shape (words, bytes), after its row number."""
-    found = by_ids(
-        connection,
-        reader,
-        list(cues),
-        "m.id, m.n, c.ordinal, w.signs, d.dim",
-        "JOIN cues c ON c.memory = m.n JOIN word_vectors w ON w.cue = c.n AND w.model = ?"
-        " JOIN vector_models d ON d.workspace = m.workspace AND d.model = w.model",
-        model,
-    )
-    known = {identifier.bytes: identifier for identifier in cues}
-    with as_written():
-        return {
-            known[identifier]: (number, np.frombuffer(signs, dtype=np.uint8).reshape(-1, -(-dim // 8)))
-            for identifier, number, ordinal, signs, dim in found
-            if cues[known[identifier]] == ordinal
-        }
+def words(connection: Connection, model: str, refs: Sequence[int], dim: int) -> dict[int, NDArray[np.uint8]]:
+    """The signs of the words of each of these cues that has them, shape (words, bytes). Whoever asks may see them."""
+    found: dict[int, NDArray[np.uint8]] = {}
+    for start in range(0, len(refs), _CHUNK):
+        chunk = refs[start : start + _CHUNK]
+        rows = connection.execute(
+            f"SELECT cue, signs FROM word_vectors WHERE model = ? AND cue IN ({', '.join('?' * len(chunk))})",
+            (model, *chunk),
+        )
+        with as_written():
+            for ref, signs in rows:
+                found[ref] = np.frombuffer(signs, dtype=np.uint8).reshape(-1, -(-dim // 8))
+    return found
 
 
 def require_dim(connection: Connection, workspace: str, model: str, dim: int) -> None:

@@ -339,8 +339,8 @@ class SqliteStore:
     async def vectors(self, reader: Reader, model: str, ids: Sequence[UUID]) -> Mapping[UUID, NDArray[np.float32]]:
         return await self._database.read(lambda c: embeddings.vectors(c, reader, model, ids))
 
-    async def words(self, reader: Reader, model: str, cues: Mapping[UUID, int]) -> Mapping[UUID, NDArray[np.uint8]]:
-        return await self._database.read(lambda c: self._indexes.words(c, reader, model, cues))
+    async def words(self, reader: Reader, model: str, refs: Sequence[int]) -> Mapping[int, NDArray[np.uint8]]:
+        return await self._database.read(lambda c: self._indexes.words(c, reader, model, refs))
 
     async def vitals(self, reader: Reader, where: Filter, *, model: str | None, shown_since: datetime) -> Vitals:
         return await self._database.read(lambda c: health.vitals(c, reader, where, model, shown_since))

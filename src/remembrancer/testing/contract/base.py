@@ -10,6 +10,7 @@ from dataclasses import fields, replace
 from datetime import datetime, timedelta
 from functools import wraps
 from typing import TYPE_CHECKING, Final, TypeVar
+from uuid import UUID
 
 import numpy as np
 import pytest
@@ -203,3 +204,19 @@ def _assert_ranked(ranks: NDArray[np.int32], scores: NDArray[np.float32], tolera
     assert ranks[order].tolist() == list(range(1, len(order) + 1))
     assert not np.isnan(scores[order]).any()
     assert (np.diff(scores[order]) <= tolerance).all()
+
+
+async def refs_of(store: Store, cues: Mapping[UUID, int], scope: Scope = SCOPE) -> dict[UUID, int]:
+    """What the words of texts (memory → ordinal) are asked by; texts that are not there are left out."""
+    # A model that nobody has: every cue of a memory awaits its vector of that.
+    pending = {one: await store.pending_of(scope, "nobody's", one) for one in cues}
+    return {one: pending[one][ordinal].ref for one, ordinal in cues.items() if ordinal < len(pending[one])}
+
+
+async def stored_words(
+    store: Store, cues: Mapping[UUID, int], *, reader: Reader = READER, model: str = MODEL
+) -> dict[UUID, NDArray[np.uint8]]:
+    """The words of texts (memory → ordinal), where there are any."""
+    refs = await refs_of(store, cues, reader.scope)
+    found = await store.words(reader, model, list(refs.values()))
+    return {one: found[ref] for one, ref in refs.items() if ref in found}

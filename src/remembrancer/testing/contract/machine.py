@@ -28,7 +28,7 @@ from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
 from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import RemembrancerError
 from remembrancer.ports.store import Aged, CueVector, Entry, EventFilter, SearchRequest, Store
-from remembrancer.testing.contract.base import StoreSuite, assert_same_answer, exported, request
+from remembrancer.testing.contract.base import StoreSuite, assert_same_answer, exported, request, stored_words
 from remembrancer.testing.contract.histories import (
     MODELS,
     QUESTION,
@@ -452,7 +452,10 @@ async def _lists(store: Store, reader: Reader, ids: list[UUID]) -> object:
         {memory_id: vector.tolist() for memory_id, vector in (await store.vectors(reader, MODELS[0], ids)).items()},
         [
             {memory_id: words.tolist() for memory_id, words in found.items()}
-            for found in [await store.words(reader, MODELS[0], dict.fromkeys(ids, ordinal)) for ordinal in (0, 1)]
+            for found in [
+                await stored_words(store, dict.fromkeys(ids, ordinal), reader=reader, model=MODELS[0])
+                for ordinal in (0, 1)
+            ]
         ],
         [(found, as_lists(states)) for found, states in [await store.states(reader, where) for where in WHERES]],
         [await store.snapshots(reader.scope, crew, limit=2) for crew in (None, "c1")],

@@ -29,6 +29,7 @@ from remembrancer.testing.contract.base import (
     give_vectors,
     remember,
     request,
+    stored_words,
 )
 from remembrancer.testing.contract.world import (
     DEPLOY,
@@ -210,7 +211,7 @@ class ExportContract(StoreSuite):
         await store.states(READER, EVERYTHING)
         await store.audit(READER, FORMER)
         await store.vectors(READER, MODEL, [DEPLOY])
-        await store.words(READER, OTHER_MODEL, {OLD: 0})
+        await stored_words(store, {OLD: 0}, model=OTHER_MODEL)
         await store.vitals(READER, EVERYTHING, model=MODEL, shown_since=NOW)
         await store.snapshots(SCOPE, None, limit=9)
         await store.crews(SCOPE)

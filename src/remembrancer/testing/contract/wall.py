@@ -37,6 +37,7 @@ from remembrancer.testing.contract.base import (
     awaited,
     exported,
     request,
+    stored_words,
 )
 from remembrancer.testing.contract.erasing import OF_DEPLOY, a_receipt
 from remembrancer.testing.contract.states import as_lists
@@ -166,7 +167,7 @@ async def _vectors(store: Store) -> object:
 
 
 async def _words(store: Store) -> object:
-    words = await store.words(READER, OTHER_MODEL, dict.fromkeys(ALL_IDS, 0))
+    words = await stored_words(store, dict.fromkeys(ALL_IDS, 0), model=OTHER_MODEL)
     return {memory_id: signs.tolist() for memory_id, signs in words.items()}
 
 

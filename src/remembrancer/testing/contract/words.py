@@ -14,7 +14,16 @@ import pytest
 from remembrancer.domain.scope import Reader, Visibility
 from remembrancer.errors import InvalidInput
 from remembrancer.ports.store import CueVector, ExportRow, Store
-from remembrancer.testing.contract.base import MODEL, StoreSuite, awaited, exported, give_vectors, remember
+from remembrancer.testing.contract.base import (
+    MODEL,
+    StoreSuite,
+    awaited,
+    exported,
+    give_vectors,
+    refs_of,
+    remember,
+    stored_words,
+)
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, a_vector, indexed
 
 if TYPE_CHECKING:
@@ -32,7 +41,7 @@ def signs(*words: int) -> NDArray[np.uint8]:
 
 async def give_words(store: Store, words: Mapping[str, NDArray[np.uint8] | None], *, model: str = MODEL) -> int:
     """Store a vector with these words for the cues with these texts."""
-    pending = await store.pending(SCOPE, model, limit=100, now=NOW)
+    pending = await store.pending(SCOPE, model, limit=2000, now=NOW)
     given = [CueVector(cue.ref, A_VECTOR, False, words[cue.text]) for cue in pending if cue.text in words]
     return await store.put_vectors(SCOPE, model, given, at=NOW)
 
@@ -40,7 +49,7 @@ async def give_words(store: Store, words: Mapping[str, NDArray[np.uint8] | None]
 async def read(
     store: Store, cues: Mapping[UUID, int], *, reader: Reader = READER, model: str = MODEL
 ) -> dict[UUID, list[list[int]]]:
-    return {one: words.tolist() for one, words in (await store.words(reader, model, cues)).items()}
+    return {one: words.tolist() for one, words in (await stored_words(store, cues, reader=reader, model=model)).items()}
 
 
 class WordsContract(StoreSuite):
@@ -49,7 +58,7 @@ class WordsContract(StoreSuite):
         await remember(store, indexed(a_memory(), "one"))
         given = signs(0x1230, 0xFFF0, 0x0000)
         await give_words(store, {"one": given})
-        (words,) = (await store.words(READER, MODEL, {a_memory().id: 0})).values()
+        (words,) = (await stored_words(store, {a_memory().id: 0})).values()
         np.testing.assert_array_equal(words, given, strict=True)
 
     @awaited
@@ -97,7 +106,7 @@ class WordsContract(StoreSuite):
     async def test_a_text_that_is_not_there_has_none(self, store: Store) -> None:
         await remember(store, indexed(a_memory(), "one"))
         await give_words(store, {"one": signs(0x10)})
-        assert await read(store, {a_memory().id: 1, UUID(int=404): 0}) == {}
+        assert await store.words(READER, MODEL, [10**9]) == {}
 
     @awaited
     async def test_a_text_whose_vector_came_without_words_has_none(self, store: Store) -> None:
@@ -110,7 +119,7 @@ class WordsContract(StoreSuite):
     async def test_a_text_without_a_word_has_none_of_them(self, store: Store) -> None:
         await remember(store, indexed(a_memory("…", memory_id=UUID(int=1))))
         await give_words(store, {"…": signs()})
-        (words,) = (await store.words(READER, MODEL, {UUID(int=1): 0})).values()
+        (words,) = (await stored_words(store, {UUID(int=1): 0})).values()
         assert words.shape == (0, 2)
 
     @awaited
@@ -176,11 +185,12 @@ class WordsContract(StoreSuite):
         assert await read(store, {memory.id: 0}) == {memory.id: [[0, 0x20]]}
 
     @awaited
-    async def test_words_of_very_many_memories_can_be_asked_for(self, store: Store) -> None:
-        await remember(store, indexed(a_memory(), "one"))
-        await give_words(store, {"one": signs(0x10)})
-        asked = dict.fromkeys([*(UUID(int=n) for n in range(40_000)), a_memory().id], 0)
-        assert set(await read(store, asked)) == {a_memory().id}
+    async def test_words_of_very_many_texts_can_be_asked_for(self, store: Store) -> None:
+        memories = [a_memory(f"note {number}", memory_id=UUID(int=number)) for number in range(1, 1202)]
+        await remember(store, *(indexed(memory) for memory in memories))
+        await give_words(store, {memory.text: signs(0x10) for memory in memories})
+        refs = (await refs_of(store, {memory.id: 0 for memory in memories})).values()
+        assert set(await store.words(READER, MODEL, [*refs, *range(10**9, 10**9 + 40_000)])) == set(refs)
 
     @awaited
     async def test_asking_for_no_memory_reads_no_words(self, store: Store) -> None:

@@ -150,7 +150,7 @@ def test_the_words_that_another_process_made_are_read(path: str) -> None:
         (cue,) = await one.pending(SCOPE, MODEL, limit=9, now=NOW)
         words = np.array([[64], [128]], dtype=np.uint8)
         await other.put_vectors(SCOPE, MODEL, [CueVector(cue.ref, a_vector(3, 4), False, words)], at=NOW)
-        return (await one.words(READER, MODEL, {cue.memory_id: 0}))[cue.memory_id].tolist()
+        return (await one.words(READER, MODEL, [cue.ref]))[cue.ref].tolist()
 
     assert with_two(path, work) == [[64], [128]]
 

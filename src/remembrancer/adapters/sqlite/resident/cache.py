@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,11 +41,11 @@ class ResidentIndexes:
             return index.participants(reader, where)
 
     def words(
-        self, connection: Connection, reader: Reader, model: str, cues: Mapping[UUID, int]
-    ) -> dict[UUID, NDArray[np.uint8]]:
+        self, connection: Connection, reader: Reader, model: str, refs: Sequence[int]
+    ) -> dict[int, NDArray[np.uint8]]:
         """As `Store.words` says, of the rows as they are now."""
         with self._caught_up(connection, reader.scope.workspace, model) as index:
-            return index.words(connection, reader, cues)
+            return index.words(connection, reader, refs)
 
     @contextmanager
     def _caught_up(self, connection: Connection, workspace: str, model: str | None) -> Generator[WorkspaceIndex]:

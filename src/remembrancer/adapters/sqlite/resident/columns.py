@@ -22,6 +22,9 @@ from remembrancer.domain.validation import JsonScalar
 
 Number = TypeVar("Number", bound=np.generic)
 
+_EVERY: Final = slice(None)
+_UNKNOWN: Final = -1
+"""The code of a word that no memory has."""
 _NEVER: Final = 2**63 - 1
 _ALWAYS: Final = -(2**63) + 1  # the least whole number that SQLite reads as one
 
@@ -175,9 +178,9 @@ class MemoryColumns:
     def mask(self, reader: Reader, where: Filter) -> NDArray[np.bool_]:
         """The slots the reader may see and the filter keeps, shape (memories,): `policies.selection` on arrays."""
         at = micros(where.current_at)
-        keep = self._alive.values & (self._numbers["current_from"].values <= at)
+        keep = self.seen_by(reader)
+        keep &= self._numbers["current_from"].values <= at
         keep &= self._numbers["current_until"].values > at
-        keep &= self.seen_by(reader)
         for word, values in (("kind", where.kinds), ("tier", where.tiers), ("visibility", where.visibilities)):
             if values is not None:
                 keep &= self._is_any(word, values)
@@ -197,37 +200,38 @@ class MemoryColumns:
             keep &= self._numbers["occurred_from"].values < micros(where.until)
         return keep
 
-    def seen_by(self, reader: Reader) -> NDArray[np.bool_]:
+    def seen_by(self, reader: Reader, slots: NDArray[np.integer] | slice = _EVERY) -> NDArray[np.bool_]:
+        """Which of these slots the reader may see, in their order."""
         mine = reader.scope
-        seen = np.ones(len(self.ids), dtype=np.bool_)
+
+        def are(word: str, value: str | None) -> NDArray[np.bool_]:
+            return self._words[word].values[slots] == self._code(word, value)
+
+        seen = self._alive.values[slots].copy()
         if mine.project is not None:
-            seen &= self._is("project", None) | self._is("project", mine.project)
+            seen &= are("project", None) | are("project", mine.project)
         if len(self._codes["visibility"]) > 2 or Visibility.WORKSPACE not in self._codes["visibility"]:
             seen &= (
-                self._is("visibility", Visibility.WORKSPACE)
-                | (self._is("visibility", Visibility.CREW) & self._is("crew", mine.crew))
-                | (self._is("visibility", Visibility.OWN) & self._is("agent", mine.agent))
-                | (
-                    self._is("visibility", Visibility.SESSION)
-                    & self._is("agent", mine.agent)
-                    & self._is("session", mine.session)
-                )
+                are("visibility", Visibility.WORKSPACE)
+                | (are("visibility", Visibility.CREW) & are("crew", mine.crew))
+                | (are("visibility", Visibility.OWN) & are("agent", mine.agent))
+                | (are("visibility", Visibility.SESSION) & are("agent", mine.agent) & are("session", mine.session))
             )
         if reader.reach is Reach.WORKSPACE:
             return seen
-        own = self._is("agent", None) & (self._is("crew", None) | self._is("crew", mine.crew))
+        own = are("agent", None) & (are("crew", None) | are("crew", mine.crew))
         if mine.agent is not None:
-            own |= self._is("agent", mine.agent)
+            own |= are("agent", mine.agent)
         match reader.reach:
             case Reach.CREW_SHARED:
-                shared = self._is("crew", mine.crew)
+                shared = are("crew", mine.crew)
                 if reader.shared_from > 0:
-                    shared &= self._numbers["importance"].values >= reader.shared_from
+                    shared &= self._numbers["importance"].values[slots] >= reader.shared_from
                 return seen & (shared | own)
             case Reach.OWN:
                 return seen & own
             case Reach.SESSION:
-                return seen & self._is("session", mine.session) & own
+                return seen & are("session", mine.session) & own
 
     def _has(self, mark: int) -> NDArray[np.bool_]:
         those = np.zeros(len(self.ids), dtype=np.bool_)
@@ -235,11 +239,16 @@ class MemoryColumns:
         return those
 
     def _is(self, word: str, value: str | None) -> NDArray[np.bool_]:
-        return self._words[word].values == self._codes[word].get(value or "", -1)
+        return self._words[word].values == self._code(word, value)
+
+    def _code(self, word: str, value: str | None) -> int:
+        return self._codes[word].get(value or "", _UNKNOWN)
 
     def _is_any(self, word: str, values: frozenset[str]) -> NDArray[np.bool_]:
-        known = [code for value, code in self._codes[word].items() if value in values]
-        return np.isin(self._words[word].values, known)
+        column, those = self._words[word].values, np.zeros(len(self.ids), dtype=np.bool_)
+        for value in values:
+            those |= column == self._codes[word].get(value, _UNKNOWN)
+        return those
 
 
 def _marks_of(tags: str, metadata: str) -> Iterator[int]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
-from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,10 +51,11 @@ class WorkspaceIndex:
         self._vectors: VectorTable | None = None
         self._slot_of_memory: dict[int, int] = {}
         self._cue_rows: dict[int, int] = {}
-        """The table's number of a cue → its place here."""
+        """The table's number of a cue in use → its place here."""
         self._first_cue = GrowingArray[np.int64](np.int64)
         """Each slot's first cue; the cues of a slot stand together, by ordinal."""
         self._memory_of_cue = GrowingArray[np.int32](np.int32)
+        self._ref_of_cue = GrowingArray[np.int64](np.int64)
         self._actor_of_cue = GrowingArray[np.int32](np.int32)
         self._role_of_cue = GrowingArray[np.int8](np.int8)
         """Its place in SPEAKERS; -1 for any other."""
@@ -69,7 +69,7 @@ class WorkspaceIndex:
     @property
     def nbytes(self) -> int:
         vectors = 0 if self._vectors is None else self._vectors.nbytes
-        cues = 155 * len(self._memory_of_cue)
+        cues = 163 * len(self._memory_of_cue)
         return self._columns.nbytes + self._postings.nbytes + self._turns.nbytes + vectors + cues + self._words.nbytes
 
     @property
@@ -119,6 +119,7 @@ class WorkspaceIndex:
         return Candidates(
             ids=tuple(map(self._columns.ids.__getitem__, found.tolist())),
             cue=(cue - self._first_cue.values[found]).astype(np.int32),
+            ref=self._ref_of_cue.values[cue],
             similarity=blank if dense_scores is None else dense_scores[found],
             bm25=blank if lexical_scores is None else lexical_scores[found],
             coverage=blank if lexical is None else lexical.coverage[text_cue],
@@ -150,17 +151,24 @@ class WorkspaceIndex:
         speaking[self._actor_of_cue.values[kept[self._memory_of_cue.values]]] = True
         return frozenset(name for name, code in self._actors.items() if name and speaking[code])
 
-    def words(self, connection: Connection, reader: Reader, cues: Mapping[UUID, int]) -> dict[UUID, NDArray[np.uint8]]:
+    def words(self, connection: Connection, reader: Reader, refs: Sequence[int]) -> dict[int, NDArray[np.uint8]]:
         """As `Store.words` says. What was read before and has not changed since is not read again."""
-        if self.model is None:
+        if self.model is None or self._vectors is None:
             return {}
-        found = self._words.of(cues, self._columns.seen_by(reader))
-        missing = {identifier: ordinal for identifier, ordinal in cues.items() if identifier not in found}
-        if missing:
-            for identifier, (number, signs) in words(connection, reader, self.model, missing).items():
-                self._words.keep(identifier, self._slot_of_memory[number], missing[identifier], signs)
-                found[identifier] = signs
+        seen = self._seen(reader, refs)
+        found = self._words.of(seen)
+        missing = [ref for ref in seen if ref not in found]
+        for ref, signs in words(connection, self.model, missing, self._vectors.dim).items():
+            self._words.keep(ref, signs)
+            found[ref] = signs
         return found
+
+    def _seen(self, reader: Reader, refs: Sequence[int]) -> list[int]:
+        """Those of the cues that are in use, and that the reader may see."""
+        known = [ref for ref in refs if ref in self._cue_rows]
+        places = np.array([self._cue_rows[ref] for ref in known], dtype=np.intp)
+        seen = self._columns.seen_by(reader, self._memory_of_cue.values.take(places))
+        return known if seen.all() else [ref for ref, is_seen in zip(known, seen.tolist(), strict=True) if is_seen]
 
     # ── loading ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -193,7 +201,8 @@ class WorkspaceIndex:
             cues = list(group)
             slot = self._slot_of_memory.get(number)
             if slot is not None:
-                self._words.drop(self._columns.ids[slot])
+                places = self._places_of(slot)
+                self._words.drop(self._ref_of_cue.values[places].tolist())
                 memory = MemoryRow(*cues[0][_FIRST_COLUMN:])
                 # An import may bring a memory a cue without a revision: then it is taken anew.
                 known = all(row[1] in self._cue_rows for row in cues)
@@ -202,12 +211,18 @@ class WorkspaceIndex:
                     self._take_vectors(cues)
                     continue
                 self._columns.bury(slot)
-                first = int(self._first_cue.values[slot])
-                ends = self._first_cue.values[slot + 1 : slot + 2].tolist() or [len(self._memory_of_cue)]
-                self._turns.bury(np.arange(first, ends[0]))
+                self._turns.bury(places)
+                for ref in self._ref_of_cue.values[places].tolist():
+                    self._cue_rows.pop(ref, None)
             fresh.extend(cues)
         if fresh:
             self._append(fresh)
+
+    def _places_of(self, slot: int) -> NDArray[np.int64]:
+        """Of the cues of a slot."""
+        first = int(self._first_cue.values[slot])
+        ends = self._first_cue.values[slot + 1 : slot + 2].tolist() or [len(self._memory_of_cue)]
+        return np.arange(first, ends[0])
 
     def _append(self, rows: list[Row]) -> None:
         heads = [(index, row) for index, row in enumerate(rows) if index == 0 or rows[index - 1][0] != row[0]]
@@ -218,6 +233,7 @@ class WorkspaceIndex:
         sizes = np.diff([index for index, _ in heads], append=len(rows))
         slots = np.arange(first_slot, first_slot + len(heads), dtype=np.int32)
         self._memory_of_cue.extend(np.repeat(slots, sizes))
+        self._ref_of_cue.extend(np.array([row[1] for row in rows], dtype=np.int64))
         actors = [self._actors.setdefault(row[5], len(self._actors)) for row in rows]
         self._actor_of_cue.extend(np.array(actors, dtype=np.int32))
         roles = [SPEAKERS.index(row[11]) if row[11] in SPEAKERS else -1 for row in rows]
