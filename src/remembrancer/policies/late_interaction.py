@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
@@ -53,7 +54,13 @@ def weighted(vectors: NDArray[np.float32], spelled: Sequence[str], idf: Mapping[
 def _idf(word: str, idf: Mapping[str, float]) -> float:
     if word.casefold() in ASKING:
         return ASKING_IDF
-    return max((idf.get(term, 0.0) for term in analyse(word).terms), default=0.0)
+    return max((idf.get(term, 0.0) for term in _terms(word)), default=0.0)
+
+
+@lru_cache(maxsize=4096)
+def _terms(word: str) -> tuple[str, ...]:
+    """Questions are made of few words."""
+    return analyse(word).terms
 
 
 def packed(words: NDArray[np.float32]) -> NDArray[np.uint8]:
@@ -90,10 +97,10 @@ class Compared:
         if not len(present):
             return together
         in_groups = np.argsort(own, kind="stable")
-        _, starts = np.unique(own[in_groups], return_index=True)
-        best = np.maximum.reduceat(self.nearest[:, present[in_groups]], starts, axis=1)
-        sizes = np.diff(starts, append=len(present))
-        together[present[in_groups]] = np.repeat(np.clip(self.weights @ best, 0.0, 1.0), sizes)
+        is_first = np.diff(own[in_groups], prepend=-1) > 0
+        best = np.maximum.reduceat(self.nearest[:, present[in_groups]], np.flatnonzero(is_first), axis=1)
+        close = np.clip(self.weights @ best, 0.0, 1.0)
+        together[present[in_groups]] = close[np.cumsum(is_first) - 1]
         return together
 
 
@@ -111,11 +118,11 @@ def compared(question: QuestionWords, texts: Sequence[NDArray[np.uint8]]) -> Com
     # In 8 bits too, the question's components keep three digits, and whole numbers multiply in half the time.
     scales = np.abs(question.vectors).max(axis=1, keepdims=True) / 127
     levels = np.rint(question.vectors / scales).astype(np.int8)
-    # q · sign(x) = 2 q · bits - sum of q: bits need no second pass to become signs. simsimd's stubs type its result as
-    # its own buffer; numpy reads it without a copy.
+    # simsimd's stubs type its result as its own buffer; numpy reads it without a copy.
     held = np.asarray(cast("Any", simsimd.cdist(levels, bits, "dot")))
-    products = (2 * held - levels.sum(axis=1, keepdims=True, dtype=np.int64)) * scales
     present = np.flatnonzero(sizes)
     starts = np.cumsum(sizes[present]) - sizes[present]
-    nearest[:, present] = np.maximum.reduceat(products, starts, axis=1) / (math.sqrt(dim) * _SIGN_LENGTH)
+    # q · sign(x) = 2 q · bits - sum of q, which grows with q · bits: bits need no second pass to become signs.
+    most = 2 * np.maximum.reduceat(held, starts, axis=1) - levels.sum(axis=1, keepdims=True, dtype=np.int64)
+    nearest[:, present] = most * (scales / (math.sqrt(dim) * _SIGN_LENGTH))
     return Compared(nearest, question.weights)

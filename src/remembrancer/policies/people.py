@@ -35,7 +35,10 @@ class People:
         pattern = self._proper if proper else self._all
         if pattern is None:
             return question
-        left = " ".join(pattern.sub(" ", question).split())
+        left, names = pattern.subn(" ", question)
+        if not names:
+            return question
+        left = " ".join(left.split())
         return left if analyse(left).terms else question
 
 

@@ -124,7 +124,7 @@ def _memory(row: Row) -> Memory:
         topic_key=row[21],
         key=row[22],
         revision=row[23],
-        tags=tuple(cast("list[str]", json.loads(row[24]))),
+        tags=() if row[24] == "[]" else tuple(cast("list[str]", json.loads(row[24]))),
         metadata=decoded(row[25]),
         status=Status(row[26]),
         consolidated_at=optional_moment(row[27]),
@@ -228,7 +228,7 @@ def encoded(value: Mapping[str, JsonValue]) -> str:
 
 
 def decoded(value: str) -> dict[str, JsonValue]:
-    return json.loads(value)
+    return {} if value == "{}" else json.loads(value)
 
 
 def scope_of(parts: Row) -> Scope:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from remembrancer.adapters.sqlite.connection import Connection
 from remembrancer.adapters.sqlite.errors import UNREADABLE, unreadable
-from remembrancer.adapters.sqlite.resident.index import WorkspaceIndex
+from remembrancer.adapters.sqlite.resident.index import FileState, WorkspaceIndex
 from remembrancer.domain.candidates import Candidates
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader
@@ -53,13 +53,15 @@ class ResidentIndexes:
         key = (workspace, model)
         with self._lock:
             index = self._indexes.pop(key, None)
-            if index is None or index.is_mostly_dead or index.holds_erased(connection):
+            state = FileState.of(connection, workspace)
+            if index is None or index.is_mostly_dead or index.holds_erased(state):
                 index = WorkspaceIndex(*key, scanned=self._scanned)
-            try:
-                with np.errstate(over="raise"):  # a number that its array cannot hold was never written
-                    index.catch_up(connection)
-            except UNREADABLE as error:
-                raise unreadable(error) from error
+            if not index.is_of(state):
+                try:
+                    with np.errstate(over="raise"):  # a number that its array cannot hold was never written
+                        index.catch_up(connection, state)
+                except UNREADABLE as error:
+                    raise unreadable(error) from error
             self._indexes[key] = index
             yield index
             while len(self._indexes) > 1 and self.nbytes > self._budget:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Final
+from typing import Final, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,22 @@ LIKELY_SHARE: Final = 16
 """Of more cues, so many are compared, or one in this many where that is more: forty times what a search wants."""
 _FIRST_COLUMN: Final = 12
 """Where the memory's own columns begin in a row of `_changed`."""
+
+
+class FileState(NamedTuple):
+    """The number of a file's last change, and of the last erasure in a workspace."""
+
+    change: int
+    erasures: int
+
+    @classmethod
+    def of(cls, connection: Connection, workspace: str) -> Self:
+        return cls(
+            *connection.execute(
+                "SELECT change, (SELECT ifnull(max(n), 0) FROM erasures WHERE workspace = ?) FROM sequence",
+                (workspace,),
+            ).get
+        )
 
 
 class WorkspaceIndex:
@@ -77,24 +93,21 @@ class WorkspaceIndex:
         """Whether more slots were left behind by revisions than are in use: time to load it anew."""
         return len(self._columns) > 2 * len(self._slot_of_memory)
 
-    def holds_erased(self, connection: Connection) -> bool:
+    def holds_erased(self, state: FileState) -> bool:
         """Whether something was erased, by whatever process, since it was loaded: it is to be loaded anew."""
-        return self._change > 0 and self._erased(connection) != self._erasures
+        return self._change > 0 and state.erasures != self._erasures
 
-    def catch_up(self, connection: Connection) -> None:
-        """Take over what was written since the last time, by whatever process."""
+    def is_of(self, state: FileState) -> bool:
+        """Whether all that was written is here."""
+        return self._change == state.change
+
+    def catch_up(self, connection: Connection, state: FileState) -> None:
+        """Take over what was written since the last time, by whatever process. `state`: that of the connection now."""
         if self._change == 0:
-            self._erasures = self._erased(connection)
-        latest = connection.execute("SELECT change FROM sequence").get
-        if latest == self._change:
-            return
+            self._erasures = state.erasures
         for batch in self._changed(connection):
             self._take(batch)
-        self._change = latest
-
-    def _erased(self, connection: Connection) -> int:
-        """The workspace's last erasure."""
-        return connection.execute("SELECT ifnull(max(n), 0) FROM erasures WHERE workspace = ?", (self.workspace,)).get
+        self._change = state.change
 
     def search(self, connection: Connection, reader: Reader, request: SearchRequest) -> Candidates:
         """As `Store.search` says. The connection is asked only for phrases."""
