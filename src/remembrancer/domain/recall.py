@@ -138,7 +138,8 @@ class Recall(Sequence[Hit]):
     """Hits, best first; itself a sequence of them.
 
     `degraded` maps what could not be used to why ("dense": "no embedder"); empty means nothing was missing.
-    `timings` maps each stage to how long it took. `standing`: memories that the preset puts into every answer, newest
+    `timings` maps each stage to how long it took; `search` to how much longer than `embed`, where words were looked up
+    meanwhile. `standing`: memories that the preset puts into every answer, newest
     first; they compete with no hit.
     """
 

@@ -36,11 +36,12 @@ ANCHOR_COVERAGE: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """A question's vector, where there is one, and those of its words; `degraded` says why not."""
+    """A question's vector, where there is one, and those of its words; `degraded` says why not. `took`: how long."""
 
-    vector: NDArray[np.float32] | None
-    question: EmbeddedQuestion | None
-    degraded: dict[str, str]
+    vector: NDArray[np.float32] | None = None
+    question: EmbeddedQuestion | None = None
+    degraded: Mapping[str, str] = field(default_factory=dict[str, str])
+    took: timedelta = timedelta(0)
 
     def words(self, planned: Plan, found: Candidates) -> QuestionWords | None:
         """The words that count, by their idf among what was searched."""
@@ -111,17 +112,18 @@ async def planned_for(
 async def embed(ctx: Context, planned: Plan, ranking: Ranking) -> Embedded:
     """The question's vectors; without one, why."""
     if ctx.embedder is None:
-        return Embedded(None, None, {"dense": ctx.without_embedder})
+        return Embedded(degraded={"dense": ctx.without_embedder})
     if not ctx.embedder.reads(planned.embedded):
-        return Embedded(None, None, {"dense": f"{ctx.model} does not read the question's script: words only"})
+        return Embedded(degraded={"dense": f"{ctx.model} does not read the question's script: words only"})
     words = word_embedder(ctx.embedder) if ranking.reread else None
+    start = ctx.stopwatch()
     try:
         if words is None:
-            return Embedded(await ctx.embedder.embed_query(planned.embedded), None, {})
+            return Embedded(await ctx.embedder.embed_query(planned.embedded), took=_since(ctx, start))
         question = await words.embed_question(planned.embedded)
-        return Embedded(question.vector, question, {})
+        return Embedded(question.vector, question, took=_since(ctx, start))
     except ModelUnavailable as error:
-        return Embedded(None, None, {"dense": f"embedder down: {error}"})
+        return Embedded(degraded={"dense": f"embedder down: {error}"}, took=_since(ctx, start))
 
 
 def _since(ctx: Context, start: float) -> timedelta:

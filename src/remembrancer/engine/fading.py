@@ -55,13 +55,13 @@ class FadingCurve:
 
 async def decay(ctx: Context, reader: Reader, *, limit: int) -> tuple[Outlook, ...]:
     """Current memories, weakest first, ties by id. Reads the state of every one, the text of those listed only."""
-    return await ctx.store.in_one_thread(lambda: _decay(ctx, reader, limit))
+    return await ctx.store.in_one_thread(lambda _: _decay(ctx, reader, limit))
 
 
 async def fading(ctx: Context, reader: Reader, *, limit: int, within: timedelta) -> tuple[Outlook, ...]:
     """Current memories that have not faded and will within that time, soonest first, ties by id. Reads as `decay`."""
     # A hundred thousand states take half a second: not in the thread that everybody else waits for.
-    return await ctx.store.in_one_thread(lambda: _fading(ctx, reader, limit, within))
+    return await ctx.store.in_one_thread(lambda _: _fading(ctx, reader, limit, within))
 
 
 async def _decay(ctx: Context, reader: Reader, limit: int) -> tuple[Outlook, ...]:

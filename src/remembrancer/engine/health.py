@@ -64,7 +64,7 @@ async def _measured(ctx: Context, scope: Scope, crew: str | None, now: datetime)
     vitals = await ctx.store.vitals(reader, where, model=ctx.model, shown_since=now - SHOWN_WITHIN)
     nearest: tuple[float, ...] = ()
     if vitals.with_vector:
-        nearest = await ctx.store.in_one_thread(lambda: _nearest(ctx, reader, where, vitals.ids))
+        nearest = await ctx.store.in_one_thread(lambda _: _nearest(ctx, reader, where, vitals.ids))
     metrics = Metrics(
         freshness=health.freshness(now - occurred for occurred in vitals.occurred),
         coverage=health.coverage(vitals.with_vector, 0 if ctx.model is None else len(vitals.ids)),

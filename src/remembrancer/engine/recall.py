@@ -6,7 +6,7 @@ Recall reads only. What was shown is recorded afterwards, by whoever showed it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -18,7 +18,7 @@ from remembrancer.domain.memory import Cue, Memory, searchable_text
 from remembrancer.domain.query import Filter
 from remembrancer.domain.recall import Explanation, Hit, Recall, Trace
 from remembrancer.domain.scope import Reader
-from remembrancer.engine.asking import KEY_TERMS, Keyed, embed, key_terms, planned_for
+from remembrancer.engine.asking import KEY_TERMS, Embedded, Keyed, embed, key_terms, planned_for
 from remembrancer.engine.choose import Chosen, choose
 from remembrancer.engine.context import Context
 from remembrancer.engine.fates import Fates, Scores
@@ -31,7 +31,9 @@ from remembrancer.policies import signals
 from remembrancer.policies.diversity import Mmr
 from remembrancer.policies.lexical import analyse
 from remembrancer.policies.planning import Plan
+from remembrancer.policies.ranking import Ranking
 from remembrancer.ports.embedder import computes
+from remembrancer.ports.one_thread import Beside
 from remembrancer.ports.store import SearchRequest
 from remembrancer.presets.spec import MAX_LIMIT
 
@@ -77,39 +79,46 @@ class _Timer:
         self.stages[stage] = timedelta(seconds=now - self.last)
         self.last = now
 
+    def shared(self, stage: str, inner: str, took: timedelta) -> None:
+        """Of what `stage` took, so much was waiting for `inner`, which may have gone on beside it."""
+        whole = self.stages.pop(stage)
+        self.stages[inner] = min(took, whole)
+        self.stages[stage] = whole - self.stages[inner]
+
 
 async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
     """The memories that answer, best first; none when nothing does. Raises InvalidInput for a blank question."""
     keyed = await key_terms(ctx, reader.scope, question.text)
     if computes(ctx.embedder) and ctx.reranker is None:
-        return await ctx.store.in_one_thread(lambda: _recall(ctx, reader, question, keyed))
-    return await _recall(ctx, reader, question, keyed)
+        return await ctx.store.in_one_thread(lambda beside: _recall(ctx, reader, question, keyed, beside))
+    return await _recall(ctx, reader, question, keyed, None)
 
 
-async def _recall(ctx: Context, reader: Reader, question: Question, keyed: Keyed) -> Recall:
+async def _recall(ctx: Context, reader: Reader, question: Question, keyed: Keyed, beside: Beside | None) -> Recall:
     timer = _Timer(ctx, ctx.stopwatch())
     now = ctx.clock()
     limit, ranking = ctx.preset.limits.of(question.limit), ctx.preset.ranking_named(question.ranking)
     where = searched(ctx, question.where)
     planned = await planned_for(ctx, reader, question.text, where, ranking, keyed.terms)
     timer.lap("plan")
-    embedded = await embed(ctx, planned, ranking)
-    vector, degraded = embedded.vector, {**keyed.degraded, **embedded.degraded}
-    timer.lap("embed")
+    embedding = await _embedding(ctx, planned, ranking, beside)
     request = SearchRequest(
         where=where,
         depth=ranking.depth.of(limit),
         lexical=None if planned.lexical.is_empty else planned.lexical,
-        vector=vector,
+        vector=None if ctx.model is None else lambda: embedding().vector,
         model=ctx.model,
         surroundings=ranking.reads_surroundings,
         speakers=planned.speakers,
         roles=planned.roles,
     )
     found = await ctx.store.search(reader, request)
-    if vector is not None and found.without_vector:
-        degraded["dense"] = f"index catching up: {found.without_vector} of {found.visible} memories have no vector yet"
+    embedded = embedding()
     timer.lap("search")
+    timer.shared("search", "embed", embedded.took)
+    degraded = {**keyed.degraded, **embedded.degraded}
+    if embedded.vector is not None and found.without_vector:
+        degraded["dense"] = f"index catching up: {found.without_vector} of {found.visible} memories have no vector yet"
     # Where nothing has a vector yet there is no meaning to compare, however well the embedder answers.
     at = where.current_at  # asked as of another time, everything is as old as it was then
     with_vector = bool(found.dense_rank.any())
@@ -173,6 +182,14 @@ async def _recall(ctx: Context, reader: Reader, question: Question, keyed: Keyed
         renderer=ctx.preset.renderer,
         standing=await standing(ctx, reader, where.current_at),
     )
+
+
+async def _embedding(ctx: Context, planned: Plan, ranking: Ranking, beside: Beside | None) -> Callable[[], Embedded]:
+    """What waits for the question's vectors. A second thread, where there is one, makes them while words are sought."""
+    if beside is not None and ctx.embedder is not None:
+        return beside(lambda: embed(ctx, planned, ranking))
+    embedded = await embed(ctx, planned, ranking)
+    return lambda: embedded
 
 
 def searched(ctx: Context, where: Filter) -> Filter:

@@ -7,10 +7,18 @@ recall with five of them that was a third of the time. What waits for nothing bu
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
+
+
+class Beside(Protocol):
+    """A second thread beside the one that work is done in."""
+
+    def __call__(self, work: Callable[[], Coroutine[Any, Any, T]], /) -> Callable[[], T]:
+        """Begin work that waits for nothing either. What comes back waits for its result, and raises what it raised."""
+        ...
 
 
 def has_event_loop() -> bool:

@@ -32,10 +32,14 @@ from remembrancer.domain.spending import ModelCall, Spent
 from remembrancer.domain.stream import Tail
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
 from remembrancer.domain.validation import JsonValue
+from remembrancer.ports.one_thread import Beside
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    Vector = NDArray[np.float32]
+    """Shape (dim,), of unit length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +115,8 @@ class CueVector:
 class SearchRequest:
     """One question to the indexes. Each leg may be absent.
 
-    `vector` (unit, float32) goes with its `model`. Each leg brings up to `depth` memories, cues folded to
-    memories by maximum.
+    `vector` (unit, float32), or what gives it once the words have been looked up, goes with its `model`. Each leg
+    brings up to `depth` memories, cues folded to memories by maximum.
 
     `surroundings`: what stands around each turn counts too, and is a leg of its own. The turns around one are those
     before and after it in its stream (its scope, session and all), in the order of `seq`, each within `CONTEXT_GAP` of
@@ -123,11 +127,15 @@ class SearchRequest:
     where: Filter
     depth: int
     lexical: LexicalQuery | None = None
-    vector: NDArray[np.float32] | None = None
+    vector: Vector | Callable[[], Vector | None] | None = None
     model: str | None = None
     surroundings: bool = False
     speakers: frozenset[str] = frozenset()
     roles: frozenset[Role] = frozenset()
+
+    def given_vector(self) -> Vector | None:
+        """The vector; where something gives it, once it has."""
+        return self.vector() if callable(self.vector) else self.vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,10 +238,11 @@ ExportRow = dict[str, JsonValue]
 
 
 class Store(Protocol):
-    async def in_one_thread(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    async def in_one_thread(self, work: Callable[[Beside | None], Coroutine[Any, Any, T]]) -> T:
         """Run work that awaits nothing but this store's reading methods and what waits for nothing either.
 
-        A store may run it whole in a thread of its own, where each read is done there and then.
+        A store may run it whole in a thread of its own, where each read is done there and then, all see one state, and
+        a second thread is there for arithmetic; None where there is none.
         """
         ...
 

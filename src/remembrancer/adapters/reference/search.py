@@ -128,12 +128,13 @@ def participants(rows: Rows, reader: Reader, where: Filter) -> frozenset[str]:
 
 def _similarities(rows: Rows, cues: Mapping[int, IndexedCue], request: SearchRequest) -> dict[int, float]:
     """Cosine by cue ref, for the cues that have a vector of the model."""
-    if request.vector is None:
+    vector = request.given_vector()
+    if vector is None:
         return {}
     if request.model is None:
         raise InvalidInput("model", None, "the model of the vector")
-    rows.require_dim(request.model, [request.vector.shape[0]])
-    question = request.vector.astype(np.float64)
+    rows.require_dim(request.model, [vector.shape[0]])
+    question = vector.astype(np.float64)
     similarity: dict[int, float] = {}
     for ref in cues:
         stored = rows.vectors.get((ref, request.model))

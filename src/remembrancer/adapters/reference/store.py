@@ -42,6 +42,7 @@ from remembrancer.policies.dynamics import states_of
 from remembrancer.policies.formation import analysed
 from remembrancer.policies.selection import excluded_by
 from remembrancer.ports.exchange import Analyse, row_to_record
+from remembrancer.ports.one_thread import Beside
 from remembrancer.ports.store import (
     CONTEXT_GAP,
     MAX_SAID_CHARS,
@@ -75,8 +76,8 @@ class ReferenceStore:
         self._new_ref = count(1).__next__
         self._closed = False
 
-    async def in_one_thread(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        return await work()
+    async def in_one_thread(self, work: Callable[[Beside | None], Coroutine[Any, Any, T]]) -> T:
+        return await work(None)
 
     async def append(self, scope: Scope, entries: Sequence[Entry]) -> tuple[Appended, ...]:
         with self._writing(scope) as rows:

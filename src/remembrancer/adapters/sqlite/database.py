@@ -2,8 +2,8 @@
 
 One writer thread takes what is waiting, up to 256 writes, into one transaction (group commit), each in a savepoint of
 its own: a write that fails takes none of its neighbours with it. A few reader threads each have a connection; work of
-many reads, such as a recall, has others than single reads have. A transaction is one hop: the function runs whole in
-its thread.
+many reads, such as a recall, has others than single reads have, and threads for arithmetic beside them. A transaction
+is one hop: the function runs whole in its thread.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from remembrancer.adapters.sqlite.connection import Connection, connect
 from remembrancer.adapters.sqlite.errors import translated
 from remembrancer.adapters.sqlite.location import check_path
 from remembrancer.errors import StoreUnavailable
-from remembrancer.ports.one_thread import driven, has_event_loop
+from remembrancer.ports.one_thread import Beside, driven, has_event_loop
 
 T = TypeVar("T")
 
@@ -98,6 +98,7 @@ class Database:
         self._readers = None if self._memory else ThreadPoolExecutor(readers, "remembrancer-reader")
         # Apart: behind a row of questions a read of a row or two, such as who it is that asks, would wait for all.
         self._longer = None if self._memory else ThreadPoolExecutor(readers, "remembrancer-longer")
+        self._arithmetic = ThreadPoolExecutor(readers, "remembrancer-beside")
 
     async def write(self, work: Callable[[Connection], T]) -> T:
         """Run `work` inside a transaction, alone of its savepoint; return when the transaction is committed."""
@@ -127,12 +128,13 @@ class Database:
             result = self._readers.submit(self._read, work)
         return await asyncio.wrap_future(result)
 
-    async def in_one_thread(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    async def in_one_thread(self, work: Callable[[Beside | None], Coroutine[Any, Any, T]]) -> T:
         """Run `work` whole in a reader thread: its reads are done there and then, and all see one state of the file. It
-        must not write.
+        must not write. What it is given begins other work beside it, which reads nothing here; None where it is done
+        in the caller's own thread.
         """
         if self._longer is None or not has_event_loop():
-            return await work()
+            return await work(None)
         with self._entrance():
             result = self._longer.submit(self._drive, work)
         return await asyncio.wrap_future(result)
@@ -177,6 +179,7 @@ class Database:
             for threads in (self._readers, self._longer):
                 if threads is not None:
                     threads.shutdown()
+            self._arithmetic.shutdown()
             for connection in self._reading:
                 connection.close()
             self._writing.close()
@@ -246,16 +249,19 @@ class Database:
             else:
                 return
 
-    def _drive(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    def _drive(self, work: Callable[[Beside | None], Coroutine[Any, Any, T]]) -> T:
         """In a reader thread: one transaction around all reads of `work`. Each of its own would look for the newest
         state of the file, and lock it, again.
         """
         with self._transaction() as connection:
             self._local.within = connection
             try:
-                return driven(work())
+                return driven(work(self._beside))
             finally:
                 self._local.within = None
+
+    def _beside(self, work: Callable[[], Coroutine[Any, Any, T]], /) -> Callable[[], T]:
+        return self._arithmetic.submit(lambda: driven(work())).result
 
     def _read(self, work: Callable[[Connection], T]) -> T:
         within: Connection | None = getattr(self._local, "within", None)

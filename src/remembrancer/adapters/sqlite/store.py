@@ -58,6 +58,7 @@ from remembrancer.domain.stream import Tail
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
 from remembrancer.errors import InvalidInput
 from remembrancer.ports.exchange import RECORDS, Analyse
+from remembrancer.ports.one_thread import Beside
 from remembrancer.ports.store import (
     Aged,
     Appended,
@@ -108,7 +109,7 @@ class SqliteStore:
         self._swept: dict[tuple[str, str, bool], int] = {}
         """By workspace, model, and whether words count: up to this number every cue has its vector, or waits."""
 
-    async def in_one_thread(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    async def in_one_thread(self, work: Callable[[Beside | None], Coroutine[Any, Any, T]]) -> T:
         return await self._database.in_one_thread(work)
 
     async def append(self, scope: Scope, entries: Sequence[Entry]) -> tuple[Appended, ...]:

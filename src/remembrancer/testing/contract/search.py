@@ -23,6 +23,7 @@ from remembrancer.testing.contract.base import (
     EVERYTHING,
     MODEL,
     StoreSuite,
+    assert_same_answer,
     awaited,
     column,
     exported,
@@ -271,6 +272,27 @@ class DenseContract(StoreSuite):
         }
         missed = max(value for memory_id, value in exact.items() if memory_id not in brought)
         assert missed <= min(brought.values()) + 2 * COSINE_TOLERANCE
+
+    @awaited
+    async def test_a_vector_that_is_given_later_is_as_good(self, store: Store) -> None:
+        one, two = numbered(2)
+        await remember(store, indexed(one, "kestrel"), indexed(two, "owl"))
+        await give_vectors(store, {"kestrel": a_vector(1, 0), "owl": a_vector(0, 1)})
+        vector = a_vector(1, 2)
+        later = replace(request("kestrel", vector=vector), vector=lambda: vector)
+        assert_same_answer(
+            await store.search(READER, later), await store.search(READER, request("kestrel", vector=vector))
+        )
+
+    @awaited
+    async def test_where_none_is_given_later_words_alone_are_searched(self, store: Store) -> None:
+        one, two = numbered(2)
+        await remember(store, indexed(one, "kestrel"), indexed(two, "owl"))
+        await give_vectors(store, {"kestrel": a_vector(1, 0), "owl": a_vector(0, 1)})
+        later = replace(request("kestrel", model=MODEL), vector=lambda: None)
+        assert_same_answer(
+            await store.search(READER, later), await store.search(READER, request("kestrel", model=MODEL))
+        )
 
     @awaited
     async def test_the_nearest_cue_of_a_memory_speaks_for_it(self, store: Store) -> None:

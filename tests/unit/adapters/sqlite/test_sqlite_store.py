@@ -16,11 +16,13 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from numpy.typing import NDArray
 
 from remembrancer import AsyncRemembrancer
 from remembrancer.adapters.sqlite import exporting
 from remembrancer.adapters.sqlite.connection import connect
 from remembrancer.adapters.sqlite.resident.cache import ResidentIndexes
+from remembrancer.adapters.sqlite.resident.index import SCANNED
 from remembrancer.adapters.sqlite.store import SqliteOptions, SqliteStore
 from remembrancer.domain.candidates import States
 from remembrancer.domain.memory import Cue, Memory, Status
@@ -153,6 +155,28 @@ def test_the_words_that_another_process_made_are_read(path: str) -> None:
         return (await one.words(READER, MODEL, [cue.ref]))[cue.ref].tolist()
 
     assert with_two(path, work) == [[64], [128]]
+
+
+def test_what_another_question_finds_written_while_a_vector_is_waited_for_is_searched_too(path: str) -> None:
+    async def work(one: SqliteStore, other: SqliteStore) -> tuple[UUID, ...]:
+        await one.insert(SCOPE, indexed(a_memory("a kestrel")))
+        indexes = ResidentIndexes(1 << 30, scanned=SCANNED)
+        asking, other_asking = connect(path), connect(path)
+
+        def vector() -> NDArray[np.float32]:
+            asyncio.run_coroutine_threadsafe(other.insert(SCOPE, indexed(a_memory("the kestrel"))), loop).result()
+            indexes.search(other_asking, READER, request("kestrel", model=MODEL))
+            return a_vector(1, 0)
+
+        loop = asyncio.get_running_loop()
+        later = replace(request("kestrel", model=MODEL), vector=vector)
+        try:
+            return (await asyncio.to_thread(indexes.search, asking, READER, later)).ids
+        finally:
+            asking.close()
+            other_asking.close()
+
+    assert set(with_two(path, work)) == {a_memory("a kestrel").id, a_memory("the kestrel").id}
 
 
 def test_what_another_process_learned_of_a_memory_counts(path: str) -> None:

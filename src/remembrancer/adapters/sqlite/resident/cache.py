@@ -33,7 +33,12 @@ class ResidentIndexes:
     def search(self, connection: Connection, reader: Reader, request: SearchRequest) -> Candidates:
         """Catch up with the rows and search, inside one read transaction of `connection`."""
         with self._caught_up(connection, reader.scope.workspace, request.model) as index:
-            return index.search(connection, reader, request)
+            looked_up = index.look_up(connection, reader, request)
+        vector = request.given_vector()  # nobody else waits for it
+        with self._caught_up(connection, reader.scope.workspace, request.model) as index:
+            if not index.is_of_now(looked_up):
+                looked_up = index.look_up(connection, reader, request)
+            return index.search(request, looked_up, vector)
 
     def participants(self, connection: Connection, reader: Reader, where: Filter, model: str | None) -> frozenset[str]:
         """Catch up with the rows and name those who speak in them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Final, NamedTuple, Self
 
@@ -50,6 +51,24 @@ class FileState(NamedTuple):
                 (workspace,),
             ).get
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LookedUp:
+    """What a search knows before it has a vector. `kept`, `scores` by slot, `cue_kept` (None: all), `nearby` by cue;
+    `lexically`, `in_company`: the slots that these legs bring, best first.
+    """
+
+    of: tuple[WorkspaceIndex, int]
+    """The index, and up to which change it knew of them."""
+    kept: NDArray[np.bool_]
+    cue_kept: NDArray[np.bool_] | None
+    visible: int
+    lexical: LexicalScores | None
+    scores: NDArray[np.float32] | None
+    nearby: NDArray[np.float32] | None
+    lexically: NDArray[np.int64]
+    in_company: NDArray[np.int64]
 
 
 class WorkspaceIndex:
@@ -109,24 +128,42 @@ class WorkspaceIndex:
             self._take(batch)
         self._change = state.change
 
-    def search(self, connection: Connection, reader: Reader, request: SearchRequest) -> Candidates:
-        """As `Store.search` says. The connection is asked only for phrases."""
+    def look_up(self, connection: Connection, reader: Reader, request: SearchRequest) -> LookedUp:
+        """All that a search needs no vector for. The connection is asked only for phrases."""
         kept = self._kept(reader, request.where)
         visible = int(np.count_nonzero(kept))
         cue_kept = None if visible == len(kept) else kept[self._memory_of_cue.values]
-        similarity = self._similarity(request, cue_kept)
         lexical = self._lexical(connection, request.lexical, cue_kept)
-        dense_scores = None if similarity is None else self._folded(similarity)
-        lexical_scores = None if lexical is None else self._folded(lexical.bm25)
-        dense = self._best(dense_scores, kept, -np.inf, request.depth)
-        lexically = self._best(lexical_scores, kept, 0.0, request.depth)
+        scores = None if lexical is None else self._folded(lexical.bm25)
         nearby = self._nearby(request, lexical)
         together = None if nearby is None or lexical is None else self._folded(lexical.coverage + nearby)
-        in_company = self._best(together, kept, 0.0, request.depth)
+        return LookedUp(
+            of=(self, self._change),
+            kept=kept,
+            cue_kept=cue_kept,
+            visible=visible,
+            lexical=lexical,
+            scores=scores,
+            nearby=nearby,
+            lexically=self._best(scores, kept, 0.0, request.depth),
+            in_company=self._best(together, kept, 0.0, request.depth),
+        )
+
+    def is_of_now(self, looked_up: LookedUp) -> bool:
+        """Whether it was looked up here, and nothing has been taken over since."""
+        return looked_up.of == (self, self._change)
+
+    def search(self, request: SearchRequest, looked_up: LookedUp, vector: NDArray[np.float32] | None) -> Candidates:
+        """As `Store.search` says, once what needs no vector `is_of_now`."""
+        kept, cue_kept, lexical, nearby = looked_up.kept, looked_up.cue_kept, looked_up.lexical, looked_up.nearby
+        lexically, in_company = looked_up.lexically, looked_up.in_company
+        similarity = self._similarity(vector, cue_kept)
+        dense_scores = None if similarity is None else self._folded(similarity)
+        dense = self._best(dense_scores, kept, -np.inf, request.depth)
         brought = np.unique(np.concatenate([dense, lexically, in_company]))
         found = ordered(brought, self._columns.newest_first)
         if similarity is not None and len(similarity) > self._scanned:
-            dense_scores = self._completed(request, similarity, found)
+            dense_scores = self._completed(vector, similarity, found)
         cue, text_cue = self._best_cues(found, similarity, lexical)
         blank = np.full(len(found), np.nan, dtype=np.float32)
         return Candidates(
@@ -134,13 +171,13 @@ class WorkspaceIndex:
             cue=(cue - self._first_cue.values[found]).astype(np.int32),
             ref=self._ref_of_cue.values[cue],
             similarity=blank if dense_scores is None else dense_scores[found],
-            bm25=blank if lexical_scores is None else lexical_scores[found],
+            bm25=blank if looked_up.scores is None else looked_up.scores[found],
             coverage=blank if lexical is None else lexical.coverage[text_cue],
             dense_rank=_ranks(dense, found, len(kept)),
             lexical_rank=_ranks(lexically, found, len(kept)),
             states=self._columns.states(found),
             bm25_bound=0.0 if lexical is None else lexical.bound,
-            visible=visible,
+            visible=looked_up.visible,
             without_vector=self._without_vector(request, cue_kept),
             surroundings=None
             if nearby is None or lexical is None
@@ -291,27 +328,29 @@ class WorkspaceIndex:
         self._last_kept = reader, where, self._change, kept
         return kept
 
-    def _similarity(self, request: SearchRequest, kept: NDArray[np.bool_] | None) -> NDArray[np.float32] | None:
+    def _similarity(
+        self, vector: NDArray[np.float32] | None, kept: NDArray[np.bool_] | None
+    ) -> NDArray[np.float32] | None:
         """Per cue; NaN where it has no vector, and where there are many and it is not among the likely ones."""
-        if request.vector is None:
+        if vector is None:
             return None
         cues = len(self._memory_of_cue)
         if self._vectors is not None and cues <= self._scanned:
-            return self._vectors.similarities(request.vector)
+            return self._vectors.similarities(vector)
         similarity = np.full(cues, np.nan, dtype=np.float32)
         if self._vectors is not None:
-            likely = self._vectors.likely(request.vector, kept, max(LIKELY, cues // LIKELY_SHARE))
-            similarity[likely] = self._vectors.similarities(request.vector, likely)
+            likely = self._vectors.likely(vector, kept, max(LIKELY, cues // LIKELY_SHARE))
+            similarity[likely] = self._vectors.similarities(vector, likely)
         return similarity
 
     def _completed(
-        self, request: SearchRequest, similarity: NDArray[np.float32], found: NDArray[np.int64]
+        self, vector: NDArray[np.float32] | None, similarity: NDArray[np.float32], found: NDArray[np.int64]
     ) -> NDArray[np.float32]:
         """The similarity of each slot, once `similarity` has that of every cue of what was found, by whichever leg."""
-        if self._vectors is not None and request.vector is not None:
+        if self._vectors is not None and vector is not None:
             cues, _, _ = self._cues_of(found)
             unknown = cues[np.isnan(similarity.take(cues))]
-            similarity[unknown] = self._vectors.similarities(request.vector, unknown)
+            similarity[unknown] = self._vectors.similarities(vector, unknown)
         return self._folded(similarity)
 
     def _lexical(
