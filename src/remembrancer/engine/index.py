@@ -16,7 +16,7 @@ from remembrancer.policies.late_interaction import packed
 from remembrancer.ports.embedder import Embedder, Passage, word_embedder
 from remembrancer.ports.store import CueVector, PendingCue
 
-BATCH: Final = 64
+BATCH: Final = 128
 PLAIN_TEXT: Final = "Is anybody there?"
 """What any embedder can embed that can embed at all."""
 
