@@ -54,14 +54,14 @@ class ResidentIndexes:
 
     @contextmanager
     def _caught_up(self, connection: Connection, workspace: str, model: str | None) -> Generator[WorkspaceIndex]:
-        """The index, as new as the read transaction of `connection`, for the caller alone."""
+        """The index, as new as the read transaction of `connection` or newer, for the caller alone."""
         key = (workspace, model)
         with self._lock:
             index = self._indexes.pop(key, None)
             state = FileState.of(connection, workspace)
             if index is None or index.is_mostly_dead or index.holds_erased(state):
                 index = WorkspaceIndex(*key, scanned=self._scanned)
-            if not index.is_of(state):
+            if not index.has_all_of(state):
                 try:
                     with np.errstate(over="raise"):  # a number that its array cannot hold was never written
                         index.catch_up(connection, state)

@@ -114,11 +114,13 @@ class WorkspaceIndex:
 
     def holds_erased(self, state: FileState) -> bool:
         """Whether something was erased, by whatever process, since it was loaded: it is to be loaded anew."""
-        return self._change > 0 and state.erasures != self._erasures
+        return self._change > 0 and state.erasures > self._erasures
 
-    def is_of(self, state: FileState) -> bool:
-        """Whether all that was written is here."""
-        return self._change == state.change
+    def has_all_of(self, state: FileState) -> bool:
+        """Whether all that was written by then is here. A transaction that began earlier than another's last question
+        finds more: nothing is ever taken back.
+        """
+        return self._change >= state.change
 
     def catch_up(self, connection: Connection, state: FileState) -> None:
         """Take over what was written since the last time, by whatever process. `state`: that of the connection now."""
