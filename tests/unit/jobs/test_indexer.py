@@ -16,6 +16,7 @@ from remembrancer.domain.relation import Relation
 from remembrancer.domain.scope import Scope
 from remembrancer.engine import record
 from remembrancer.engine.context import Context
+from remembrancer.engine.index import BATCH
 from remembrancer.errors import ModelUnavailable
 from remembrancer.jobs.indexer import NOT_KEPT, Indexer, IndexReport
 from remembrancer.ports.embedder import Embedded, Embedder
@@ -119,11 +120,11 @@ def test_a_sweep_says_how_far_it_is() -> None:
     told: list[int] = []
 
     async def steps(ctx: Context, _: Signalling) -> None:
-        await observed(ctx, *(f"text {n}" for n in range(150)))
+        await observed(ctx, *(f"text {n}" for n in range(2 * BATCH + 22)))
         await Indexer(ctx, SCOPE).run(told.append)
 
     run(steps)
-    assert told == [64, 128, 150]
+    assert told == [BATCH, 2 * BATCH, 2 * BATCH + 22]
 
 
 def test_a_sweep_with_nothing_to_do_says_so() -> None:
