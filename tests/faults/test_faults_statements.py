@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -271,9 +272,11 @@ def statements(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
 def test_a_write_that_fails_at_any_statement_leaves_nothing_and_can_be_tried_again(
     tmp_path: Path, statements: Statements, name: str
 ) -> None:
-    expected = asyncio.run(_untouched(tmp_path / "clean.db", WRITES[name]))
+    filled = tmp_path / "filled.db"
+    asyncio.run(_fill(filled))
+    expected = asyncio.run(_untouched(_copy(filled, "clean"), WRITES[name]))
     for at in range(1, 10_000):
-        faulted = asyncio.run(_faulted(tmp_path / f"{at}.db", WRITES[name], statements, at))
+        faulted = asyncio.run(_faulted(_copy(filled, f"{at}"), WRITES[name], statements, at))
         if faulted is None:
             assert at > 3  # the transaction's own statements, at least
             return
@@ -282,7 +285,7 @@ def test_a_write_that_fails_at_any_statement_leaves_nothing_and_can_be_tried_aga
 
 async def _untouched(path: Path, write: Write) -> list[ExportRow]:
     """The rows after a run without a fault."""
-    store = await _populated(path)
+    store = await _searched(path)
     await write(store)
     rows = await _rows(store)
     await store.close()
@@ -296,7 +299,7 @@ async def _faulted(
 
     None when the write had fewer than `at` statements.
     """
-    store = await _populated(path)
+    store = await _searched(path)
     try:
         before = await _rows(store)
         statements.arm(at)
@@ -315,9 +318,20 @@ async def _faulted(
         await store.close()
 
 
-async def _populated(path: Path) -> SqliteStore:
+async def _fill(path: Path) -> None:
     store = SqliteStore(str(path), analyse=analysed)
     await populate(store, SCOPE)
+    await store.close()
+
+
+def _copy(filled: Path, name: str) -> Path:
+    """The file once more: its last connection is closed, so that all of it stands in the one file."""
+    return Path(shutil.copy(filled, filled.with_name(f"{name}.db")))
+
+
+async def _searched(path: Path) -> SqliteStore:
+    """A store that has its index in memory."""
+    store = SqliteStore(str(path), analyse=analysed)
     await store.search(READER, request("deploy", surroundings=True))
     return store
 
