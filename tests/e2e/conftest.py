@@ -1,12 +1,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from driver import Cli
+from prepared import Prepare, Prepared
 
 from remembrancer.config import ALIASES, PREFIX
+
+T = TypeVar("T")
 
 
 @pytest.fixture
@@ -23,3 +28,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def cli(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Cli:
     return Cli(capsys, monkeypatch)
+
+
+@pytest.fixture(scope="session")
+def prepared_folders(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
+    return Prepared(tmp_path_factory.mktemp("prepared"))
+
+
+@pytest.fixture
+def prepared(prepared_folders: Prepared, folder: Path, request: pytest.FixtureRequest) -> Prepare:
+    """What the working directory of every test of a file begins with."""
+
+    def once(make: Callable[[], T], /) -> T:
+        return prepared_folders.given(request.path.stem, folder, make)
+
+    return once

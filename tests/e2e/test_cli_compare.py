@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from driver import Cli
 from png import read_png
+from prepared import Prepare
 
 from remembrancer.presets.catalogue import PRESETS
 
@@ -16,13 +17,15 @@ SHIPPED = list(PRESETS)
 
 
 @pytest.fixture
-def ids(cli: Cli) -> dict[str, str]:
+def ids(cli: Cli, prepared: Prepare) -> dict[str, str]:
     """What answers best by words, and what is more important."""
     told = {
         "exact": ("Checkout needs 2 GiB of memory", "--importance", "0.2", "--at", "3d"),
         "grave": ("Memory is short everywhere", "--importance", "1", "--at", "2d"),
     }
-    return {name: cli.done("remember", *arguments, "--json").json["id"] for name, arguments in told.items()}
+    return prepared(
+        lambda: {name: cli.done("remember", *arguments, "--json").json["id"] for name, arguments in told.items()}
+    )
 
 
 def test_a_row_for_each_memory_has_its_rank_and_score_under_each_preset(cli: Cli, ids: dict[str, str]) -> None:

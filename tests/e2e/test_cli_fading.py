@@ -8,17 +8,20 @@ from pathlib import Path
 import pytest
 from driver import Cli
 from png import read_png
+from prepared import Prepare
 
 
 @pytest.fixture
-def ids(cli: Cli) -> dict[str, str]:
+def ids(cli: Cli, prepared: Prepare) -> dict[str, str]:
     """One that has faded, one that is about to, one that will."""
     told = {
         "faded": ("An old saying", "--at", "200d"),
         "soon": ("A saying of late", "--at", "90d"),
         "fresh": ("A new saying", "--importance", "1", "--at", "1d"),
     }
-    return {name: cli.done("remember", *arguments, "--json").json["id"] for name, arguments in told.items()}
+    return prepared(
+        lambda: {name: cli.done("remember", *arguments, "--json").json["id"] for name, arguments in told.items()}
+    )
 
 
 def listed(cli: Cli, *arguments: str) -> list[str]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from driver import Cli
+from prepared import Prepare
 
 PROGRAM = (sys.executable, "-m", "remembrancer.interfaces.cli.main")
 SOURCE = str(Path(__file__).parents[2] / "src")
@@ -23,13 +24,15 @@ def observe(cli: Cli, text: str, *options: str) -> str:
 
 
 @pytest.fixture
-def recorded(cli: Cli) -> list[str]:
+def recorded(cli: Cli, prepared: Prepare) -> list[str]:
     """Three events, the first one the oldest; their ids."""
-    return [
-        observe(cli, "Deploy of checkout failed", "--severity", "error", "--type", "tool.call", "--as", "tool"),
-        observe(cli, "Rolled it back", "--actor", "Ana", "--payload", '{"host": "node-7"}'),
-        observe(cli, "Good morning", "--session", "tuesday"),
-    ]
+    return prepared(
+        lambda: [
+            observe(cli, "Deploy of checkout failed", "--severity", "error", "--type", "tool.call", "--as", "tool"),
+            observe(cli, "Rolled it back", "--actor", "Ana", "--payload", '{"host": "node-7"}'),
+            observe(cli, "Good morning", "--session", "tuesday"),
+        ]
+    )
 
 
 def texts(document: Any) -> list[str]:

@@ -2,17 +2,20 @@ from __future__ import annotations
 
 import pytest
 from driver import Cli
+from prepared import Prepare
 
 
 @pytest.fixture
-def ids(cli: Cli) -> dict[str, str]:
+def ids(cli: Cli, prepared: Prepare) -> dict[str, str]:
     """Three memories, by a word for each."""
     told = {
         "memory": ("Checkout needs 2 GiB of memory", "--kind", "decision", "--tag", "ops", "--at", "2026-03-04"),
         "deploy": ("Deploys of checkout are on Monday", "--source", "wiki", "--at", "2026-03-05T09:30:00Z"),
         "lunch": ("Lunch is at noon", "--tier", "episodic", "--session", "office", "--at", "1d"),
     }
-    return {name: cli.done("remember", *arguments, "--json").json["id"] for name, arguments in told.items()}
+    return prepared(
+        lambda: {name: cli.done("remember", *arguments, "--json").json["id"] for name, arguments in told.items()}
+    )
 
 
 def found(cli: Cli, *arguments: str) -> list[str]:
