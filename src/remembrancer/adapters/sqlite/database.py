@@ -261,7 +261,16 @@ class Database:
                 self._local.within = None
 
     def _beside(self, work: Callable[[], Coroutine[Any, Any, T]], /) -> Callable[[], T]:
-        return self._arithmetic.submit(lambda: driven(work())).result
+        begun = threading.Event()
+
+        def whole() -> T:
+            begun.set()
+            return driven(work())
+
+        result = self._arithmetic.submit(whole)
+        # Until it waits for something, this thread keeps Python's lock: the other would not begin before it is needed.
+        begun.wait()
+        return result.result
 
     def _read(self, work: Callable[[Connection], T]) -> T:
         within: Connection | None = getattr(self._local, "within", None)
