@@ -43,10 +43,8 @@ class Floor:
         that is known of it; so do the others where they are absent.
         """
         unlike = np.isnan(similarity)
-        alike, covered = (
-            np.where(unlike, 0.0, similarity) / self.similarity,
-            np.where(np.isnan(coverage), 0.0, coverage),
-        )
+        alike = np.where(unlike, 0.0, similarity) / self.similarity
+        covered = np.where(np.isnan(coverage), 0.0, coverage)
         answers = np.where(unlike, 0.5, alike) + covered / self.coverage >= 1.0
         if not answers.any():
             return answers
