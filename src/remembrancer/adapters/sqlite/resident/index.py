@@ -425,14 +425,10 @@ class WorkspaceIndex:
 
     def _without_vector(self, request: SearchRequest, kept: NDArray[np.bool_] | None) -> int:
         """Visible memories with a cue that awaits its vector."""
-        if request.model is None:
+        if request.model is None or (self._vectors is not None and not self._vectors.waiting):
             return 0
-        if self._vectors is None:
-            waiting = np.ones(len(self._memory_of_cue), dtype=np.bool_)
-        elif not self._vectors.waiting:
-            return 0
-        else:
-            waiting = ~self._vectors.present
+        none = np.ones(len(self._memory_of_cue), dtype=np.bool_)
+        waiting = none if self._vectors is None else ~self._vectors.present
         if kept is not None:
             waiting &= kept
         return len(np.unique(self._memory_of_cue.values[waiting])) if waiting.any() else 0
