@@ -48,7 +48,7 @@ class Embedded:
         if self.question is None or found.surroundings is None:
             return None
         idf = dict(zip(planned.lexical.terms, found.surroundings.idf.tolist(), strict=True))
-        return weighted(self.question.words, self.question.spelled, idf)
+        return weighted(self.question.words, self.question.spelled, idf, self.question.sum_of_bits)
 
 
 @dataclass(frozen=True, slots=True)

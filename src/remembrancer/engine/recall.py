@@ -5,8 +5,7 @@ Recall reads only. What was shown is recorded afterwards, by whoever showed it.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -16,19 +15,19 @@ import numpy as np
 from remembrancer.domain import validation
 from remembrancer.domain.memory import Cue, Memory, searchable_text
 from remembrancer.domain.query import Filter
-from remembrancer.domain.recall import Explanation, Hit, Recall, Trace
+from remembrancer.domain.recall import Hit, Recall, Trace
 from remembrancer.domain.scope import Reader
 from remembrancer.engine.asking import KEY_TERMS, Embedded, Keyed, embed, key_terms, planned_for
-from remembrancer.engine.choose import Chosen, choose
+from remembrancer.engine.choose import choose
 from remembrancer.engine.context import Context
+from remembrancer.engine.explained import explanations
 from remembrancer.engine.fates import Fates, Scores
-from remembrancer.engine.rank import Ranked, rank
+from remembrancer.engine.rank import rank
 from remembrancer.engine.rerank import rerank
 from remembrancer.engine.reread import reread
 from remembrancer.engine.walk import walk
 from remembrancer.errors import ModelUnavailable
 from remembrancer.policies import signals
-from remembrancer.policies.diversity import Mmr
 from remembrancer.policies.lexical import analyse
 from remembrancer.policies.planning import Plan
 from remembrancer.policies.ranking import Ranking
@@ -144,7 +143,6 @@ async def _recall(ctx: Context, reader: Reader, question: Question, keyed: Keyed
     choice = await choose(ctx, reader, ranked, ranking.diversity, limit, question.min_score)
     timer.lap("gather")
     matched = [_held(chosen.cue, planned) if question.explain else () for chosen in choice.chosen]
-    explanations = _explained(ranked, ranking.diversity, choice.chosen, matched)
     hits = tuple(
         Hit(
             rank=place,
@@ -155,7 +153,9 @@ async def _recall(ctx: Context, reader: Reader, question: Question, keyed: Keyed
             turns=tuple(cue for cue in chosen.cues if cue.event_id is not None),
             explanation=explanation,
         )
-        for place, (chosen, explanation) in enumerate(zip(choice.chosen, explanations, strict=True), start=1)
+        for place, (chosen, explanation) in enumerate(
+            zip(choice.chosen, explanations(ranked, ranking.diversity, choice.chosen, matched), strict=True), start=1
+        )
     )
     timer.lap("explain")
     if question.walk_depth:
@@ -220,23 +220,3 @@ def _held(cue: Cue, planned: Plan) -> tuple[str, ...]:
     """The question's terms that stand in the cue, in their order there."""
     held = set(analyse(searchable_text(cue)).tokens)
     return tuple(term for term in planned.lexical.terms or planned.lexical.phrase if term in held)
-
-
-def _explained(
-    ranked: Ranked, diversity: Mmr | None, chosen: Sequence[Chosen], matched: Sequence[tuple[str, ...]]
-) -> Iterator[Explanation]:
-    """Why each has its score. `matched`: the terms found in each."""
-    rows = [one.candidate for one in chosen]
-    found = ranked.found
-    legs = {"dense": found.dense_rank, "lexical": found.lexical_rank}
-    if found.surroundings is not None:
-        legs["context"] = found.surroundings.rank
-    ranks = [(leg, column[rows].tolist()) for leg, column in legs.items()]
-    signals_of = [(name, column[rows].tolist()) for name, column in ranked.table.items()]
-    for place, score in enumerate(ranked.scored.explained(rows)):
-        yield Explanation(
-            score=score if diversity is None else diversity.explain(score, chosen[place].score),
-            signals={name: None if math.isnan(values[place]) else float(values[place]) for name, values in signals_of},
-            ranks={leg: values[place] for leg, values in ranks if values[place]},
-            matched=matched[place],
-        )

@@ -21,6 +21,8 @@ from remembrancer.policies.lexical import analyse
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from remembrancer.domain.arithmetic import SumOfBits
+
 ASKING: Final = frozenset("when where who whom whose why how what which".split())
 """Words that say what is asked for. They are stop words, but their vectors lean towards what answers them."""
 ASKING_IDF: Final = 3.0
@@ -36,19 +38,32 @@ class QuestionWords:
 
     vectors: NDArray[np.float32]
     weights: NDArray[np.float32]
+    sum_of_bits: SumOfBits
 
 
-def weighted(vectors: NDArray[np.float32], spelled: Sequence[str], idf: Mapping[str, float]) -> QuestionWords | None:
+def sum_of_bits(bits: NDArray[np.uint8], levels: NDArray[np.int8], /) -> NDArray[np.int32]:
+    """`SumOfBits` pair by pair."""
+    # simsimd's stubs type its result as its own buffer; numpy reads it without a copy.
+    return np.asarray(cast("Any", simsimd.cdist(bits.view(np.int8), levels, "dot"))).astype(np.int32)
+
+
+def weighted(
+    vectors: NDArray[np.float32],
+    spelled: Sequence[str],
+    idf: Mapping[str, float],
+    sums: SumOfBits | None = None,
+) -> QuestionWords | None:
     """The words of a question that count, by the idf of their terms; pieces of one word share what it weighs.
 
-    `spelled`: the word that each vector is of a piece of. None when no word counts.
+    `spelled`: the word that each vector is of a piece of. `sums`: what they are compared by; None: pair by pair. None
+    when no word counts.
     """
     pieces = {word: spelled.count(word) for word in spelled}
     weights = np.array([_idf(word, idf) / pieces[word] for word in spelled], dtype=np.float32)
     kept = weights > 0
     if not kept.any():
         return None
-    return QuestionWords(vectors[kept], weights[kept] / weights.sum())
+    return QuestionWords(vectors[kept], weights[kept] / weights.sum(), sums or sum_of_bits)
 
 
 def _idf(word: str, idf: Mapping[str, float]) -> float:
@@ -114,15 +129,14 @@ def compared(question: QuestionWords, texts: Sequence[NDArray[np.uint8]]) -> Com
     if not sizes.any():
         return Compared(nearest, question.weights)
     dim = question.vectors.shape[1]
-    bits = np.unpackbits(np.concatenate([text for text in texts if len(text)]), axis=1, count=dim).view(np.int8)
+    bits = np.unpackbits(np.concatenate(texts), axis=1, count=dim)
     # In 8 bits too, the question's components keep three digits, and whole numbers multiply in half the time.
-    scales = np.abs(question.vectors).max(axis=1, keepdims=True) / 127
-    levels = np.rint(question.vectors / scales).astype(np.int8)
-    # simsimd's stubs type its result as its own buffer; numpy reads it without a copy.
-    held = np.asarray(cast("Any", simsimd.cdist(levels, bits, "dot")))
+    scales = np.abs(question.vectors).max(axis=1) / 127
+    levels = np.rint(question.vectors / scales[:, np.newaxis]).astype(np.int8)
+    held = question.sum_of_bits(bits, levels)
     present = np.flatnonzero(sizes)
     starts = np.cumsum(sizes[present]) - sizes[present]
     # q · sign(x) = 2 q · bits - sum of q, which grows with q · bits: bits need no second pass to become signs.
-    most = 2 * np.maximum.reduceat(held, starts, axis=1) - levels.sum(axis=1, keepdims=True, dtype=np.int64)
-    nearest[:, present] = most * (scales / (math.sqrt(dim) * _SIGN_LENGTH))
+    most = 2 * np.maximum.reduceat(held, starts) - levels.sum(axis=1, dtype=np.int32)
+    nearest[:, present] = (most * (scales / (math.sqrt(dim) * _SIGN_LENGTH))).T
     return Compared(nearest, question.weights)

@@ -164,8 +164,9 @@ def evaluate(  # noqa: C901, PLR0911  a case for each node
             return Scored(f"{value:g}", np.full(count, value))
         case Weighted(terms):
             parts = tuple(evaluate(term, signals, count) for term, _ in terms)
-            shares = tuple(_or_nothing(part.values) * weight for part, (_, weight) in zip(parts, terms, strict=True))
-            return Scored("weighted sum", _sum(shares, count), parts, shares)
+            values = np.array([part.values for part in parts])
+            shares = np.where(np.isnan(values), 0.0, values) * np.array([weight for _, weight in terms])[:, np.newaxis]
+            return Scored("weighted sum", shares.sum(axis=0), parts, tuple(shares))
         case Product(factors):
             parts = tuple(evaluate(factor, signals, count) for factor in factors)
             values = np.ones(count)

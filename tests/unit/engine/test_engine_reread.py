@@ -20,7 +20,7 @@ from remembrancer.engine.context import Context
 from remembrancer.engine.index import index_batch
 from remembrancer.engine.recall import Question, recall
 from remembrancer.policies.encoding import Encoding
-from remembrancer.policies.late_interaction import QuestionWords, packed
+from remembrancer.policies.late_interaction import QuestionWords, packed, sum_of_bits
 from remembrancer.policies.late_interaction import compared as compare
 from remembrancer.policies.ranking import Ranking
 from remembrancer.policies.scoring import Signal, Weighted
@@ -117,7 +117,8 @@ def test_a_hit_says_how_close_its_words_come() -> None:
     async def by_hand() -> float:
         embedder = WordHashEmbedder()
         (words,) = (await embedder.embed_passages([Passage("kestrel barn")])).words
-        question = QuestionWords((await embedder.embed_question("kestrel")).words, np.array([1.0], dtype=np.float32))
+        words = (await embedder.embed_question("kestrel")).words
+        question = QuestionWords(words, np.array([1.0], dtype=np.float32), sum_of_bits)
         return float(compare(question, [packed(words)]).closeness()[0])
 
     assert answer[0].explanation.signals["late_interaction"] == asyncio.run(by_hand())

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from remembrancer.policies.late_interaction import ASKING_IDF, QuestionWords, compared, packed, weighted
+from remembrancer.policies.late_interaction import ASKING_IDF, QuestionWords, compared, packed, sum_of_bits, weighted
 from remembrancer.policies.lexical import stem
 from remembrancer.testing.doubles import a_vector
 
@@ -23,7 +23,7 @@ def words(*rows: Sequence[float]) -> NDArray[np.float32]:
 
 
 def asking(vectors: NDArray[np.float32], *weights: float) -> QuestionWords:
-    return QuestionWords(vectors, np.array(weights or [1.0], dtype=np.float32))
+    return QuestionWords(vectors, np.array(weights or [1.0], dtype=np.float32), sum_of_bits)
 
 
 def random_words(seed: int, count: int, dim: int = DIM) -> NDArray[np.float32]:

@@ -169,13 +169,13 @@ def test_a_cached_graph_gives_the_same_vectors(precision: Precision, tmp_path: P
             await embedder.close()
 
     first = asyncio.run(vector())
-    assert len(list(tmp_path.iterdir())) == 1
+    assert sorted(file.name.partition("-")[0] for file in tmp_path.iterdir()) == ["all", "bit"]
     assert np.array_equal(asyncio.run(vector()), first)
 
 
 def test_a_damaged_cached_graph_is_not_used(tmp_path: Path, int8: LocalEmbedder) -> None:
     asyncio.run(LocalEmbedder.open(cache_dir=tmp_path).close())
-    (kept,) = tmp_path.iterdir()
+    (kept,) = tmp_path.glob("all-MiniLM*")
     content = bytearray(kept.read_bytes())
     content[len(content) // 2] ^= 1
     kept.write_bytes(content)

@@ -14,16 +14,13 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from remembrancer.errors import ModelUnavailable
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 
 class Session(Protocol):
     """A loaded graph."""
 
-    def run(
-        self, outputs: Sequence[str] | None, feed: Mapping[str, NDArray[Any]], /
-    ) -> Sequence[NDArray[np.float32]]: ...
+    def run(self, outputs: Sequence[str] | None, feed: Mapping[str, NDArray[Any]], /) -> Sequence[NDArray[Any]]: ...
 
 
 class Encoding(Protocol):
@@ -126,8 +123,10 @@ class _OnnxNumpy(Protocol):
 
 class _OnnxTypes(Protocol):
     FLOAT: int
+    INT8: int
     INT32: int
     INT64: int
+    UINT8: int
 
 
 class OnnxModel(Protocol):

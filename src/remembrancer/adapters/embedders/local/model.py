@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembrancer.adapters.batching import padded_batches
-from remembrancer.adapters.embedders.local import bindings, graph, graph_cache, weights
+from remembrancer.adapters.embedders.local import bindings, bit_sums, graph, graph_cache, weights
 from remembrancer.adapters.embedders.local.graph import DIM, MAX_PIECES, Precision
+from remembrancer.domain.arithmetic import SumOfBits
 from remembrancer.errors import InvalidInput, ModelUnavailable
 from remembrancer.ports.embedder import Embedded, EmbeddedPassages, EmbeddedQuestion, Passage
 from remembrancer.ports.one_thread import has_event_loop
@@ -77,9 +78,16 @@ class LocalEmbedder:
     implementation; int8 takes less than half of its time and ranks alike (docs/decisions/0003-local-embedder.md).
     """
 
-    def __init__(self, session: bindings.Session, tokenizer: bindings.Tokenizer, precision: Precision) -> None:
+    def __init__(
+        self,
+        session: bindings.Session,
+        tokenizer: bindings.Tokenizer,
+        precision: Precision,
+        sum_of_bits: SumOfBits | None = None,
+    ) -> None:
         """Use `open`, which verifies the weights."""
         self._session: bindings.Session | None = session
+        self._sum_of_bits = sum_of_bits
         self._tokenizer = tokenizer
         self._model_id = local_model_id(precision)
         self._failures = bindings.session_failures()
@@ -121,12 +129,18 @@ class LocalEmbedder:
         tokenizer.no_padding()
         tokenizer.no_truncation()
         if cache_dir is None:
-            model = build()
+            model, sums = build(), bit_sums.build()
         else:
             # The name carries the hash of the weights: a graph found under it was built from verified ones.
             version = f"{weights.SHA256[weights.WEIGHTS][:16]}-{precision}-v{graph.GRAPH_VERSION}"
             model = graph_cache.cached(cache_dir, f"{_MODEL}-{version}.onnx", build)
-        return cls(bindings.open_session(model, threads=threads), tokenizer, precision)
+            sums = graph_cache.cached(cache_dir, f"bit-sums-v{bit_sums.BIT_SUMS_VERSION}.onnx", bit_sums.build)
+        return cls(
+            bindings.open_session(model, threads=threads),
+            tokenizer,
+            precision,
+            bit_sums.BitSums(bindings.open_session(sums, threads=1)),
+        )
 
     @property
     def model_id(self) -> str:
@@ -184,7 +198,7 @@ class LocalEmbedder:
         def embedded() -> EmbeddedQuestion:
             pieces = self._pieces(text)
             vectors, words = self._run([pieces], ["vectors", "words"])
-            return EmbeddedQuestion(vectors[0], words[0][pieces.own], pieces.spelled)
+            return EmbeddedQuestion(vectors[0], words[0][pieces.own], pieces.spelled, self._sum_of_bits)
 
         return await self._on(self._queries, embedded)
 

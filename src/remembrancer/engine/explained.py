@@ -1,0 +1,81 @@
+"""Why each hit has its score: worked out when somebody looks, which an agent that only wants the text never does."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from functools import cached_property
+from typing import Any, Final
+
+from remembrancer.domain.recall import Explanation
+from remembrancer.engine.choose import Chosen
+from remembrancer.engine.rank import Ranked
+from remembrancer.policies.diversity import Mmr
+
+
+def explanations(
+    ranked: Ranked, diversity: Mmr | None, chosen: Sequence[Chosen], matched: Sequence[tuple[str, ...]]
+) -> tuple[Explanation, ...]:
+    """Of each that was chosen, in their order. `matched`: the terms found in each."""
+    all_of_them = _All(ranked, diversity, chosen, matched)
+    return tuple(_later(lambda place=place: all_of_them.made[place]) for place in range(len(chosen)))
+
+
+class LazyExplanation(Explanation):
+    """An explanation whose fields are not there until the first of them is asked for."""
+
+    __slots__ = ("_make",)
+    _make: Callable[[], Explanation]
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _FIELDS:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+        made = self._make()
+        for field in _FIELDS:
+            object.__setattr__(self, field, getattr(made, field))
+        return getattr(made, name)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Explanation):
+            return NotImplemented
+        return all(getattr(self, field) == getattr(other, field) for field in _FIELDS)
+
+    __hash__ = None  # type: ignore[assignment]  # like every explanation: its mappings have none
+
+
+_FIELDS: Final = frozenset(field.name for field in fields(Explanation))
+
+
+def _later(make: Callable[[], Explanation]) -> Explanation:
+    explanation = object.__new__(LazyExplanation)  # not by its fields, which it has not got yet
+    object.__setattr__(explanation, "_make", make)
+    return explanation
+
+
+class _All:
+    """Made together, a column at a time, when the first is looked at: whoever looks at one mostly looks at all."""
+
+    def __init__(
+        self, ranked: Ranked, diversity: Mmr | None, chosen: Sequence[Chosen], matched: Sequence[tuple[str, ...]]
+    ) -> None:
+        self._ranked, self._diversity, self._chosen, self._matched = ranked, diversity, chosen, matched
+
+    @cached_property
+    def made(self) -> list[Explanation]:
+        rows = [one.candidate for one in self._chosen]
+        found = self._ranked.found
+        legs = {"dense": found.dense_rank, "lexical": found.lexical_rank}
+        if found.surroundings is not None:
+            legs["context"] = found.surroundings.rank
+        ranks = [(leg, column[rows].tolist()) for leg, column in legs.items()]
+        signals = [(name, column[rows].tolist()) for name, column in self._ranked.table.items()]
+        return [
+            Explanation(
+                score=score if self._diversity is None else self._diversity.explain(score, self._chosen[place].score),
+                signals={name: None if math.isnan(values[place]) else float(values[place]) for name, values in signals},
+                ranks={leg: values[place] for leg, values in ranks if values[place]},
+                matched=self._matched[place],
+            )
+            for place, score in enumerate(self._ranked.scored.explained(rows))
+        ]

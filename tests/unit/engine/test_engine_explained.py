@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import asyncio
+import copy
+import pickle
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+
+import pytest
+
+from remembrancer.adapters.reference import ReferenceStore
+from remembrancer.domain.memory import MemoryDraft
+from remembrancer.domain.query import Filter
+from remembrancer.domain.recall import Explanation, Part, Recall
+from remembrancer.engine import record
+from remembrancer.engine.context import Context
+from remembrancer.engine.recall import Question, recall
+from remembrancer.policies.scoring import Scored
+from remembrancer.presets.default import DEFAULT
+from remembrancer.testing.doubles import NOW, READER, SCOPE, FixedClock, SequentialIds
+
+
+def an_answer() -> Recall:
+    """Three hits."""
+    ids = SequentialIds()
+    ctx = Context(
+        store=ReferenceStore(),
+        embedder=None,
+        without_embedder="no embedder",
+        preset=DEFAULT,
+        clock=FixedClock(),
+        stopwatch=lambda: 0.0,
+        new_id=lambda _: ids(),
+    )
+
+    answers: list[Recall] = []  # what a coroutine returns, asyncio.run looks at: it makes its repr
+
+    async def steps() -> None:
+        for text in ("the barn burned", "the barn was built", "a barn owl"):
+            await record.remember(ctx, SCOPE, MemoryDraft(text=text))
+        answers.append(await recall(ctx, READER, Question(text="barn", where=Filter(current_at=NOW))))
+
+    asyncio.run(steps())
+    return answers[0]
+
+
+def plain(explanation: Explanation) -> Explanation:
+    return Explanation(explanation.score, explanation.signals, explanation.ranks, explanation.matched)
+
+
+@pytest.fixture
+def worked_out(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many explanations were worked out, each time that some were."""
+    counts: list[int] = []
+    explained = Scored.explained
+
+    def counted(scored: Scored, rows: Sequence[int]) -> list[Part]:
+        counts.append(len(rows))
+        return explained(scored, rows)
+
+    monkeypatch.setattr(Scored, "explained", counted)
+    return counts
+
+
+def test_none_is_worked_out_while_nobody_looks(worked_out: list[int]) -> None:
+    an_answer().render()
+    assert worked_out == []
+
+
+def test_whoever_looks_at_one_has_all_worked_out_once(worked_out: list[int]) -> None:
+    answer = an_answer()
+    for hit in (*answer, *answer):
+        assert hit.explanation.score.value == hit.score
+    assert worked_out == [3]
+
+
+def test_each_hit_has_its_own() -> None:
+    answer = an_answer()
+    assert [hit.explanation.score.contribution for hit in reversed(answer)] == [hit.score for hit in reversed(answer)]
+
+
+def test_one_that_was_looked_at_equals_one_that_was_not() -> None:
+    looked_at, fresh = an_answer()[0].explanation, an_answer()[0].explanation
+    assert looked_at.ranks == {"lexical": 1, "context": 1}
+    assert looked_at == fresh
+
+
+def test_it_equals_a_plain_one_with_the_same_fields() -> None:
+    explanation = an_answer()[0].explanation
+    assert plain(explanation) == explanation
+    assert explanation == plain(explanation)
+    assert explanation != replace(plain(explanation), matched=("other",))
+    assert explanation != "barn"
+
+
+def pickled(explanation: Explanation) -> Explanation:
+    return pickle.loads(pickle.dumps(explanation))  # noqa: S301  our own bytes
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickled])
+def test_it_may_be_copied_before_anybody_looked(copied: Callable[[Explanation], Explanation]) -> None:
+    explanation = an_answer()[0].explanation
+    assert copied(explanation) == explanation
+
+
+def test_it_is_told_as_its_fields_are() -> None:
+    explanation, told = an_answer()[0].explanation, an_answer()[0].explanation
+    assert asdict(told) == asdict(plain(explanation))
+    assert repr(an_answer()[0].explanation).endswith(repr(plain(explanation)).removeprefix("Explanation"))
+
+
+def test_a_field_may_be_replaced() -> None:
+    explanation = an_answer()[0].explanation
+    assert replace(explanation, matched=("barn",)).matched == ("barn",)
+
+
+def test_it_cannot_be_changed() -> None:
+    with pytest.raises(AttributeError):
+        an_answer()[0].explanation.score = Part("mine", 1.0, 1.0)  # type: ignore[misc]
+
+
+def test_what_an_explanation_does_not_have_is_missing_by_name(worked_out: list[int]) -> None:
+    with pytest.raises(AttributeError, match="reason"):
+        _ = an_answer()[0].explanation.reason  # type: ignore[attr-defined]
+    assert worked_out == []
