@@ -109,11 +109,11 @@ def _speaker(found: Candidates, asked: Asked) -> Column:
 
 
 def _answer_kind(found: Candidates, asked: Asked) -> Column:
-    return _around(found, lambda around: (around.marks & asked.kind) != 0 if asked.kind else None)
+    return _around(found, lambda around: (around.marks & int(asked.kind)) != 0 if asked.kind else None)
 
 
 def _statement(found: Candidates, _: Asked) -> Column:
-    return _around(found, lambda around: (around.marks & Mark.QUESTION) == 0)
+    return _around(found, lambda around: (around.marks & int(Mark.QUESTION)) == 0)
 
 
 def _around(found: Candidates, column: Callable[[Surroundings], NDArray[np.generic] | None]) -> Column:

@@ -21,6 +21,9 @@ class Cursor(Protocol):
 
 
 class Connection(Protocol):
+    known: dict[str, Any] | None
+    """What was found out in a read transaction, where no write can change it before it ends; None outside of one."""
+
     @property
     def in_transaction(self) -> bool: ...
     def execute(self, statements: str, bindings: Sequence[Binding] | None = None) -> Cursor: ...
@@ -34,6 +37,10 @@ class Connection(Protocol):
     def close(self) -> None: ...
 
 
+class _Connection(apsw.Connection):
+    known: dict[str, Any] | None = None
+
+
 def connect(path: str) -> Connection:
     """A connection that may make the file. Raises apsw.Error."""
-    return cast("Connection", apsw.Connection(path))
+    return cast("Connection", _Connection(path))

@@ -292,8 +292,10 @@ class Database:
             _roll_back(connection)  # what failed to be, the last time: its view of the file is an old one
             connection.execute("BEGIN")
         try:
+            connection.known = {}
             yield connection
         finally:
+            connection.known = None
             with translated(self.path):
                 _roll_back(connection)
 

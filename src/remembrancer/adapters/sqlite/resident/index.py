@@ -45,12 +45,16 @@ class FileState(NamedTuple):
 
     @classmethod
     def of(cls, connection: Connection, workspace: str) -> Self:
-        return cls(
-            *connection.execute(
-                "SELECT change, (SELECT ifnull(max(n), 0) FROM erasures WHERE workspace = ?) FROM sequence",
-                (workspace,),
-            ).get
-        )
+        """Asked once in a read transaction: a recall wants it four times."""
+        known = {} if connection.known is None else connection.known
+        if workspace not in known:
+            known[workspace] = cls(
+                *connection.execute(
+                    "SELECT change, (SELECT ifnull(max(n), 0) FROM erasures WHERE workspace = ?) FROM sequence",
+                    (workspace,),
+                ).get
+            )
+        return known[workspace]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
