@@ -15,8 +15,7 @@ def best(
     if not every and len(slots) > depth:
         values = scores.take(slots)
         slots = slots[values >= _least(values, depth)]
-    by_score = [*(key[slots] for key in reversed(tie_break)), -scores[slots]]
-    return slots[np.lexsort(by_score)][:depth]
+    return _sorted(slots, (-scores.take(slots), *tie_break))[:depth]
 
 
 def _least(values: NDArray[np.float32], depth: int) -> np.float32:
@@ -26,4 +25,15 @@ def _least(values: NDArray[np.float32], depth: int) -> np.float32:
 
 def ordered(slots: NDArray[np.int64], keys: tuple[NDArray[np.generic], ...]) -> NDArray[np.int64]:
     """The slots by rising `keys` (columns over all slots), the first key first."""
-    return slots[np.lexsort([key[slots] for key in reversed(keys)])]
+    first, *others = keys
+    return _sorted(slots, (first.take(slots), *others))
+
+
+def _sorted(slots: NDArray[np.int64], keys: tuple[NDArray[np.generic], ...]) -> NDArray[np.int64]:
+    """By the first key, which is of these slots alone; where it leaves ties, by the others, over all slots."""
+    first, *others = keys
+    order = np.argsort(first)
+    held = first[order]
+    if (held[1:] == held[:-1]).any():
+        order = np.lexsort([*(key[slots] for key in reversed(others)), first])
+    return slots[order]
