@@ -15,4 +15,6 @@ class SumOfBits(Protocol):
     `bits`: uint8 (n, dim), each 0 or 1. `levels`: int8 (m, dim), in [-127, 127]. The sums: int32 (n, m), exact.
     """
 
-    def __call__(self, bits: NDArray[np.uint8], levels: NDArray[np.int8], /) -> NDArray[np.int32]: ...
+    def __call__(self, bits: NDArray[np.uint8], levels: NDArray[np.int8], /) -> NDArray[np.int32]:
+        """Raises ModelUnavailable when the library fails."""
+        ...

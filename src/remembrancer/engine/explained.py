@@ -8,6 +8,8 @@ from dataclasses import fields
 from functools import cached_property
 from typing import Any, Final
 
+import numpy as np
+
 from remembrancer.domain.recall import Explanation
 from remembrancer.engine.choose import Chosen
 from remembrancer.engine.rank import Ranked
@@ -54,28 +56,33 @@ def _later(make: Callable[[], Explanation]) -> Explanation:
 
 
 class _All:
-    """Made together, a column at a time, when the first is looked at: whoever looks at one mostly looks at all."""
+    """Made together, a column at a time, when the first is looked at: whoever looks at one mostly looks at all.
+
+    Of the ranking it keeps what it needs of these candidates, so that a hit that is kept does not keep all the others.
+    """
 
     def __init__(
         self, ranked: Ranked, diversity: Mmr | None, chosen: Sequence[Chosen], matched: Sequence[tuple[str, ...]]
     ) -> None:
-        self._ranked, self._diversity, self._chosen, self._matched = ranked, diversity, chosen, matched
+        rows = np.array([one.candidate for one in chosen], dtype=np.int64)
+        legs = {"dense": ranked.found.dense_rank, "lexical": ranked.found.lexical_rank}
+        if ranked.found.surroundings is not None:
+            legs["context"] = ranked.found.surroundings.rank
+        self._ranks = {leg: column.take(rows) for leg, column in legs.items()}
+        self._signals = {name: column.take(rows) for name, column in ranked.table.items()}
+        self._scored = ranked.scored.at(rows)
+        self._scores, self._diversity, self._matched = [one.score for one in chosen], diversity, matched
 
     @cached_property
     def made(self) -> list[Explanation]:
-        rows = [one.candidate for one in self._chosen]
-        found = self._ranked.found
-        legs = {"dense": found.dense_rank, "lexical": found.lexical_rank}
-        if found.surroundings is not None:
-            legs["context"] = found.surroundings.rank
-        ranks = [(leg, column[rows].tolist()) for leg, column in legs.items()]
-        signals = [(name, column[rows].tolist()) for name, column in self._ranked.table.items()]
+        ranks = [(leg, column.tolist()) for leg, column in self._ranks.items()]
+        signals = [(name, column.tolist()) for name, column in self._signals.items()]
         return [
             Explanation(
-                score=score if self._diversity is None else self._diversity.explain(score, self._chosen[place].score),
+                score=score if self._diversity is None else self._diversity.explain(score, self._scores[place]),
                 signals={name: None if math.isnan(values[place]) else float(values[place]) for name, values in signals},
                 ranks={leg: values[place] for leg, values in ranks if values[place]},
                 matched=self._matched[place],
             )
-            for place, score in enumerate(self._ranked.scored.explained(rows))
+            for place, score in enumerate(self._scored.explained())
         ]

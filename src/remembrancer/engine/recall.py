@@ -30,7 +30,7 @@ from remembrancer.errors import ModelUnavailable
 from remembrancer.policies import signals
 from remembrancer.policies.lexical import analyse
 from remembrancer.policies.planning import Plan
-from remembrancer.policies.ranking import Ranking
+from remembrancer.policies.ranking import LATE_INTERACTION, Ranking
 from remembrancer.ports.embedder import computes
 from remembrancer.ports.one_thread import Beside
 from remembrancer.ports.store import SearchRequest
@@ -128,7 +128,10 @@ async def _recall(ctx: Context, reader: Reader, question: Question, keyed: Keyed
     timer.lap("score")
     words = embedded.words(planned, found) if with_vector else None
     if words is not None and ctx.model is not None:
-        close = await reread(ctx, reader, ranked, ctx.model, words, max(limit, ranking.reread))
+        try:
+            close = await reread(ctx, reader, ranked, ctx.model, words, max(limit, ranking.reread))
+        except ModelUnavailable as error:
+            close, degraded[LATE_INTERACTION] = None, f"words not compared: {error}"
         timer.lap("reread")
         if close is not None:
             table = {**table, **close}

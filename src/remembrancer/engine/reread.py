@@ -24,7 +24,8 @@ async def reread(
     ctx: Context, reader: Reader, ranking: Ranked, model: str, words: QuestionWords, count: int
 ) -> Mapping[str, Column] | None:
     """Of each candidate how close its words come to the question's, and how close those of all of its session that are
-    compared do; NaN but for the best `count`. None where none of them has vectors of its words.
+    compared do; NaN but for the best `count`. None where none of them has vectors of its words. Raises ModelUnavailable
+    when they cannot be compared.
     """
     best = ranking.order[:count]
     refs: list[int] = ranking.found.ref[best].tolist()

@@ -143,12 +143,20 @@ class Scored:
 
     def explain(self, row: int) -> Part:
         """The tree of one candidate. The root's contribution is its score."""
-        return self.explained([row])[0]
+        return self.at(np.array([row])).explained()[0]
 
-    def explained(self, rows: Sequence[int]) -> list[Part]:
-        """The tree of each of some candidates, in their order."""
-        places = np.array(rows, dtype=np.int64)
-        return _parts(self, places, _or_nothing(self.values[places]).tolist())
+    def at(self, rows: NDArray[np.int64]) -> Scored:
+        """The same over some of the candidates, in their order."""
+        return Scored(
+            self.label,
+            self.values.take(rows),
+            tuple(part.at(rows) for part in self.parts),
+            tuple(share.take(rows) for share in self.shares),
+        )
+
+    def explained(self) -> list[Part]:
+        """The tree of each candidate, in their order."""
+        return _parts(self, _or_nothing(self.values).tolist())
 
 
 def evaluate(  # noqa: C901, PLR0911  a case for each node
@@ -278,14 +286,11 @@ def _ranks(values: Column) -> Column:
     return ranks
 
 
-def _parts(scored: Scored, rows: NDArray[np.int64], contributions: Sequence[float]) -> list[Part]:
-    """Of each of `rows`, which adds its own of `contributions`."""
-    inner = [
-        _parts(part, rows, _or_nothing(share[rows]).tolist())
-        for part, share in zip(scored.parts, scored.shares, strict=True)
-    ]
-    of_each = zip(*inner, strict=True) if inner else [()] * len(rows)
+def _parts(scored: Scored, contributions: Sequence[float]) -> list[Part]:
+    """Of each candidate, which adds its own of `contributions`."""
+    inner = [_parts(part, _or_nothing(share).tolist()) for part, share in zip(scored.parts, scored.shares, strict=True)]
+    of_each = zip(*inner, strict=True) if inner else [()] * len(contributions)
     return [
         Part(scored.label, None if math.isnan(value) else value, contribution, parts)
-        for value, contribution, parts in zip(scored.values[rows].tolist(), contributions, of_each, strict=True)
+        for value, contribution, parts in zip(scored.values.tolist(), contributions, of_each, strict=True)
     ]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, replace
 
 import pytest
@@ -54,9 +54,9 @@ def worked_out(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     counts: list[int] = []
     explained = Scored.explained
 
-    def counted(scored: Scored, rows: Sequence[int]) -> list[Part]:
-        counts.append(len(rows))
-        return explained(scored, rows)
+    def counted(scored: Scored) -> list[Part]:
+        counts.append(len(scored.values))
+        return explained(scored)
 
     monkeypatch.setattr(Scored, "explained", counted)
     return counts

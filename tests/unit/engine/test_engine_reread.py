@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from remembrancer.adapters.reference import ReferenceStore
 from remembrancer.domain.event import EventDraft
@@ -19,12 +20,13 @@ from remembrancer.engine import record
 from remembrancer.engine.context import Context
 from remembrancer.engine.index import index_batch
 from remembrancer.engine.recall import Question, recall
+from remembrancer.errors import ModelUnavailable
 from remembrancer.policies.encoding import Encoding
 from remembrancer.policies.late_interaction import QuestionWords, packed, sum_of_bits
 from remembrancer.policies.late_interaction import compared as compare
 from remembrancer.policies.ranking import Ranking
 from remembrancer.policies.scoring import Signal, Weighted
-from remembrancer.ports.embedder import Embedder, Passage
+from remembrancer.ports.embedder import EmbeddedQuestion, Embedder, Passage
 from remembrancer.presets.default import DEFAULT
 from remembrancer.testing.doubles import (
     NOW,
@@ -153,6 +155,22 @@ def test_a_store_without_vectors_of_words_answers_as_before_they_are_compared(en
     answer = answered(embedder=WordHashEmbedder(), encoding=encoding)
     assert texts(answer) == NEWEST_FIRST
     assert set(close(answer).values()) == {None}
+
+
+class FailingProducts(WordHashEmbedder):
+    """Embeds a question, and cannot compare its words."""
+
+    async def embed_question(self, text: str) -> EmbeddedQuestion:
+        def failing(bits: NDArray[np.uint8], levels: NDArray[np.int8], /) -> NDArray[np.int32]:
+            raise ModelUnavailable(f"no room for {len(bits)} words and {len(levels)}")
+
+        return replace(await super().embed_question(text), sum_of_bits=failing)
+
+
+def test_where_words_cannot_be_compared_the_answer_says_so_and_is_as_before_they_are() -> None:
+    answer = answered(embedder=FailingProducts())
+    assert texts(answer) == NEWEST_FIRST
+    assert answer.degraded == {"late_interaction": "words not compared: no room for 8 words and 2"}
 
 
 def test_a_memory_without_vectors_of_its_words_is_not_compared() -> None:

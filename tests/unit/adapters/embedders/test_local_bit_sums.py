@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from remembrancer.adapters.embedders.local import bindings, bit_sums
 from remembrancer.adapters.embedders.local.model import LocalEmbedder
+from remembrancer.errors import ModelUnavailable
 from remembrancer.policies.late_interaction import QuestionWords, compared, packed, sum_of_bits
 from remembrancer.ports.embedder import EmbeddedQuestion
 
@@ -41,6 +42,11 @@ def test_the_greatest_sums_there_can_be_are_exact(sums: bit_sums.BitSums) -> Non
 def test_they_are_those_that_are_found_pair_by_pair(sums: bit_sums.BitSums) -> None:
     bits, levels = random_bits(200), random_levels(9)
     assert np.array_equal(sums(bits, levels), sum_of_bits(bits, levels))
+
+
+def test_what_cannot_be_multiplied_is_said_so_in_our_words(sums: bit_sums.BitSums) -> None:
+    with pytest.raises(ModelUnavailable, match="could not compare 3 words"):
+        sums(random_bits(3), random_levels(2)[:, :7])
 
 
 def test_a_question_embedded_here_is_compared_as_it_would_be_pair_by_pair() -> None:

@@ -10,8 +10,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from remembrancer.adapters.embedders.local.bindings import Session
+from remembrancer.adapters.embedders.local.bindings import Session, session_failures
 from remembrancer.adapters.embedders.local.graph_nodes import Nodes
+from remembrancer.errors import ModelUnavailable
 
 BIT_SUMS_VERSION: Final = 1
 """Raise it whenever the bytes of the graph change: caches are keyed by it."""
@@ -32,5 +33,8 @@ class BitSums:
         self._session = session
 
     def __call__(self, bits: NDArray[np.uint8], levels: NDArray[np.int8], /) -> NDArray[np.int32]:
-        sums = self._session.run(None, {"bits": bits, "levels": np.ascontiguousarray(levels.T)})
-        return sums[0]
+        """Raises ModelUnavailable when onnxruntime fails."""
+        try:
+            return self._session.run(None, {"bits": bits, "levels": np.ascontiguousarray(levels.T)})[0]
+        except session_failures() as error:
+            raise ModelUnavailable(f"onnxruntime could not compare {len(bits)} words: {error}") from error
