@@ -572,8 +572,8 @@ class AsyncRemembrancer:
         there, of `kinds`, `tiers` and `visibilities` any; each key of `metadata` with exactly that value; what happened
         in [since, until); as believed at `as_of`. `ranking`: one of the preset's, None: its usual one. `walk_depth` 1
         also follows the `similar` edges of the hits.
-        Every hit carries the parts of its score, worked out when first looked at; `explain` also names the question's terms
-        that stand in it.
+        Every hit carries the parts of its score, worked out when first looked at; `explain` also names the question's
+        terms that stand in it.
         """
         where = self._filter(
             kinds, tiers, tags, source, session, since, until, as_of, metadata=metadata, visibilities=visibilities

@@ -436,8 +436,8 @@ class Remembrancer:
         there, of `kinds`, `tiers` and `visibilities` any; each key of `metadata` with exactly that value; what happened
         in [since, until); as believed at `as_of`. `ranking`: one of the preset's, None: its usual one. `walk_depth` 1
         also follows the `similar` edges of the hits.
-        Every hit carries the parts of its score, worked out when first looked at; `explain` also names the question's terms
-        that stand in it.
+        Every hit carries the parts of its score, worked out when first looked at; `explain` also names the question's
+        terms that stand in it.
         """
         return self._run(
             self._inner.recall(
