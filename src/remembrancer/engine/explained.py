@@ -43,6 +43,9 @@ class LazyExplanation(Explanation):
             return NotImplemented
         return all(getattr(self, field) == getattr(other, field) for field in _FIELDS)
 
+    def __repr__(self) -> str:
+        return repr(Explanation(self.score, self.signals, self.ranks, self.matched))
+
     __hash__ = None  # type: ignore[assignment]  # like every explanation: its mappings have none
 
 
