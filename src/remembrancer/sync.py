@@ -933,13 +933,29 @@ class Remembrancer:
 
     def _each(self, items: AsyncGenerator[T, None]) -> Generator[T, None, None]:
         """What comes, one by one, of something that has no end."""
+        coming: set[asyncio.Task[T]] = set()
 
         async def following() -> T:
-            return await anext(items)
+            item = asyncio.create_task(_next(items))
+            coming.add(item)
+            item.add_done_callback(coming.discard)
+            return await item
+
+        async def ended() -> None:
+            for item in coming:
+                if not item.cancelling():  # an interrupt may come before whoever waits could be told
+                    item.cancel()
+            if coming:
+                await asyncio.wait(coming)
+            await items.aclose()
 
         try:
             while True:
                 yield self._run(following())
         finally:
             with suppress(StoreUnavailable):  # closed already, and with it whatever the loop still ran
-                self._run(items.aclose())
+                self._run(ended())
+
+
+async def _next(items: AsyncGenerator[T, None]) -> T:
+    return await anext(items)

@@ -3,8 +3,9 @@ from __future__ import annotations
 import asyncio
 import inspect
 import os
+import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -98,6 +99,32 @@ def test_every_argument_reaches_the_memory(rem: Remembrancer, tmp_path: Path) ->
     assert (rem.revoke_key(new.key.id).right, rem.has_keys()) == ("write", False)
     assert rem.observe_many([EventDraft(text="two")])[0].seq == 1
     assert rem.scoped(agent="ana", role="LEAD").scope.agent == "ana"
+
+
+def test_an_interrupted_tail_is_closed_only_once_it_has_stopped_waiting(
+    rem: Remembrancer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert threading.current_thread() is threading.main_thread()  # it is the one that signals interrupt
+    steps: list[str] = []
+
+    async def slow_to_end(*given: object, **chosen: object) -> AsyncGenerator[str, None]:
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        try:
+            await asyncio.Event().wait()
+            yield "never"
+        finally:
+            for _ in range(9):
+                await asyncio.sleep(0)
+            steps.append("ended")
+
+    monkeypatch.setattr(AsyncRemembrancer, "tail", slow_to_end)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a test's worker process takes no notice of it
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            next(rem.tail())
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert steps == ["ended"]
 
 
 def test_errors_are_raised_as_they_are(rem: Remembrancer) -> None:
