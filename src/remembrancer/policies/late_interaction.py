@@ -34,7 +34,9 @@ _SIGN_LENGTH: Final = math.sqrt(2 / math.pi)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QuestionWords:
-    """Vectors of a question's words, float32 (words, dim), unit rows; `weights` (words,) sum to 1."""
+    """Vectors of a question's words, float32 (words, dim), unit rows; `weights` (words,) sum to 1. `sum_of_bits`: what
+    they are compared with bits by.
+    """
 
     vectors: NDArray[np.float32]
     weights: NDArray[np.float32]
