@@ -15,7 +15,7 @@ def best(
     if not every and len(slots) > depth:
         values = scores.take(slots)
         slots = slots[values >= _least(values, depth)]
-    return _sorted(slots, (-scores.take(slots), *tie_break))[:depth]
+    return _sorted(slots, -scores.take(slots), tie_break)[:depth]
 
 
 def _least(values: NDArray[np.float32], depth: int) -> np.float32:
@@ -25,15 +25,15 @@ def _least(values: NDArray[np.float32], depth: int) -> np.float32:
 
 def ordered(slots: NDArray[np.int64], keys: tuple[NDArray[np.generic], ...]) -> NDArray[np.int64]:
     """The slots by rising `keys` (columns over all slots), the first key first."""
-    first, *others = keys
-    return _sorted(slots, (first.take(slots), *others))
+    return _sorted(slots, keys[0].take(slots), keys[1:])
 
 
-def _sorted(slots: NDArray[np.int64], keys: tuple[NDArray[np.generic], ...]) -> NDArray[np.int64]:
-    """By the first key, which is of these slots alone; where it leaves ties, by the others, over all slots."""
-    first, *others = keys
-    order = np.argsort(first)
-    held = first[order]
-    if (held[1:] == held[:-1]).any():
-        order = np.lexsort([*(key[slots] for key in reversed(others)), first])
+def _sorted(
+    slots: NDArray[np.int64], values: NDArray[np.generic], tie_break: tuple[NDArray[np.generic], ...]
+) -> NDArray[np.int64]:
+    """The slots by rising value, of which each has one; only where some are equal `tie_break` is looked at."""
+    order = np.argsort(values)
+    rising = values[order]
+    if (rising[1:] == rising[:-1]).any():
+        order = np.lexsort([*(key[slots] for key in reversed(tie_break)), values])
     return slots[order]
