@@ -15,7 +15,7 @@ from remembrancer.interfaces.cli.invocation import Invocation
 @pytest.fixture
 def talk(cli: Cli) -> Cli:
     """Two sessions of one turn each."""
-    cli.done("observe", "The PIN is 4711", "--session", "monday")
+    cli.done("observe", "The PIN is xyzzy", "--session", "monday")
     cli.done("observe", "There is cake", "--session", "tuesday")
     return cli
 
@@ -55,7 +55,7 @@ def test_memories_and_entries_are_erased_by_their_ids(talk: Cli) -> None:
 def test_what_is_older_is_erased_alone(talk: Cli) -> None:
     talk.done("observe", "Last year", "--session", "monday", "--at", "2020-01-01")
     talk.done("erase", "--in-session", "monday", "--before", "2021-01-01", "--yes")
-    assert set(texts(talk)) == {"The PIN is 4711", "There is cake"}
+    assert set(texts(talk)) == {"The PIN is xyzzy", "There is cake"}
 
 
 def test_nothing_is_erased_where_there_is_nobody_to_ask(talk: Cli) -> None:

@@ -145,8 +145,8 @@ def test_asked_twice_it_breaks_off_a_job_as_well(tmp_path: Path, cli: Cli) -> No
 
 def test_each_request_is_a_line_of_json_on_stderr_and_nothing_of_it_is_what_was_said(tmp_path: Path) -> None:
     with serving(tmp_path / "a.db") as server, client(server) as http:
-        record(http, "4711")
-        http.get("/v1/events", params={"query": "4711"})
+        record(http, "xyzzy")
+        http.get("/v1/events", params={"query": "xyzzy"})
         server.ask_to_stop()
         server.ended()
     told = [json.loads(line) for line in server.lines]
@@ -154,7 +154,7 @@ def test_each_request_is_a_line_of_json_on_stderr_and_nothing_of_it_is_what_was_
         ("POST", "/v1/events", 201),
         ("GET", "/v1/events", 200),
     ]
-    assert "4711" not in server.stderr
+    assert "xyzzy" not in server.stderr
 
 
 def test_it_warns_once_where_there_is_no_embedder(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ from remembrancer.testing.doubles import NOW, READER, SCOPE
 
 T = TypeVar("T")
 CALLER: Final = Caller(scope=SCOPE, role="LEAD")
-TALK: Final = ("Green tea is what we drink in the shop", "The PIN of the safe is 4711", "And on Fridays there is cake")
+TALK: Final = ("Green tea is what we drink in the shop", "The PIN of the safe is xyzzy", "And on Fridays there is cake")
 SECRET: Final = 1
 BESIDE: Final = replace(DEFAULT, segmentation=Segmentation(segmenter=DualChannel(), least=2))
 INSTEAD: Final = replace(PLASTMEM, segmentation=Segmentation(segmenter=DualChannel(), replaces=True, least=2))
@@ -95,7 +95,7 @@ def test_an_episode_is_told_without_the_turn(make: Callable[[], Store], preset: 
         [one] = await episodes(ctx)
         assert (receipt.events, receipt.retold) == ((said[SECRET],), (one.id,))
         assert "tea" in one.text
-        assert "4711" not in str(await exported(ctx.store))
+        assert "xyzzy" not in str(await exported(ctx.store))
 
     lived(make, steps, preset=preset)
 
@@ -109,7 +109,7 @@ def test_the_sweeps_go_on_and_form_nothing_of_what_is_gone(make: Callable[[], St
         await segment(ctx, SCOPE, ended=[SCOPE])
         await swept(ctx)
         told = str(await exported(ctx.store))
-        assert ("4711" in told, "cake" in told, "part 3" in told) == (False, False, True)
+        assert ("xyzzy" in told, "cake" in told, "part 3" in told) == (False, False, True)
         assert [one.metadata["turns"] for one in await episodes(ctx)] == [1, 4]
 
     lived(make, steps, preset=preset)
@@ -226,7 +226,7 @@ class _Racing:
     async def erase(self, scope: Any, removal: Removal, receipt: Erasure) -> Removed:
         if self.left:
             self.left -= 1
-            draft = MemoryDraft(text=f"4711, formed meanwhile, {self.left}")
+            draft = MemoryDraft(text=f"xyzzy, formed meanwhile, {self.left}")
             await remember(self._ctx, SCOPE, draft, [self._turn])
         return await self._store.erase(scope, removal, receipt)
 
@@ -236,7 +236,7 @@ def test_what_is_formed_meanwhile_goes_too(make: Callable[[], Store], times: int
     async def steps(ctx: Context, said: list[UUID]) -> None:
         racing: Any = _Racing(ctx.store, ctx, times, said[SECRET])
         await erased(replace(ctx, store=racing), events=frozenset({said[SECRET]}))
-        assert "4711" not in str(await exported(ctx.store))
+        assert "xyzzy" not in str(await exported(ctx.store))
 
     lived(make, steps)
 

@@ -511,14 +511,14 @@ def test_a_model_that_is_down_is_left_alone_after_two_sessions(make: Callable[[]
 
 def test_what_was_forgotten_is_not_learned_from(make: Callable[[], Store]) -> None:
     async def steps(life: Session) -> tuple[bool, bool]:
-        said = await observe(life.ctx, STREAM, [EventDraft(text="The PIN is 4711"), EventDraft(text="Use tabs")])
+        said = await observe(life.ctx, STREAM, [EventDraft(text="The PIN is xyzzy"), EventDraft(text="Use tabs")])
         forgotten = memory_id_of(said[0].event.id)
         await life.ctx.store.set_status(Reader(STREAM), forgotten, Status.RETIRED, at=NOW)
         await life.extract()
         [task] = life.model.tasks
         [learned] = [memory for memory in await life.memories() if memory.tier is Tier.SEMANTIC]
         told = str(learned.metadata)
-        return "Use tabs" in task.material, "4711" in task.material + told
+        return "Use tabs" in task.material, "xyzzy" in task.material + told
 
     assert session(make, [lesson(turns=[2])], steps, preset=ONLY_TEAM, said=()) == (True, False)
 

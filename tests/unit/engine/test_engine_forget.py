@@ -35,14 +35,14 @@ from remembrancer.testing.scripted_model import Scripted, ScriptedModel
 
 T = TypeVar("T")
 READER: Final = Reader(SCOPE)
-TALK: Final = ("Green tea is what we drink in the shop", "The PIN of the safe is 4711", "And on Fridays there is cake")
+TALK: Final = ("Green tea is what we drink in the shop", "The PIN of the safe is xyzzy", "And on Fridays there is cake")
 SECRET: Final = 1
 BESIDE: Final = replace(DEFAULT, segmentation=Segmentation(segmenter=DualChannel(), least=2))
 INSTEAD: Final = replace(PLASTMEM, segmentation=Segmentation(segmenter=DualChannel(), replaces=True, least=2))
 PRESETS: Final = pytest.mark.parametrize("preset", [BESIDE, INSTEAD], ids=["beside", "instead"])
 TOLD: Final[Scripted] = {
     "segments": [
-        {"first": 1, "last": 3, "title": "The safe", "summary": "The PIN is 4711; tea; cake.", "surprise": "low"}
+        {"first": 1, "last": 3, "title": "The safe", "summary": "The PIN is xyzzy; tea; cake.", "surprise": "low"}
     ]
 }
 
@@ -87,8 +87,8 @@ def test_an_episode_is_told_without_it(make: Callable[[], Store], preset: Preset
         return f"{one.title} {one.text}", [cue.text for cue in cues], one.metadata["turns"], one.revision
 
     told, cues, turns, revision = lived(make, preset, steps)
-    assert ("tea" in told, "4711" in told) == (True, False)
-    assert not any("4711" in cue for cue in cues)
+    assert ("tea" in told, "xyzzy" in told) == (True, False)
+    assert not any("xyzzy" in cue for cue in cues)
     assert (len(cues) - 1, turns, revision) == (2 if preset is INSTEAD else 0, 2, 2)
 
 
@@ -108,7 +108,7 @@ def test_what_a_model_told_of_it_is_told_in_the_words_of_the_other_turns(make: C
     async def steps(ctx: Context, turns: list[UUID]) -> tuple[bool, object, int]:
         await forget(ctx, READER, turns[SECRET])
         [one] = await episodes(ctx)
-        return "4711" in f"{one.title} {one.text}", one.metadata["summary_by"], len(turns)
+        return "xyzzy" in f"{one.title} {one.text}", one.metadata["summary_by"], len(turns)
 
     found = lived(make, asking, steps, model=ScriptedModel([TOLD]))
     assert found == (False, "extractive", 3)

@@ -13,7 +13,7 @@ from served import Served, asked
 from remembrancer.errors import RemembrancerError
 from remembrancer.interfaces.http.problems import STATUS
 
-QUOTED = "the vault's door is 4711"
+QUOTED = "the vault's door is xyzzy"
 router = APIRouter()
 
 

@@ -103,7 +103,7 @@ def test_a_wider_scope_is_told() -> None:
 
 def test_what_is_erased_is_gone_and_has_a_receipt() -> None:
     async def steps(http: Client) -> list[Any]:
-        kept = await http.done("POST", "/v1/memories", {"text": "The door's code is 4711"})
+        kept = await http.done("POST", "/v1/memories", {"text": "The door's code is xyzzy"})
         path = f"/v1/memories/{kept['id']}"
         dry = await http.done("POST", "/v1/erasures", {"ids": [kept["id"]], "dry_run": True})
         still = (await http("GET", path)).status

@@ -84,9 +84,9 @@ def test_a_body_that_is_not_allowed_is_refused_by_name(body: bytes, argument: st
 
 def test_a_refusal_does_not_quote_what_stands_around() -> None:
     async def steps(http: Client) -> Answer:
-        return await http("POST", "/v1/events", {"events": [{"text": "the door's code is 4711", "colour": "red"}]})
+        return await http("POST", "/v1/events", {"events": [{"text": "the door's code is xyzzy", "colour": "red"}]})
 
-    assert "4711" not in str(with_client(steps).body)
+    assert "xyzzy" not in str(with_client(steps).body)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from served import Served, asked
 
 from remembrancer.interfaces.http.logs import LOGGER, write_to
 
-QUOTED = "the vault's door is 4711"
+QUOTED = "the vault's door is xyzzy"
 router = APIRouter()
 
 
@@ -42,7 +42,7 @@ def logged(*paths: str, headers: dict[str, str] | None = None, readable: bool = 
 
 
 def test_a_line_tells_who_asked_for_what_how_long_it_took_and_what_came_of_it() -> None:
-    [line], [answer] = logged("/v1/things/door?code=4711")
+    [line], [answer] = logged("/v1/things/door?code=xyzzy")
     told = json.loads(line)
     assert told.pop("ms") >= 0
     assert told.pop("time").endswith("+00:00")
@@ -59,12 +59,12 @@ def test_a_line_tells_who_asked_for_what_how_long_it_took_and_what_came_of_it() 
 
 def test_neither_an_address_nor_a_query_nor_a_key_stands_in_a_line() -> None:
     lines, _ = logged(
-        "/v1/things/door-4711?code=4711",
-        "/4711?x=4711",
-        headers={"Authorization": "Bearer rem_4711", "Cookie": "a=4711"},
+        "/v1/things/door-xyzzy?code=xyzzy",
+        "/xyzzy?x=xyzzy",
+        headers={"Authorization": "Bearer rem_xyzzy", "Cookie": "a=xyzzy"},
     )
     assert [json.loads(line)["route"] for line in lines] == ["/v1/things/{name}", "(none)"]
-    assert not any("4711" in line for line in lines)
+    assert not any("xyzzy" in line for line in lines)
 
 
 def test_who_shows_a_key_is_told_by_its_id() -> None:
@@ -102,7 +102,7 @@ def test_an_unforeseen_error_leaves_its_place_and_a_line_of_its_request() -> Non
     assert (told["level"], told["message"]) == ("error", "unforeseen ZeroDivisionError in /v1/broken")
     assert "in broken" in told["traceback"]
     assert (json.loads(request)["status"], json.loads(request)["level"]) == (500, "error")
-    assert "4711" not in error + request
+    assert "xyzzy" not in error + request
 
 
 def test_a_person_reads_a_line_that_fits_a_terminal() -> None:

@@ -47,7 +47,7 @@ def exported(exporter: InMemorySpanExporter) -> InMemorySpanExporter:
 
 def spans(exporter: InMemorySpanExporter, path: str, headers: dict[str, str] | None = None) -> list[ReadableSpan]:
     async def steps(served: Served) -> None:
-        await served.memory.remember("The deploy failed: the vault's door is 4711")
+        await served.memory.remember("The deploy failed: the vault's door is xyzzy")
         await served.http.get(path, headers=headers)
 
     asked(steps, router=router)
@@ -97,11 +97,11 @@ def test_a_recall_tells_how_much_it_found_and_what_it_did_without(exported: InMe
     }
 
 
-@pytest.mark.parametrize("path", ["/v1/asked?query=deploy+4711", "/v1/broken/4711", "/nowhere/4711?x=4711"])
+@pytest.mark.parametrize("path", ["/v1/asked?query=deploy+xyzzy", "/v1/broken/xyzzy", "/nowhere/xyzzy?x=xyzzy"])
 def test_no_span_tells_what_was_said(exported: InMemorySpanExporter, path: str) -> None:
-    told = [span.to_json() for span in spans(exported, path, {"Authorization": "Bearer rem_4711"})]
+    told = [span.to_json() for span in spans(exported, path, {"Authorization": "Bearer rem_xyzzy"})]
     assert told
-    assert not any("4711" in one for one in told)
+    assert not any("xyzzy" in one for one in told)
 
 
 def test_an_unforeseen_error_is_an_error_of_its_span(exported: InMemorySpanExporter) -> None:
