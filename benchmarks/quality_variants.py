@@ -8,6 +8,7 @@ from typing import Final
 
 from remembrancer.policies.encoding import Encoding
 from remembrancer.policies.ranking import COMPARED, SURROUNDINGS, Ranking
+from remembrancer.policies.relevance import Floor
 from remembrancer.policies.scoring import Expression, Rrf, Signal, Weighted, signal_names
 from remembrancer.presets.default import DEFAULT, STATE
 from remembrancer.presets.spec import Preset
@@ -49,8 +50,9 @@ def left_out_together() -> tuple[Variant, ...]:
     """More than a signal at once, and what is no signal."""
     ranking = DEFAULT.ranking
     assert ranking.unread is not None, "the default preset has weights for embedders that give no vectors of words"
-    unread = replace(ranking, score=ranking.unread, unread=None, reread=0)
+    unread = replace(ranking, score=ranking.unread, unread=None, reread=0, floor=_floor_unread())
     return (
+        _without("without words compared", "without-compared", COMPARED),
         Variant(label="without words compared, weights of `unread`", preset=_ranked("unread", unread)),
         _without("without all surroundings", "without-surroundings", SURROUNDINGS),
         _without("without surroundings and words compared", "without-both", SURROUNDINGS | COMPARED),
@@ -96,8 +98,16 @@ def _without(label: str, name: str, signals: AbstractSet[str]) -> Variant:
         unread=_less(ranking.unread, signals) if reread else None,
         words_alone=_less(ranking.words_alone, signals),
         reread=reread,
+        floor=ranking.floor if reread else _floor_unread(),
     )
     return Variant(label=label, preset=_ranked(name, less))
+
+
+def _floor_unread() -> Floor:
+    """The floor where words are never compared: it asks of the score what it asks of `unread` in the full preset."""
+    floor = DEFAULT.ranking.floor
+    assert floor is not None
+    return replace(floor, evidence=floor.evidence_unread, evidence_unread=0.0)
 
 
 def _less(expression: Expression, signals: AbstractSet[str]) -> Weighted:

@@ -9,8 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.quality_asked import Moved, Row
+from benchmarks.quality_cost import Cost
+from benchmarks.quality_report import Block, Quality, View, sheet, views
+from benchmarks.quality_variants import FULL, Variant, left_out, left_out_together, simple
+from png import read_png
 
-from remembrancer.policies.scoring import Weighted, signal_names
+from remembrancer.evaluation.statistics import Interval
+from remembrancer.policies.ranking import COMPARED
+from remembrancer.policies.scoring import Signal, Weighted, signal_names
 from remembrancer.presets.default import DEFAULT, STATE
 
 ROOT = Path(__file__).parents[2]
@@ -24,10 +31,44 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture(scope="module")
-def quality() -> Figures:
-    done = run(str(TINY), "--json")
-    assert not done.returncode, done.stderr
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the run draws: not there yet."""
+    return tmp_path_factory.mktemp("drawn") / "quality"
+
+
+@pytest.fixture(scope="module")
+def done(pictures: Path) -> subprocess.CompletedProcess[str]:
+    ran = run(str(TINY), "--json", "--out", str(pictures))
+    assert not ran.returncode, ran.stderr
+    return ran
+
+
+@pytest.fixture(scope="module")
+def quality(done: subprocess.CompletedProcess[str]) -> Figures:
     return json.loads(done.stdout)
+
+
+def as_measured(told: Figures) -> Quality:
+    """The figures as they were before they were JSON."""
+    of_name = {one.name: one for one in (FULL, *left_out(), *left_out_together(), *simple())}
+
+    def moved(one: Figures) -> Moved:
+        return Moved(one["by"], Interval(one["interval"]["low"], one["interval"]["high"]))
+
+    def block(one: Figures) -> Block:
+        of_block = tuple(
+            Row(of_name[row["variant"]], row["means"], {name: moved(by) for name, by in row["moved"].items()})
+            for row in one["rows"]
+        )
+        return Block(one["name"], tuple(one["conversations"]), one["questions"], of_block)
+
+    blocks = tuple(block(one) for one in told["blocks"])
+    return Quality(told["dataset"], blocks, block(told["long"]), Cost(**told["cost"]), told["bytes"])
+
+
+@pytest.fixture(scope="module")
+def shown(quality: Figures) -> tuple[View, ...]:
+    return tuple(views(as_measured(quality)))
 
 
 def rows(block: Figures) -> dict[str, Figures]:
@@ -82,3 +123,42 @@ def test_every_variant_is_timed(quality: Figures) -> None:
 
 def test_vectors_are_four_bytes_a_component(quality: Figures) -> None:
     assert quality["bytes"]["vectors"] == 4 * 384
+
+
+def test_each_table_has_a_picture(shown: tuple[View, ...], pictures: Path) -> None:
+    drawn = {path.name: read_png(path.read_bytes()).shades > 40 for path in pictures.iterdir()}
+    assert drawn == {f"{view.name}.png": True for view in shown}
+
+
+def test_where_the_pictures_are_is_said(done: subprocess.CompletedProcess[str], pictures: Path) -> None:
+    assert f"drew worth-untouched.png, worth-all.png, worth-long-turns.png, times.png, bytes.png in {pictures}" in (
+        done.stderr
+    )
+
+
+def test_the_signs_of_words_are_saved_where_no_words_are_compared(quality: Figures) -> None:
+    assert quality["bytes_saved"]["without-compared"] == quality["bytes"]["signs of words"] > 0
+
+
+@pytest.mark.parametrize("signal", ["late_interaction", "session_words"])
+def test_one_of_the_two_that_compare_words_needs_the_signs_still(signal: str, quality: Figures) -> None:
+    assert quality["bytes_saved"][f"without-{signal}"] == 0
+
+
+def weights(variant: Variant) -> dict[str, float]:
+    score = variant.preset.ranking.score
+    assert isinstance(score, Weighted)
+    return {term.name: weight for term, weight in score.terms if isinstance(term, Signal)}
+
+
+def test_where_no_words_are_compared_the_other_weights_are_kept() -> None:
+    (variant,) = (one for one in left_out_together() if one.name == "without-compared")
+    kept = {name: weight for name, weight in weights(FULL).items() if name not in COMPARED}
+    assert weights(variant) == kept
+
+
+def test_each_row_says_what_it_saves(shown: tuple[View, ...]) -> None:
+    table = sheet(shown[0])
+    assert table.columns[-2:] == ("ms saved", "bytes saved")
+    assert all(figures[-1] for name, figures in table.rows if name != FULL.label)
+    assert all(figures[-2] for name, figures in table.rows if name != FULL.label)

@@ -65,21 +65,46 @@ def test_baselines_with_headings(cli: Cli) -> None:
     assert "bm25+heading" in [row["system"] for row in measured["table"]]
 
 
+def tables(out: str) -> int:
+    """How many tables are printed: each has one rule below its headings."""
+    return sum(line.strip().startswith("─") for line in out.splitlines())
+
+
 def test_each_table_is_drawn_as_a_picture(cli: Cli, folder: Path) -> None:
-    ran = cli.done("eval", "questions", CORPUS, QUESTIONS, "--against", "engram", "--plot", "pictures", "--json")
-    names = sorted(path.name for path in (folder / "pictures").iterdir())
-    assert names == sorted(
-        f"{name}.png"
-        for name in ("systems", "survival", "causes", "categories", "reliability", "abstention", "roc", "differences")
+    ran = cli.done(
+        "eval", "questions", CORPUS, QUESTIONS, "--against", "engram", "--tuned", "garden", "--plot", "pictures"
     )
+    names = [path.name for path in (folder / "pictures").iterdir()]
+    assert len([name for name in names if not name.endswith("roc.png")]) == tables(ran.out) > 20
     assert all(read_png((folder / "pictures" / name).read_bytes()).width == 1100 for name in names)
-    assert "drew systems.png" in ran.err
+    assert all(name in ran.err for name in names)
 
 
-def test_a_comparison_is_drawn_as_a_picture(cli: Cli, folder: Path) -> None:
+def test_a_comparison_is_drawn_as_pictures(cli: Cli, folder: Path) -> None:
     cli.done("eval", "questions", CORPUS, QUESTIONS, "--records", "run")
-    cli.done("eval", "compare", "run/default.jsonl", "run/bm25.jsonl", "--plot", "pictures")
-    assert [path.name for path in (folder / "pictures").iterdir()] == ["differences.png"]
+    ran = cli.done("eval", "compare", "run/default.jsonl", "run/recency.jsonl", "--plot", "pictures")
+    names = sorted(path.name for path in (folder / "pictures").iterdir())
+    assert (names, tables(ran.out)) == (["changed.png", "differences.png"], 2)
+
+
+def test_to_a_pipe_no_name_and_no_figure_is_cut(cli: Cli) -> None:
+    measured = cli.done("eval", "questions", CORPUS, QUESTIONS, "--against", "mnemosyne", "--tuned", "garden")
+    assert "…" not in measured.out
+    assert {f"block-recall@{budget}" for budget in ("1k", "2k", "4k")} <= set(measured.out.split())
+
+
+def test_to_a_pipe_a_comparison_is_not_cut(cli: Cli) -> None:
+    cli.done("eval", "questions", CORPUS, QUESTIONS, "--records", "run")
+    out = cli.done("eval", "compare", "run/default.jsonl", "run/bm25.jsonl").out
+    assert "…" not in out
+    assert {f"block-recall@{budget}" for budget in ("1k", "2k", "4k")} <= set(out.split())
+
+
+def test_questions_of_the_other_conversations_are_asked_too(cli: Cli, folder: Path) -> None:
+    measured = cli.done("eval", "questions", CORPUS, QUESTIONS, "--foreign", "2", "--records", "results", "--json").json
+    assert measured["foreign_questions"] == 4
+    records = [json.loads(line) for line in (folder / "results" / "bm25.jsonl").read_text().splitlines()]
+    assert sorted(one["foreign"] for one in records if one["foreign"]) == ["garden"] * 2 + ["workshop"] * 2
 
 
 def test_a_picture_without_matplotlib_is_unsupported(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,6 +179,8 @@ def test_what_is_not_right_is_refused_by_file_line_and_key(
         (["--against", "default"], "against: 'default'"),
         (["--against", "nothing"], "preset: 'nothing'"),
         (["--depth", "5"], "depth: 5"),
+        (["--foreign", "-1"], "foreign: -1"),
+        (["--foreign", "9"], "foreign: 9 is not allowed; expected at most the"),
         (["--seed", "-1"], "seed: -1"),
         (["--records", CORPUS], "records:"),
     ],

@@ -50,11 +50,20 @@ def test_records_are_kept(cli: Cli, folder: Path) -> None:
     assert json.loads((folder / "results" / "report.json").read_text())["sets"][0]["part"] == "test"
 
 
-def test_the_table_is_drawn_as_a_picture(cli: Cli, folder: Path) -> None:
+def test_each_table_is_drawn_as_a_picture(cli: Cli, folder: Path) -> None:
     ran = cli.done("eval", "segmentation", str(FOLDER), "--embedder", "none", "--plot", "pictures")
-    assert [path.name for path in (folder / "pictures").iterdir()] == ["segmentation.png"]
-    assert read_png((folder / "pictures" / "segmentation.png").read_bytes()).width == 1100
-    assert "drew segmentation.png" in ran.err
+    names = sorted(path.name for path in (folder / "pictures").iterdir())
+    assert names == [
+        "differences-errands.png", "differences-undivided_parts.png",
+        "segments-errands.png", "segments-undivided_parts.png",
+    ]  # fmt: skip
+    assert len(names) == sum(line.strip().startswith("─") for line in ran.out.splitlines())
+    assert all(read_png((folder / "pictures" / name).read_bytes()).shades > 40 for name in names)
+    assert "drew segments-errands.png" in ran.err
+
+
+def test_to_a_pipe_no_name_and_no_figure_is_cut(cli: Cli) -> None:
+    assert "…" not in cli.done("eval", "segmentation", str(FOLDER), "--embedder", "none").out
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,10 @@ rankings = st.builds(
     words_alone=st.none() | plain_scores,
     unread=st.none() | plain_scores,
     depth=st.builds(Depth, least=st.integers(1, 10_000), per_hit=st.integers(1, 100)),
-    floor=st.none() | st.builds(Floor, st.floats(min_value=0.01, max_value=1), st.floats(min_value=0.01, max_value=1)),
+    floor=st.none()
+    | st.builds(
+        Floor, similarity=st.floats(min_value=0.01, max_value=1), coverage=st.floats(min_value=0.01, max_value=1)
+    ),
 )
 
 

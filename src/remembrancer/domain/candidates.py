@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 class States:
     """What time and use act on, for several memories: parallel arrays of length n.
 
-    Times in microseconds since 1970 UTC; 0 where it never happened. `occurred_at` is the end of the span. `importance`,
-    `importance_floor`, `confidence` in [0, 1]; `priority` 1 to 10; `stability` in days; `level` as
-    `domain.scope.Level`.
+    Times in microseconds since 1970 UTC; 0 where it never happened. It happened from `occurred_from` to `occurred_at`,
+    both ends belonging to it. `importance`, `importance_floor`, `confidence` in [0, 1]; `priority` 1 to 10; `stability`
+    in days; `level` as `domain.scope.Level`.
     `exposed` counts each kind of exposure, `exposed_at` says when the last one was.
     """
 
+    occurred_from: NDArray[np.int64]
     occurred_at: NDArray[np.int64]
     importance: NDArray[np.float32]
     importance_floor: NDArray[np.float32]

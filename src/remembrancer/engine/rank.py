@@ -10,6 +10,7 @@ import numpy as np
 
 from remembrancer.domain.candidates import Candidates
 from remembrancer.domain.memory import Cue
+from remembrancer.policies.evidence import evidence
 from remembrancer.policies.relevance import Floor
 from remembrancer.policies.scoring import Expression, Scored, evaluate
 
@@ -17,6 +18,29 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from remembrancer.policies.scoring import Column
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """What a candidate has to reach to be returned.
+
+    `floor` as the preset has it; None: everything is relevant. `least`: which of its least shares of the evidence is
+    asked for. `any_at`: what happened at the time that is asked about is relevant, whatever it says. `min_score`: what
+    a score must be on top of that.
+    """
+
+    floor: Floor | None = None
+    least: float = 0.0
+    any_at: bool = False
+    min_score: float = 0.0
+
+    def relevant(self, expression: Expression, table: Mapping[str, Column]) -> NDArray[np.bool_]:
+        """Which candidates are, shape (n,)."""
+        if self.floor is None:
+            return np.ones(len(table["similarity"]), dtype=np.bool_)
+        shares = evidence(expression, table)
+        passes = self.floor.passes(table["similarity"], table["coverage"], shares, self.least)
+        return passes | (table["time"] >= 1) if self.any_at else passes
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +68,13 @@ def rank(
     expression: Expression,
     found: Candidates,
     table: Mapping[str, Column],
-    floor: Floor | None,
-    min_score: float,
+    bar: Bar,
     *,
     before: NDArray[np.int64] | None = None,
 ) -> Ranked:
     """`before`: the order that equals are left in; None: as candidates come, newest first, then by id."""
     scored = evaluate(expression, table, len(found.ids))
     scores = np.where(np.isnan(scored.values), 0.0, scored.values)
-    relevant = scores >= 0 if floor is None else floor.passes(table["similarity"], table["coverage"], table["nearby"])
+    relevant = bar.relevant(expression, table)
     order = np.argsort(-scores, kind="stable") if before is None else before[np.argsort(-scores[before], kind="stable")]
-    return Ranked(found, table, expression, scored, scores, order, relevant, relevant & (scores >= min_score))
+    return Ranked(found, table, expression, scored, scores, order, relevant, relevant & (scores >= bar.min_score))

@@ -22,7 +22,7 @@ from remembrancer.engine.choose import choose
 from remembrancer.engine.context import Context
 from remembrancer.engine.explained import explanations
 from remembrancer.engine.fates import Fates, Scores
-from remembrancer.engine.rank import rank
+from remembrancer.engine.rank import Bar, rank
 from remembrancer.engine.rerank import rerank
 from remembrancer.engine.reread import reread
 from remembrancer.engine.walk import walk
@@ -110,6 +110,7 @@ async def _recall(ctx: Context, reader: Reader, question: Question, keyed: Keyed
         surroundings=ranking.reads_surroundings,
         speakers=planned.speakers,
         roles=planned.roles,
+        any_at=tuple((span.start, span.end) for span in planned.spans) if planned.only_when else (),
     )
     found = await ctx.store.search(reader, request)
     embedded = embedding()
@@ -124,7 +125,13 @@ async def _recall(ctx: Context, reader: Reader, question: Question, keyed: Keyed
     asked = signals.Asked(planned.spans, planned.kind, bool(planned.speakers or planned.roles))
     table = signals.compute(found, signals.Moment(at, ctx.preset.dynamics), asked)
     expression = ranking.expression(with_vector=with_vector, reread=False)
-    ranked = rank(expression, found, table, ranking.floor, question.min_score)
+    bar = Bar(
+        floor=ranking.floor,
+        least=ranking.least_evidence(with_vector=with_vector, reread=False),
+        any_at=planned.only_when,
+        min_score=question.min_score,
+    )
+    ranked = rank(expression, found, table, bar)
     timer.lap("score")
     words = embedded.words(planned, found) if with_vector else None
     if words is not None and ctx.model is not None:
@@ -135,11 +142,12 @@ async def _recall(ctx: Context, reader: Reader, question: Question, keyed: Keyed
         timer.lap("reread")
         if close is not None:
             table = {**table, **close}
-            ranked = rank(ranking.score, found, table, ranking.floor, question.min_score)
+            bar = replace(bar, least=ranking.least_evidence(with_vector=True))
+            ranked = rank(ranking.score, found, table, bar)
         timer.lap("rescore")
     if ctx.reranker is not None and ranking.rerank:
         try:
-            ranked = await rerank(ctx, reader, ctx.reranker, ranking, ranked, planned.searched, question.min_score)
+            ranked = await rerank(ctx, reader, ctx.reranker, ranking, ranked, planned.searched, bar)
         except ModelUnavailable as error:
             degraded["rerank"] = f"reranker down: {error}"
         timer.lap("rerank")

@@ -10,7 +10,7 @@ import numpy as np
 from remembrancer.domain.memory import Cue
 from remembrancer.domain.scope import Reader
 from remembrancer.engine.context import Context
-from remembrancer.engine.rank import Ranked, rank
+from remembrancer.engine.rank import Bar, Ranked, rank
 from remembrancer.errors import ModelUnavailable
 from remembrancer.policies.ranking import RERANK, Ranking
 from remembrancer.ports.reranker import Reranker
@@ -25,7 +25,7 @@ _SLACK: Final = 1e-6
 
 
 async def rerank(
-    ctx: Context, reader: Reader, reranker: Reranker, ranking: Ranking, ranked: Ranked, asked: str, min_score: float
+    ctx: Context, reader: Reader, reranker: Reranker, ranking: Ranking, ranked: Ranked, asked: str, bar: Bar
 ) -> Ranked:
     """The same candidates ranked anew, with the judgement of the best `ranking.rerank` above the floor; others that are
     above it come after these. As they were where there is none to judge. Raises ModelUnavailable.
@@ -44,8 +44,7 @@ async def rerank(
         ranking.reranked(ranked.expression),
         ranked.found,
         {**ranked.table, RERANK: column},
-        ranking.floor,
-        min_score,
+        bar,
         before=ranked.order,
     )
 

@@ -85,19 +85,17 @@ def first_answers(asked: Sequence[Asked]) -> list[tuple[float, bool]]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Abstaining:
-    """What saying nothing below a least score, `floor`, does.
+class Silence:
+    """What saying nothing does: it is the positive.
 
     `silent_on_unanswerable` of `unanswerable` questions get no answer, which is right; of `answerable` ones
-    `silent_on_answerable`, which is wrong. `recall`: recall@10 of the answerable questions over what is still returned.
+    `silent_on_answerable`, which is wrong.
     """
 
-    floor: float
     unanswerable: int
     silent_on_unanswerable: int
     answerable: int
     silent_on_answerable: int
-    recall: float
 
     @property
     def precision(self) -> float | None:
@@ -106,9 +104,9 @@ class Abstaining:
         return self.silent_on_unanswerable / silent if silent else None
 
     @property
-    def sensitivity(self) -> float:
-        """Of the unanswerable questions, the share that gets no answer: the recall of abstaining."""
-        return self.silent_on_unanswerable / self.unanswerable
+    def sensitivity(self) -> float | None:
+        """Of the unanswerable questions, the share that gets no answer: the recall of abstaining. None without one."""
+        return self.silent_on_unanswerable / self.unanswerable if self.unanswerable else None
 
     @property
     def f1(self) -> float:
@@ -119,6 +117,17 @@ class Abstaining:
         missed = self.unanswerable - self.silent_on_unanswerable
         doubled = 2 * self.silent_on_unanswerable
         return doubled / (doubled + self.silent_on_answerable + missed) if doubled else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Abstaining(Silence):
+    """What saying nothing below a least score, `floor`, does.
+
+    `recall`: recall@10 of the answerable questions over what is still returned.
+    """
+
+    floor: float
+    recall: float
 
 
 def sweep(asked: Sequence[Asked], floors: Sequence[float] = FLOORS) -> tuple[Abstaining, ...]:
@@ -189,3 +198,41 @@ def _placements(values: NDArray[np.float64], others: NDArray[np.float64]) -> NDA
     """The share of the sorted `others` that each value is above, an equal one counting half."""
     less, not_more = (np.searchsorted(others, values, side=side) for side in ("left", "right"))
     return (less + not_more) / (2 * len(others))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unanswered:
+    """Questions of one kind that nothing answers, beside the answerable ones, under one system.
+
+    `by_floor` is empty where scores are no fractions, or there are no such questions. `separation`: None where the
+    system gives no scores, or there are fewer than two questions of either kind.
+    """
+
+    silence: Silence
+    by_floor: tuple[Abstaining, ...]
+    separation: Separation | None
+
+    @property
+    def questions(self) -> int:
+        return self.silence.unanswerable
+
+
+def unanswered(answerable: Sequence[Asked], apart: Sequence[Asked], *, fractions: bool) -> Unanswered:
+    """What is said to the questions `apart`. `fractions`: whether scores lie in [0, 1] whatever is asked."""
+    return Unanswered(
+        silence=Silence(
+            unanswerable=len(apart),
+            silent_on_unanswerable=sum(one.abstained for one in apart),
+            answerable=len(answerable),
+            silent_on_answerable=sum(one.abstained for one in answerable),
+        ),
+        by_floor=sweep([*answerable, *apart]) if fractions and answerable and apart else (),
+        separation=_separation(answerable, apart),
+    )
+
+
+def _separation(answerable: Sequence[Asked], apart: Sequence[Asked]) -> Separation | None:
+    """An answer with nothing in it stands below every score."""
+    if len(answerable) < 2 or len(apart) < 2 or not any(one.scores for one in answerable):
+        return None
+    return separation(_bests(answerable).tolist(), _bests(apart).tolist())

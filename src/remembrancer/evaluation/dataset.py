@@ -39,7 +39,8 @@ class Question:
 
     `evidence`: ids of the turns that answer it, at least one. Where nothing that was said answers it (`answerable` is
     false) it names the turns that look as if they did, which may be none. `sessions`: those of the evidence, each once;
-    a turn without a session is one of its own.
+    a turn without a session is one of its own. `foreign`: the conversation whose question it is, where that is another
+    than it is asked of.
     """
 
     id: str
@@ -49,6 +50,7 @@ class Question:
     evidence: tuple[str, ...]
     sessions: tuple[str, ...]
     answerable: bool = True
+    foreign: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,11 +72,15 @@ class Transcript:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """A transcript, and the questions about it. `excluded`: how many had no usable evidence and are left out."""
+    """A transcript, and the questions about it. `excluded`: how many had no usable evidence and are left out.
+
+    `foreign`: questions about others, which are asked of this one too; see evaluation.foreign.
+    """
 
     transcript: Transcript
     questions: tuple[Question, ...]
     excluded: int = 0
+    foreign: tuple[Question, ...] = ()
 
     @property
     def id(self) -> str:

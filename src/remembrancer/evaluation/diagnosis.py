@@ -2,165 +2,174 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
-from rich.box import SIMPLE_HEAD
-from rich.markup import escape
-from rich.table import Table
-
-from remembrancer.evaluation.abstention import Abstaining, Bin, Reliability
+from remembrancer.evaluation.abstention import Bin, Silence, Unanswered
 from remembrancer.evaluation.misses import READERS, Cause
-from remembrancer.evaluation.paired import CHANGED_BY, Changed, Difference, Paired
-from remembrancer.evaluation.report import Report
+from remembrancer.evaluation.paired import CHANGED_BY, Changed, Difference
+from remembrancer.evaluation.sheet import Sheet
 from remembrancer.evaluation.statistics import Interval
-from remembrancer.evaluation.summary import ENOUGH_CONVERSATIONS, SystemResult
+from remembrancer.evaluation.summary import ENOUGH_CONVERSATIONS
+from remembrancer.evaluation.views import Blocks, ByFloor, Causes, ChangedMost, Differences, Found, Reliable, Silent
 from remembrancer.policies.rendering.safe import one_line
 
 TOLD_FLOORS: Final = 10
 """Every so many of the least scores that are swept are told."""
-TOLD_CHANGES: Final = 10
-QUESTION_CHARS: Final = 60
+QUESTION_CHARS: Final = 110
 EVEN: Final = 1e-12
 
 
-def tables(report: Report) -> Iterator[Table]:
-    """Those for which there is something to tell, in the order of a report."""
-    memories = [result for result in report.results if result.reliability is not None]
-    told = 1 if report.paired is None else 2
-    for result in report.results[:told]:
-        yield causes_table(result)
-    for result in memories:
-        if result.reliability is not None:
-            yield reliability_table(result.system, result.reliability, result.reliability_of_all)
-    if report.unanswerable_questions:
-        yield separation_table(report)
-        for result in memories:
-            yield abstaining_table(result)
-    if report.paired is not None:
-        yield from paired_tables(report.paired)
-    for group in report.groups:
-        if group.paired is not None:
-            yield differences_table(group.paired, f"Only the {group.name}: ")
+def titled(view: Found | Blocks | Silent) -> str:
+    """With the conversations, where it is not of all."""
+    return f"{view.title}: {view.where}" if view.where else view.title
 
 
-def causes_table(result: SystemResult) -> Table:
+def causes(view: Causes) -> Sheet:
     """What became of each turn that answers, for each reader."""
-    turns = sum(result.missed[READERS[0]].values())
-    table = _table(f"{result.system}: what becomes of the {turns:,} turns that answer, by how much is read")
-    for reader in READERS:
-        table.add_column(reader if reader == READERS[0] else f"block of {reader}", justify="right", no_wrap=True)
-    for cause in Cause:
-        counts = [result.missed[reader].get(cause, 0) for reader in READERS]
-        if any(counts):
-            table.add_row(cause.value, *(f"{count:,} ({count / turns:.1%})" for count in counts))
-    return table
+    counts = {cause: [view.missed[reader].get(cause, 0) for reader in READERS] for cause in Cause}
+    return Sheet(
+        title=f"{view.system}: what becomes of the {view.turns:,} turns that answer, by how much is read",
+        columns=tuple(reader if reader == READERS[0] else f"block of {reader}" for reader in READERS),
+        rows=tuple(
+            (cause.value, tuple(f"{count:,} ({count / view.turns:.1%})" for count in several))
+            for cause, several in counts.items()
+            if any(several)
+        ),
+    )
 
 
-def reliability_table(system: str, answerable: Reliability, every: Reliability | None) -> Table:
+def reliable(view: Reliable) -> Sheet:
     """How often the first turn of an answer answers, by its score; beside it with the unanswerable questions."""
+    answerable, every = view.answerable, view.every
     error = f"expected calibration error {answerable.error:.3f} over {answerable.answers:,} answers"
     if every is not None:
         error += f"; with the unanswerable {every.error:.3f} over {every.answers:,}"
-    table = _table(f"{system}: how often the first turn answers, by its score ({error})")
-    for column in ("answers", "mean score", "first answers", *(() if every is None else ("of all", "first answers"))):
-        table.add_column(column, justify="right", no_wrap=True)
+    columns = ("answers", "mean score", "first answers", *(() if every is None else ("of all", "first answers")))
     beside = {} if every is None else {one.low: one for one in every.bins}
     own = {one.low: one for one in answerable.bins}
+    rows: list[tuple[str, tuple[str, ...]]] = []
     for low in sorted({*own, *beside}):
         mine, all_of_them = own.get(low), beside.get(low)
         cells = ["0", "-", "-"] if mine is None else [f"{mine.answers:,}", f"{mine.mean_score:.3f}", _share(mine)]
         more = [] if every is None or all_of_them is None else [f"{all_of_them.answers:,}", _share(all_of_them)]
-        table.add_row(f"{low:.1f}-{low + 0.1:.1f}", *cells, *more)
-    return table
+        rows.append((f"{low:.1f}-{low + 0.1:.1f}", (*cells, *more)))
+    title = f"{view.system}: how often the first turn answers, by its score ({error})"
+    return Sheet(title=title, columns=columns, rows=tuple(rows))
 
 
-def separation_table(report: Report) -> Table:
-    """Whether a system says nothing where nothing answers, and whether its best score could tell."""
-    unanswerable, answerable = report.unanswerable_questions, report.questions
-    table = _table(f"Nothing returned, and what the best score tells ({unanswerable:,} questions have no answer)")
-    for column in (f"of unanswerable\nn={unanswerable:,}", f"of answerable\nn={answerable:,}", "AUC", "95 %"):
-        table.add_column(column, justify="right", no_wrap=True)
-    for result in report.results:
-        told = result.separation
-        auc = ("-", "-") if told is None else (f"{told.auc:.3f}", _between(told.interval))
-        table.add_row(result.system, f"{result.silent_on_unanswerable:,}", f"{result.silent_on_answerable:,}", *auc)
-    return table
+def silent(view: Silent) -> Sheet:
+    """Whether a system says nothing where nothing answers, and whether its best score could tell.
+
+    A row for each kind of such questions, beside the same answerable ones.
+    """
+    first = next(iter(view.told.values()))
+    asked = ", ".join(f"{told.questions:,} {kind}" for kind, told in first.items())
+    answerable = next(iter(first.values())).silence.answerable
+    return Sheet(
+        title=f"{titled(view)} (questions that nothing answers: {asked})",
+        columns=("nothing to\nthese", f"nothing to\nanswerable\nn={answerable:,}", "precision", "recall", "AUC\n95 %"),
+        rows=tuple(_silent_rows(view.told)),
+    )
 
 
-def abstaining_table(result: SystemResult) -> Table:
-    """What answers would be like with a least score: saying nothing is the positive."""
-    table = _table(f"{result.system}: saying nothing below a least score (recall@10 of the answerable by what is left)")
-    for column in ("silent on unanswerable", "silent on answerable", "precision", "recall", "F1", "recall@10"):
-        table.add_column(column.replace("silent on ", "silent on\n"), justify="right", no_wrap=True)
-    for one in result.abstaining[::TOLD_FLOORS]:
-        table.add_row(f"{one.floor:.2f}", *_abstaining_cells(one))
-    return table
+def _silent_rows(told: Mapping[str, Mapping[str, Unanswered]]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for system, kinds in told.items():
+        for kind, one in kinds.items():
+            apart = one.separation
+            yield (
+                f"{system}: {kind}",
+                (
+                    f"{one.silence.silent_on_unanswerable:,} of {one.questions:,}",
+                    f"{one.silence.silent_on_answerable:,}",
+                    _optional(one.silence.precision),
+                    _optional(one.silence.sensitivity),
+                    "-" if apart is None else f"{apart.auc:.3f}\n{_between(apart.interval)}",
+                ),
+            )
 
 
-def paired_tables(told: Paired) -> Iterator[Table]:
-    """What sets the two apart, and the questions on which they differ most."""
-    yield differences_table(told)
-    if told.changed:
-        yield _changed_table(told)
+def by_floor(view: ByFloor) -> Sheet:
+    """What answers would be like with a least score: saying nothing is the positive. Columns for each kind."""
+    kinds = list(view.told.items())
+    every = [told.by_floor[::TOLD_FLOORS] for _, told in kinds]
+    columns = [
+        column
+        for kind, _ in kinds
+        for column in (f"nothing to\n{kind}", *(f"{kind}\n{of}" for of in ("precision", "recall", "F1")))
+    ]
+    return Sheet(
+        title=f"{view.system}: saying nothing below a least score (recall@10 of the answerable by what is left)",
+        columns=("nothing to\nanswerable", "recall\n@10", *columns),
+        rows=tuple(
+            (
+                f"{several[0].floor:.2f}",
+                (
+                    f"{several[0].silent_on_answerable:,}",
+                    f"{several[0].recall:.3f}",
+                    *(cell for one in several for cell in _silence_cells(one)),
+                ),
+            )
+            for several in zip(*every, strict=True)
+        ),
+    )
 
 
-def differences_table(told: Paired, before: str = "") -> Table:
+def differences(view: Differences) -> Sheet:
+    told = view.paired
     clustered = told.conversations >= ENOUGH_CONVERSATIONS
     drawn = "conversations" if clustered else "questions"
     sure = f"95 % interval by drawing {drawn}; p by flipping signs, Holm over {len(told.differences)}"
-    table = _table(f"{before}{told.first} less {told.second}, on the same {told.questions:,} questions ({sure})")
-    columns = (
-        *(one_line(name) for name in (told.first, told.second)),
-        "difference\n95 %",
-        "p\nHolm",
-        "p by con-\nversation",
-        "won/lost/tied",
+    return Sheet(
+        title=f"{view.before}{one_line(told.first)} less {one_line(told.second)}, "
+        f"on the same {told.questions:,} questions ({sure})",
+        columns=(
+            one_line(told.first),
+            one_line(told.second),
+            "difference\n95 %",
+            "p\nHolm",
+            "p by con-\nversation",
+            "won/lost/tied",
+        ),
+        rows=tuple((one.metric, _difference_cells(one, clustered=clustered)) for one in told.differences),
     )
-    for column in columns:
-        table.add_column(escape(column), justify="right", no_wrap=True)
-    for one in told.differences:
-        table.add_row(one.metric, *_difference_cells(one, clustered=clustered))
-    return table
 
 
-def _changed_table(told: Paired) -> Table:
-    shown = min(TOLD_CHANGES, len(told.changed))
-    table = _table(f"The {shown} of {len(told.changed):,} changed questions that {CHANGED_BY} moved most")
-    table.add_column("question")
-    table.add_column(CHANGED_BY, justify="right", no_wrap=True)
-    for one in told.changed[:shown]:
-        table.add_row(escape(one_line(f"{one.conversation}: {one.id}")), escape(_question(one)), f"{one.by:+.3f}")
-    return table
+def changed(view: ChangedMost) -> Sheet:
+    told, shown = view.paired, view.shown
+    return Sheet(
+        title=f"The {len(shown)} of {len(told.changed):,} changed questions that {CHANGED_BY} moved most",
+        columns=(one_line(told.first), one_line(told.second), f"{CHANGED_BY}\nmoved"),
+        rows=tuple((_question(one), (f"{one.first:.3f}", f"{one.second:.3f}", f"{one.by:+.3f}")) for one in shown),
+    )
 
 
 def _question(one: Changed) -> str:
+    """Which it is, and below that what it asks, as far as there is room."""
     text = one_line(one.question)
-    return text if len(text) <= QUESTION_CHARS else f"{text[: QUESTION_CHARS - 1]}…"
+    short = text if len(text) <= QUESTION_CHARS else f"{text[: QUESTION_CHARS - 1]}…"
+    return f"{one_line(f'{one.conversation}: {one.id}')}\n{short}"
 
 
-def _difference_cells(one: Difference, *, clustered: bool) -> list[str]:
+def _difference_cells(one: Difference, *, clustered: bool) -> tuple[str, ...]:
     interval = one.cluster_interval if clustered and one.cluster_interval is not None else one.interval
     difference = one.difference if abs(one.difference) > EVEN else 0.0
-    return [
+    return (
         f"{one.first:.3f}",
         f"{one.second:.3f}",
-        f"{difference:+.3f}\n[dim]{interval.low:+.3f} to {interval.high:+.3f}[/dim]",
+        f"{difference:+.3f}\n{interval.low:+.3f} to {interval.high:+.3f}",
         f"{_p(one.p)}\n{_p(one.p_holm)}",
         "-" if one.p_conversations is None else _p(one.p_conversations),
         f"{one.won:,}/{one.lost:,}/{one.tied:,}",
-    ]
+    )
 
 
-def _abstaining_cells(one: Abstaining) -> list[str]:
-    return [
-        f"{one.silent_on_unanswerable:,}",
-        f"{one.silent_on_answerable:,}",
-        "-" if one.precision is None else f"{one.precision:.3f}",
-        f"{one.sensitivity:.3f}",
-        f"{one.f1:.3f}",
-        f"{one.recall:.3f}",
-    ]
+def _silence_cells(one: Silence) -> tuple[str, ...]:
+    return f"{one.silent_on_unanswerable:,}", _optional(one.precision), _optional(one.sensitivity), f"{one.f1:.3f}"
+
+
+def _optional(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
 
 
 def _share(one: Bin) -> str:
@@ -173,9 +182,3 @@ def _between(interval: Interval) -> str:
 
 def _p(value: float) -> str:
     return f"{value:.4f}" if value >= 0.0001 else "<0.0001"
-
-
-def _table(title: str) -> Table:
-    table = Table(title=escape(title), title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    table.add_column("", no_wrap=True)
-    return table

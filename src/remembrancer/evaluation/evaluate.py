@@ -17,12 +17,13 @@ from remembrancer.evaluation import locomo, records
 from remembrancer.evaluation import questions as own
 from remembrancer.evaluation.baselines import Bm25, Dense, Grep, RandomOrder, Recency, WithHeadings
 from remembrancer.evaluation.dataset import Dataset, Selection
+from remembrancer.evaluation.foreign import with_foreign
 from remembrancer.evaluation.machine import machine_line
 from remembrancer.evaluation.memory_system import MemorySystem
 from remembrancer.evaluation.paired import Paired, Scored, paired
 from remembrancer.evaluation.report import Group, Report, as_json
 from remembrancer.evaluation.run import OnProgress, judge
-from remembrancer.evaluation.summary import Outcomes, levels, summarise
+from remembrancer.evaluation.summary import Outcomes, levels, set_apart, summarise
 from remembrancer.evaluation.system import System
 from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.reranker import Reranker
@@ -40,8 +41,9 @@ class Options:
     `embedder`, `reranker`: take the place of those that the settings name, and stay open. `against`: a second preset,
     by name or file, measured on the same questions and compared with the first. `baselines`: measure those too;
     `headings`: and those that read the texts once more, with who and when before each. `selection`: which
-    conversations. `depth`: how many turns of an answer are read, 20 to 200, and no more than a preset allows. `folder`:
-    for `report.json`, one `<system>.jsonl` each, and with `against` the questions that changed.
+    conversations. `foreign`: so many questions of the others are asked of each, see evaluation.foreign. `depth`: how
+    many turns of an answer are read, 20 to 200, and no more than a preset allows. `folder`: for `report.json`, one
+    `<system>.jsonl` each, and with `against` the questions that changed.
     """
 
     settings: Settings
@@ -51,6 +53,7 @@ class Options:
     baselines: bool = True
     headings: bool = False
     selection: Selection = field(default_factory=Selection)
+    foreign: int = 0
     depth: int = DEFAULT_DEPTH
     seed: int = DEFAULT_SEED
     folder: Path | None = None
@@ -71,6 +74,7 @@ async def evaluate_locomo(
     conversations: int | None = None,
     only: Sequence[str] = (),
     tuned: Sequence[str] = (),
+    foreign: int = 0,
     records: Path | None = None,
     on_progress: OnProgress | None = None,
 ) -> Report:
@@ -86,6 +90,7 @@ async def evaluate_locomo(
         baselines=baselines,
         headings=headings,
         selection=Selection(first=conversations, only=only, tuned=tuned),
+        foreign=foreign,
         depth=depth,
         seed=seed,
         folder=records,
@@ -109,6 +114,7 @@ async def evaluate_questions(
     conversations: int | None = None,
     only: Sequence[str] = (),
     tuned: Sequence[str] = (),
+    foreign: int = 0,
     records: Path | None = None,
     on_progress: OnProgress | None = None,
 ) -> Report:
@@ -124,6 +130,7 @@ async def evaluate_questions(
         baselines=baselines,
         headings=headings,
         selection=Selection(first=conversations, only=only, tuned=tuned),
+        foreign=foreign,
         depth=depth,
         seed=seed,
         folder=records,
@@ -134,8 +141,8 @@ async def evaluate_questions(
 
 async def evaluate(dataset: Dataset, options: Options) -> Report:
     """The memory, and the baselines, over any data set. Raises InvalidInput, ModelUnavailable, StoreUnavailable."""
-    chosen = options.selection.of(dataset)
     seed = validation.whole("seed", options.seed, 0, MAX_SEED)
+    chosen = with_foreign(options.selection.of(dataset), dataset, options.foreign, seed=seed)
     async with AsyncExitStack() as stack:
         embedder = options.embedder
         if embedder is None and (embedder := choose_embedder(options.settings).embedder) is not None:
@@ -212,6 +219,7 @@ def _group(name: str, ids: tuple[str, ...], outcomes: Sequence[Outcomes], option
         results={
             one.system: levels([asked for asked in one.asked if asked.answerable], seed=options.seed) for one in within
         },
+        apart={one.system: set_apart(one) for one in within},
         paired=_paired(within, options),
     )
 

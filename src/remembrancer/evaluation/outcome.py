@@ -62,6 +62,7 @@ class Asked:
             "question": self.question.text,
             "category": self.question.category,
             "answerable": self.answerable,
+            "foreign": self.question.foreign,
             "gold": list(self.question.evidence),
             "gold_ranks": list(self.gold_ranks),
             "ranked": list(self.ranked),

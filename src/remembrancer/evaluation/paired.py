@@ -73,12 +73,17 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changed:
-    """One question on which the two differ, and by how much in each metric."""
+    """One question on which the two differ, and by how much in each metric.
+
+    `first`, `second`: what CHANGED_BY is under either.
+    """
 
     conversation: str
     id: str
     question: str
     category: str
+    first: float
+    second: float
     differences: Mapping[str, float]
 
     @property
@@ -113,9 +118,11 @@ def paired(names: tuple[str, str], first: Sequence[Scored], second: Sequence[Sco
             id=one.id,
             question=one.question,
             category=one.category,
+            first=one.metrics[CHANGED_BY],
+            second=other.metrics[CHANGED_BY],
             differences=dict(zip(COMPARED, row.tolist(), strict=True)),
         )
-        for one, row in zip(first, moved, strict=True)
+        for one, other, row in zip(first, others, moved, strict=True)
         if row.any()
     ]
     changed.sort(key=lambda one: (-abs(one.by), -sum(map(abs, one.differences.values()))))

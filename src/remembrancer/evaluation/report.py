@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from remembrancer.domain.validation import JsonValue
-from remembrancer.evaluation.abstention import Abstaining, Reliability
+from remembrancer.evaluation.abstention import Abstaining, Reliability, Silence, Unanswered
 from remembrancer.evaluation.budget import BUDGETS, CHARS_PER_TOKEN
 from remembrancer.evaluation.misses import Cause
 from remembrancer.evaluation.paired import Paired
@@ -16,12 +16,21 @@ from remembrancer.evaluation.summary import Levels, SystemResult
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Some of the conversations by themselves: what each system reaches there, and the comparison, if one was asked."""
+    """Some of the conversations by themselves: what each system reaches there, and the comparison, if one was asked.
+
+    `apart`: what each system says to the unanswerable questions there, and to the foreign ones.
+    """
 
     name: str
     conversations: tuple[str, ...]
     results: Mapping[str, Levels]
+    apart: Mapping[str, tuple[Unanswered, Unanswered]]
     paired: Paired | None
+
+    @property
+    def questions(self) -> int:
+        """The answerable ones."""
+        return next(iter(self.results.values())).turn.questions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +78,11 @@ class Report:
 
     @property
     def unanswerable_questions(self) -> int:
-        return self.results[0].unanswerable
+        return self.results[0].unanswerable.questions
+
+    @property
+    def foreign_questions(self) -> int:
+        return self.results[0].foreign.questions
 
 
 def as_json(report: Report) -> dict[str, JsonValue]:
@@ -114,12 +127,13 @@ def as_json(report: Report) -> dict[str, JsonValue]:
             for result in report.results
             if result.reliability is not None
         },
-        "abstention": {result.system: _abstention(result) for result in report.results},
+        "abstention": {result.system: _abstention(result.unanswerable, result.foreign) for result in report.results},
         "groups": [
             {
                 "name": group.name,
                 "conversations": list(group.conversations),
                 "results": {system: _levels(levels) for system, levels in group.results.items()},
+                "abstention": {system: _abstention(*apart) for system, apart in group.apart.items()},
                 "paired": None if group.paired is None else paired_json(group.paired),
             }
             for group in report.groups
@@ -132,6 +146,7 @@ def as_json(report: Report) -> dict[str, JsonValue]:
         "turns": report.turns,
         "questions": report.questions,
         "adversarial_questions": report.unanswerable_questions,
+        "foreign_questions": report.foreign_questions,
         "excluded": report.excluded,
         "depth": report.depth,
         "depth_by_system": dict(report.depths),
@@ -218,26 +233,32 @@ def _reliability(told: Reliability | None) -> JsonValue:
     }
 
 
-def _abstention(result: SystemResult) -> dict[str, JsonValue]:
-    separation = result.separation
+def _abstention(unanswerable: Unanswered, foreign: Unanswered) -> dict[str, JsonValue]:
+    """Of the unanswerable questions, and within that of the foreign ones; null where none were asked."""
+    return {**_unanswered(unanswerable), "foreign": _unanswered(foreign) if foreign.questions else None}
+
+
+def _unanswered(told: Unanswered) -> dict[str, JsonValue]:
+    separation = told.separation
     return {
-        "unanswerable": result.unanswerable,
-        "silent_on_unanswerable": result.silent_on_unanswerable,
-        "answerable": result.main.turn.questions,
-        "silent_on_answerable": result.silent_on_answerable,
+        "unanswerable": told.questions,
+        "answerable": told.silence.answerable,
+        **_silence(told.silence),
         "auc": None if separation is None else separation.auc,
         "auc_interval": None if separation is None else _interval(separation.interval),
-        "by_floor": [_abstaining(one) for one in result.abstaining],
+        "by_floor": [_abstaining(one) for one in told.by_floor],
     }
 
 
 def _abstaining(one: Abstaining) -> JsonValue:
+    return {"floor": one.floor, **_silence(one), "recall@10": one.recall}
+
+
+def _silence(told: Silence) -> dict[str, JsonValue]:
     return {
-        "floor": one.floor,
-        "silent_on_unanswerable": one.silent_on_unanswerable,
-        "silent_on_answerable": one.silent_on_answerable,
-        "precision": one.precision,
-        "recall": one.sensitivity,
-        "f1": one.f1,
-        "recall@10": one.recall,
+        "silent_on_unanswerable": told.silent_on_unanswerable,
+        "silent_on_answerable": told.silent_on_answerable,
+        "precision": told.precision,
+        "recall": told.sensitivity,
+        "f1": told.f1,
     }

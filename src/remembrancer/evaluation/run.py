@@ -45,6 +45,7 @@ async def judge(
 ) -> tuple[Outcomes, ...]:
     """Every question's outcome under each system, in the order of `systems`, each asked for its best `depth` turns.
 
+    A conversation's foreign questions are asked after its own, and told apart from them.
     `folder`: for the records, one file a system, `<system>.jsonl`, one line a question. `on_progress` is called when a
     system begins a conversation, and after each question.
     Raises InvalidInput when two systems share a name, or no question of the data set has an answer.
@@ -53,7 +54,7 @@ async def judge(
     names = [system.name for system in systems]
     if not names or len(set(names)) != len(names):
         raise InvalidInput("systems", names, "at least one, each with a name of its own")
-    asked_of_each = sum(len(conversation.questions) for conversation in dataset.conversations)
+    asked_of_each = sum(len(one.questions) + len(one.foreign) for one in dataset.conversations)
     if not any(question.answerable for one in dataset.conversations for question in one.questions):
         raise InvalidInput("dataset", dataset.name, "at least one question with evidence")
     meter = _Meter(asked_of_each * len(names), on_progress)
@@ -66,13 +67,20 @@ async def judge(
                 meter.at(system.name, conversation.id)
                 session_of = conversation.transcript.session_of()
                 async with system.prepared(conversation.transcript) as ranker:
-                    for question in conversation.questions:
+                    for question in (*conversation.questions, *conversation.foreign):
                         answer, latency_ms = await _timed(ranker, question, depth)
                         asked.append(await judged(conversation.id, question, answer, session_of, latency_ms=latency_ms))
                         if keep is not None:
                             keep(asked[-1])
                         meter.step(system.name, conversation.id)
-        outcomes.append(Outcomes(system=system.name, fractions=system.scores_are_fractions, asked=tuple(asked)))
+        outcomes.append(
+            Outcomes(
+                system=system.name,
+                fractions=system.scores_are_fractions,
+                asked=tuple(one for one in asked if one.question.foreign is None),
+                foreign=tuple(one for one in asked if one.question.foreign is not None),
+            )
+        )
     return tuple(outcomes)
 
 

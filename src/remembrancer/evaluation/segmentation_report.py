@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, assert_never
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from remembrancer.domain.validation import JsonValue
 from remembrancer.evaluation.segmentation_summary import F1, METRICS, PK, WINDOW_DIFF, Difference, Result
-from remembrancer.evaluation.tables import plain_table, several
+from remembrancer.evaluation.sheet import Sheet, print_sheet
+from remembrancer.evaluation.tables import several
 from remembrancer.policies.rendering.safe import one_line
 
 TITLES: Final = {PK: "Pk", WINDOW_DIFF: "WindowDiff", F1: "F1"}
@@ -59,6 +59,32 @@ def as_json(report: SegmentationReport) -> dict[str, JsonValue]:
     }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reached:
+    """What each way to segment reaches on a set. `name`, here and below: of the picture's file, without its end."""
+
+    name: str
+    of: SetReport
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Apart:
+    """How the default segmenter differs from each other way on a set; there is at least one."""
+
+    name: str
+    of: SetReport
+
+
+View = Reached | Apart
+"""Whatever is printed of a set is drawn, and the other way round."""
+
+
+def views(one: SetReport) -> Iterator[View]:
+    yield Reached(name=f"segments-{one.name}", of=one)
+    if one.differences:
+        yield Apart(name=f"differences-{one.name}", of=one)
+
+
 def print_report(report: SegmentationReport, console: Console) -> None:
     """The report for people: what each way to segment reaches, and how sure it is that the default differs."""
     for one in report.sets:
@@ -67,9 +93,8 @@ def print_report(report: SegmentationReport, console: Console) -> None:
             f"[bold]{escape(one_line(one.name))}[/bold], {one.part}: {one.dialogues:,} of {one.available:,} dialogues, "
             f"{one.turns:,} turns, {gold:,.0f} boundaries, a segment has {one.mean_length:.1f} turns"
         )
-        console.print(_results_table(one))
-        if one.differences:
-            console.print(_differences_table(one))
+        for view in views(one):
+            print_sheet(sheet(view), console)
         console.print(_speed(one.results[0]))
     for part, reason in report.degraded.items():
         console.print(f"[bold]Without {escape(part)}[/bold]: {escape(one_line(reason))}")
@@ -77,37 +102,52 @@ def print_report(report: SegmentationReport, console: Console) -> None:
     console.print(f"Machine: {escape(report.machine)}")
 
 
-def _results_table(one: SetReport) -> Table:
-    title = (
-        f"How far from people's segments (Pk, WindowDiff: mean over {several(one.dialogues, 'dialogue')}, less is "
-        "better; F1: exact boundaries, pooled; 95 % interval below, by drawing dialogues)"
+def sheet(view: View) -> Sheet:
+    """The table of a view."""
+    match view:
+        case Reached():
+            return _reached(view.of)
+        case Apart():
+            return _apart(view.of)
+        case _:
+            assert_never(view)
+
+
+def _reached(one: SetReport) -> Sheet:
+    return Sheet(
+        title=f"How far from people's segments (Pk, WindowDiff: mean over {several(one.dialogues, 'dialogue')}, less "
+        "is better; F1: exact boundaries, pooled; 95 % interval below, by drawing dialogues)",
+        columns=(*TITLES.values(), "prec.", "recall", "told"),
+        rows=tuple(
+            (
+                result.method,
+                (
+                    *(_with_interval(result, metric) for metric in METRICS),
+                    *("-" if share is None else f"{share:.3f}" for share in (result.precision, result.recall)),
+                    f"{result.told:,.0f}",
+                ),
+            )
+            for result in one.results
+        ),
     )
-    columns = (*TITLES.values(), "prec.", "recall", "told")
-    table = plain_table(escape(title), columns)
-    for result in one.results:
-        table.add_row(
-            result.method,
-            *(_with_interval(result, metric) for metric in METRICS),
-            *("-" if share is None else f"{share:.3f}" for share in (result.precision, result.recall)),
-            f"{result.told:,.0f}",
-        )
-    return table
 
 
-def _differences_table(one: SetReport) -> Table:
+def _apart(one: SetReport) -> Sheet:
     first = one.results[0].method
-    title = (
-        f"{first} less each other, on the same {several(one.dialogues, 'dialogue')} (95 % interval, p by Holm below)"
+    others = dict.fromkeys(each.second for each in one.differences)
+    return Sheet(
+        title=f"{first} less each other, on the same {several(one.dialogues, 'dialogue')} "
+        "(95 % interval, p by Holm below)",
+        columns=tuple(TITLES.values()),
+        rows=tuple(
+            (second, tuple(_difference(each) for each in one.differences if each.second == second)) for second in others
+        ),
     )
-    table = plain_table(escape(title), tuple(TITLES.values()))
-    for second in dict.fromkeys(each.second for each in one.differences):
-        cells: list[str] = []
-        for each in one.differences:
-            if each.second == second:
-                between = f"{each.interval.low:+.2f} to {each.interval.high:+.2f}".replace("0.", ".")
-                cells.append(f"{each.difference:+.3f}\n[dim]{between}\np {each.p_holm:.4f}[/dim]")
-        table.add_row(second, *cells)
-    return table
+
+
+def _difference(each: Difference) -> str:
+    between = f"{each.interval.low:+.2f} to {each.interval.high:+.2f}".replace("0.", ".")
+    return f"{each.difference:+.3f}\n{between}\np {each.p_holm:.4f}"
 
 
 def _speed(result: Result) -> str:
@@ -120,7 +160,7 @@ def _speed(result: Result) -> str:
 def _with_interval(result: Result, metric: str) -> str:
     interval = result.intervals[metric]
     between = f"{interval.low:.2f}-{interval.high:.2f}".replace("0.", ".")
-    return f"{result.values[metric]:.3f}\n[dim]{between}[/dim]"
+    return f"{result.values[metric]:.3f}\n{between}"
 
 
 def _set_json(one: SetReport) -> dict[str, JsonValue]:

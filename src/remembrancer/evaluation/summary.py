@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
-from remembrancer.evaluation.abstention import (
-    Abstaining,
-    Reliability,
-    Separation,
-    first_answers,
-    reliability,
-    separation,
-    sweep,
-)
+from remembrancer.evaluation.abstention import Reliability, Unanswered, first_answers, reliability, unanswered
 from remembrancer.evaluation.budget import BUDGETS, SURVIVAL
 from remembrancer.evaluation.metrics import METRICS
 from remembrancer.evaluation.misses import Cause, counted
@@ -71,39 +63,42 @@ class SystemResult:
 
     `main`: the answerable questions together; `by_category` parts the same. `hinted`: the unanswerable ones that name
     turns which look as if they answered. `block_chars`: mean length of each block. `missed`: how many turns that answer
-    had which fate, for each reader. `reliability`: over the answerable questions and over all, `abstaining` by least
-    score: both None or empty where scores are no fractions, or there is nothing to tell. `separation`: None where the
-    system gives no scores.
+    had which fate, for each reader. `reliability`: over the answerable questions and over all; None where scores are no
+    fractions, or there is nothing to tell. `unanswerable`, `foreign`: what is said to such questions.
     """
 
     system: str
     main: Levels
     by_category: Mapping[str, Levels]
     hinted: Levels
-    unanswerable: int
-    silent_on_unanswerable: int
-    silent_on_answerable: int
     block_chars: Mapping[str, float]
     missed: Mapping[str, Mapping[Cause, int]]
     reliability: Reliability | None
     reliability_of_all: Reliability | None
-    abstaining: tuple[Abstaining, ...]
-    separation: Separation | None
+    unanswerable: Unanswered
+    foreign: Unanswered
     latency: Latency
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcomes:
-    """Every question's outcome under one system. `fractions`: its scores lie in [0, 1] whatever is asked."""
+    """Every question's outcome under one system, foreign ones apart: they count for saying nothing, and for no more.
+
+    `fractions`: its scores lie in [0, 1] whatever is asked.
+    """
 
     system: str
     fractions: bool
     asked: tuple[Asked, ...]
+    foreign: tuple[Asked, ...] = ()
 
     def of(self, conversations: frozenset[str]) -> Outcomes:
         """Those of some conversations alone."""
-        kept = tuple(one for one in self.asked if one.conversation in conversations)
-        return Outcomes(system=self.system, fractions=self.fractions, asked=kept)
+        return replace(
+            self,
+            asked=tuple(one for one in self.asked if one.conversation in conversations),
+            foreign=tuple(one for one in self.foreign if one.conversation in conversations),
+        )
 
 
 def summarise(outcomes: Outcomes, categories: Sequence[str], *, seed: int) -> SystemResult:
@@ -113,6 +108,7 @@ def summarise(outcomes: Outcomes, categories: Sequence[str], *, seed: int) -> Sy
     unanswerable = [one for one in asked if not one.answerable]
     latencies = [one.latency_ms for one in asked]
     fractions = outcomes.fractions and any(one.scores for one in main)
+    apart = set_apart(outcomes)
     return SystemResult(
         system=outcomes.system,
         main=levels(main, seed=seed),
@@ -121,19 +117,24 @@ def summarise(outcomes: Outcomes, categories: Sequence[str], *, seed: int) -> Sy
             for category in categories
         },
         hinted=levels([one for one in unanswerable if one.turn], seed=seed),
-        unanswerable=len(unanswerable),
-        silent_on_unanswerable=sum(one.abstained for one in unanswerable),
-        silent_on_answerable=sum(one.abstained for one in main),
         block_chars={
             budget: math.fsum(one.block_chars[budget] for one in main) / len(main) for budget in BUDGETS if main
         },
         missed=counted(sought for one in main for sought in one.sought),
         reliability=reliability(first_answers(main)) if fractions else None,
         reliability_of_all=reliability(first_answers(asked)) if fractions and unanswerable else None,
-        abstaining=sweep(asked) if outcomes.fractions and main and unanswerable else (),
-        separation=_separation(main, unanswerable),
+        unanswerable=apart[0],
+        foreign=apart[1],
         latency=Latency(p50=float(np.percentile(latencies, 50)), p95=float(np.percentile(latencies, 95))),
     )
+
+
+def set_apart(outcomes: Outcomes) -> tuple[Unanswered, Unanswered]:
+    """What is said to the unanswerable questions, and to the foreign ones, beside the answerable of the same."""
+    main = [one for one in outcomes.asked if one.answerable]
+    others = ([one for one in outcomes.asked if not one.answerable], outcomes.foreign)
+    own, foreign = (unanswered(main, asked, fractions=outcomes.fractions) for asked in others)
+    return own, foreign
 
 
 def levels(asked: Sequence[Asked], *, seed: int) -> Levels:
@@ -180,11 +181,3 @@ def _means(
 
 def _named(names: Sequence[str], intervals: Sequence[Sequence[float]]) -> dict[str, Interval]:
     return {name: Interval(low, high) for name, (low, high) in zip(names, intervals, strict=True)}
-
-
-def _separation(main: Sequence[Asked], unanswerable: Sequence[Asked]) -> Separation | None:
-    """None for a system that never gives a score. An answer with nothing in it stands below every score."""
-    if len(main) < 2 or len(unanswerable) < 2 or not any(one.scores for one in main):
-        return None
-    bests = [[-math.inf if one.top_score is None else one.top_score for one in asked] for asked in (main, unanswerable)]
-    return separation(*bests)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from remembrancer.evaluation.summary import ENOUGH_CONVERSATIONS, Means
 from remembrancer.interfaces.canvas import FAINT, INK, RULE, drawable, new_figure, png_of, style
 from remembrancer.interfaces.cli.drawing import shortened
 from remembrancer.interfaces.palette import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILLION, YELLOW
+
+T = TypeVar("T")
 
 SYSTEMS: Final = (BLUE, ORANGE, GREEN, VERMILLION, PURPLE, SKY, YELLOW, INK, FAINT, "#b5651d")
 """Of systems, in their order."""
@@ -16,6 +18,9 @@ WIDE, HIGH = 11.0, 6.0
 GROUP: Final = 0.8
 """Of the room between two groups of bars, what the bars take."""
 NAME: Final = 24
+TITLE: Final = 84
+TOLD: Final = 140
+"""What there is room for above the axes, in characters."""
 NAMES: Final = 0.3
 """Where the axes begin whose rows have names, as a share of the width."""
 
@@ -37,7 +42,7 @@ def grouped(title: str, told: str, labels: Sequence[str], bars: Mapping[str, Seq
                 error_kw={"ecolor": INK, "elinewidth": 1, "capsize": 2},
                 label=drawable(shortened(system, NAME)),
             )
-        axes.set_xticks(range(len(labels)), [_lines(label) for label in labels])
+        axes.set_xticks(range(len(labels)), [lines(label) for label in labels])
         finish(axes, "")
         return png_of(figure)
 
@@ -45,8 +50,10 @@ def grouped(title: str, told: str, labels: Sequence[str], bars: Mapping[str, Seq
 def titled_axes(title: str, told: str, *, left: float = 0.07) -> tuple[Any, Any]:
     """`left`: where the axes begin, as a share of the width: names of rows stand before it."""
     figure = new_figure(WIDE, HIGH)
-    figure.text(0.07, 0.93, drawable(title), fontsize=14, fontweight="bold", color=INK, parse_math=False)
-    figure.text(0.07, 0.885, drawable(told), fontsize=9.5, color=FAINT, parse_math=False)
+    figure.text(
+        0.07, 0.93, drawable(shortened(title, TITLE)), fontsize=14, fontweight="bold", color=INK, parse_math=False
+    )
+    figure.text(0.07, 0.885, drawable(shortened(told, TOLD)), fontsize=9.5, color=FAINT, parse_math=False)
     axes = figure.add_axes((left, 0.12, 0.79 - left, 0.72))
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
@@ -65,9 +72,14 @@ def legend(axes: Any) -> None:
     axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=9)
 
 
-def _lines(label: str) -> str:
+def lines(label: str) -> str:
     """Each line made harmless by itself: a label may have two."""
     return "\n".join(drawable(line) for line in label.split("\n"))
+
+
+def coloured(systems: Mapping[str, T]) -> list[tuple[tuple[str, T], str]]:
+    """Each system's name and what is told of it, with its colour."""
+    return [(item, SYSTEMS[number % len(SYSTEMS)]) for number, item in enumerate(systems.items())]
 
 
 def reach(means: Means, names: Sequence[str]) -> list[list[float]]:
@@ -79,6 +91,8 @@ def reach(means: Means, names: Sequence[str]) -> list[list[float]]:
     ]
 
 
-def over(means: Means) -> str:
+def over(means: Means, where: str = "") -> str:
+    """`where`: the conversations, if not all."""
     drawn = "conversations" if means.conversations >= ENOUGH_CONVERSATIONS else "questions"
-    return f"Mean over {means.questions:,} questions, 95 % intervals by drawing {drawn}."
+    only = f" Conversations: {where}." if where else ""
+    return f"Mean over {means.questions:,} questions, 95 % intervals by drawing {drawn}.{only}"

@@ -113,6 +113,7 @@ def states_of(memories: Sequence[Memory]) -> States:
     strengths = [memory.strength for memory in memories]
     usages = [strength.usage for strength in strengths]
     return States(
+        occurred_from=np.array([microseconds(memory.occurred_from) for memory in memories], dtype=np.int64),
         occurred_at=np.array([microseconds(memory.occurred_to) for memory in memories], dtype=np.int64),
         importance=np.array([strength.importance for strength in strengths], dtype=np.float32),
         importance_floor=np.array([strength.importance_floor for strength in strengths], dtype=np.float32),

@@ -89,6 +89,7 @@ def moment_of(found: int) -> datetime | None:
 def chosen(states: States, rows: NDArray[np.intp]) -> States:
     """The states of some rows, in the order of `rows`."""
     return States(
+        occurred_from=states.occurred_from[rows],
         occurred_at=states.occurred_at[rows],
         importance=states.importance[rows],
         importance_floor=states.importance_floor[rows],

@@ -15,16 +15,24 @@ from remembrancer.policies.stop_words import STOP_WORDS
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """Those who speak. `names`: of each part of a name that stands for a person, the whole names it may be of."""
+    """Those who speak. `names`: of each part of a name that stands for a person, the whole names it may be of.
+
+    A name is looked for as it is spelled; in a question without a single capital, as people type, in small letters too.
+    """
 
     names: Mapping[str, frozenset[str]]
     _all: re.Pattern[str] | None
     _proper: re.Pattern[str] | None
+    _small: Mapping[str, frozenset[str]]
+    _all_small: re.Pattern[str] | None
+    _proper_small: re.Pattern[str] | None
 
     def named_in(self, question: str) -> frozenset[str]:
-        """Those whom the question names, by the whole name or a part of it, as it is spelled."""
-        found = () if self._all is None else self._all.finditer(question)
-        return frozenset(name for match in found for name in self.names[match["name"]])
+        """Those whom the question names, by the whole name or a part of it."""
+        small = _in_small_letters(question)
+        names, pattern = (self._small, self._all_small) if small else (self.names, self._all)
+        found = () if pattern is None else pattern.finditer(question)
+        return frozenset(name for match in found for name in names[match["name"]])
 
     def left_out(self, question: str, *, proper: bool = False) -> str:
         """The question without their names, each with its possessive; `proper`: without those alone that begin with a
@@ -32,7 +40,10 @@ class People:
 
         A question that is nothing but names and stop words stays as it is.
         """
-        pattern = self._proper if proper else self._all
+        if _in_small_letters(question):
+            pattern = self._proper_small if proper else self._all_small
+        else:
+            pattern = self._proper if proper else self._all
         if pattern is None:
             return question
         left, names = pattern.subn(" ", question)
@@ -51,11 +62,25 @@ def people(participants: frozenset[str]) -> People:
             if len(part) > 1 and not _is_a_word(part):
                 names.setdefault(part, set()).add(name)
     proper = [part for part in names if part[0] != part[0].lower() or part[0] == part[0].upper()]
+    small: dict[str, set[str]] = {}
+    for part, whole in names.items():
+        small.setdefault(part.lower(), set()).update(whole)
     return People(
-        MappingProxyType({part: frozenset(whole) for part, whole in names.items()}),
-        _any_of(list(names)),
-        _any_of(proper),
+        names=_frozen(names),
+        _all=_any_of(list(names)),
+        _proper=_any_of(proper),
+        _small=_frozen(small),
+        _all_small=_any_of(list(small)),
+        _proper_small=_any_of([part.lower() for part in proper]),
     )
+
+
+def _frozen(names: Mapping[str, set[str]]) -> Mapping[str, frozenset[str]]:
+    return MappingProxyType({part: frozenset(whole) for part, whole in names.items()})
+
+
+def _in_small_letters(question: str) -> bool:
+    return question == question.lower()
 
 
 def _any_of(parts: list[str]) -> re.Pattern[str] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -12,7 +12,7 @@ from remembrancer.domain.event import Role
 from remembrancer.domain.memory import Mark
 from remembrancer.domain.query import LexicalQuery
 from remembrancer.policies.answers import asked_for
-from remembrancer.policies.lexical import lexical_query
+from remembrancer.policies.lexical import analyse, lexical_query
 from remembrancer.policies.people import people
 from remembrancer.policies.times.anchors import Anchored, anchored
 from remembrancer.policies.times.spans import TimeSpan, spans
@@ -25,6 +25,14 @@ _MINE: Final = re.compile(r"\b(?:I|[Mm]y|[Mm]ine|[Mm]yself)\b")
 _YOURS: Final = re.compile(r"\b(?:you|your|yours)\b", re.IGNORECASE)
 _QUESTION_MARKS: Final = ("?", "？", "؟")
 
+_HAPPENING: Final = frozenset(
+    analyse(
+        "happen occur go went do work say said tell told talk speak spoke chat discuss mention conversation"
+        " thing everything anything something"
+    ).terms
+)
+"""Words of "What happened yesterday?", "What did we talk about in May?": they ask for whatever there was."""
+
 # In scripts that put no space between words (kana, Han, Thai, Lao) two characters count as one.
 _UNSPACED: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\u0e00-\u0eff"
 _WORD: Final = re.compile(rf"[{_UNSPACED}]{{1,2}}|[^\s{_UNSPACED}]+")
@@ -35,7 +43,8 @@ class Plan:
     """`searched` is the part of the question that is looked for; `embedded` what of it is compared by meaning.
 
     `speakers`, `roles`: who is to have said it, where the question tells. `spans`: the times it names, and `anchored`
-    one that counts from something it does not date. `kind`: what it asks for.
+    one that counts from something it does not date. `kind`: what it asks for. `only_when`: it tells nothing else to
+    look for than a time, and maybe a person.
     """
 
     searched: str
@@ -46,6 +55,7 @@ class Plan:
     spans: tuple[TimeSpan, ...] = ()
     anchored: Anchored | None = None
     kind: Mark = Mark.NOTHING
+    only_when: bool = False
 
 
 def plan(question: str, participants: Collection[str] = ()) -> Plan:
@@ -64,6 +74,7 @@ def plan_in_context(question: str, participants: Collection[str], at: datetime) 
     everyone = frozenset(participants)
     speaking = people(everyone)
     speakers = speaking.named_in(searched)
+    times = spans(searched, at)
     return Plan(
         searched=searched,
         embedded=speaking.left_out(searched),
@@ -71,10 +82,21 @@ def plan_in_context(question: str, participants: Collection[str], at: datetime) 
         # Where all are named, or nobody is, speaking tells no turn from another.
         speakers=speakers if speakers != everyone else frozenset(),
         roles=frozenset() if speakers else role_of(searched),
-        spans=spans(searched, at),
+        spans=times,
         anchored=anchored(searched),
         kind=asked_for(searched),
+        only_when=bool(times) and not _topic(searched, times, speakers),
     )
+
+
+def _topic(question: str, times: Sequence[TimeSpan], speakers: Collection[str]) -> set[str]:
+    """The terms of a question that are neither a time, nor a person, nor such as stand in any question of what was."""
+    untimed = "".join(
+        " " if any(span.start_offset <= place < span.end_offset for span in times) else letter
+        for place, letter in enumerate(question)
+    )
+    people_terms = {term for name in speakers for term in analyse(name).terms}
+    return set(analyse(untimed).terms) - people_terms - _HAPPENING
 
 
 def role_of(question: str) -> frozenset[Role]:

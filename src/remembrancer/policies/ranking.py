@@ -9,6 +9,7 @@ from remembrancer.domain import validation
 from remembrancer.errors import InvalidInput
 from remembrancer.policies import signals
 from remembrancer.policies.diversity import Mmr
+from remembrancer.policies.evidence import evidence_terms
 from remembrancer.policies.relevance import Floor
 from remembrancer.policies.scoring import Expression, Signal, Weighted, signal_names
 
@@ -20,7 +21,7 @@ SESSION_WORDS: Final = "session_words"
 COMPARED: Final = frozenset({LATE_INTERACTION, SESSION_WORDS})
 """The signals that are there once words have been compared."""
 RERANK: Final = "rerank"
-SURROUNDINGS: Final = frozenset({"nearby", "session", "speaker", "answer_kind", "statement"})
+SURROUNDINGS: Final = frozenset({"nearby", "session", "self_contained", "speaker", "answer_kind", "statement"})
 """The signals that are made of what stands around a turn, or tell one turn from another."""
 
 
@@ -74,6 +75,14 @@ class Ranking:
             raise InvalidInput("reread", self.reread, f"0, where score does not read {LATE_INTERACTION}")
         if not self.reread and reads:
             raise InvalidInput("reread", self.reread, f"1 or more, where score reads {reads[0]}")
+        if self.floor is not None:
+            for name, share, expression in (
+                ("evidence", self.floor.evidence, self.score),
+                ("evidence_unread", self.floor.evidence_unread, self.unread),
+                *(("then", self.floor.then, one) for one in (self.score, self.words_alone, self.unread) if one),
+            ):
+                if share and (expression is None or not evidence_terms(expression)):
+                    raise InvalidInput(f"floor.{name}", share, "0, where no weighted sum of signals scores")
         validation.whole("rerank", self.rerank, 0, MAX_RERANK)
         validation.fraction("rerank_weight", self.rerank_weight)
 
@@ -82,6 +91,12 @@ class Ranking:
         if not with_vector and self.words_alone is not None:
             return self.words_alone
         return self.score if reread or self.unread is None else self.unread
+
+    def least_evidence(self, *, with_vector: bool, reread: bool = True) -> float:
+        """What the floor asks of the evidence of what `expression` gives; 0: nothing."""
+        if self.floor is None or (not with_vector and self.words_alone is not None):
+            return 0.0
+        return self.floor.evidence if reread or self.unread is None else self.floor.evidence_unread
 
     def reranked(self, expression: Expression) -> Expression:
         """What scores once the reranker has judged the best of what `expression` scored.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from remembrancer.domain import validation
 from remembrancer.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -15,38 +16,50 @@ if TYPE_CHECKING:
     from remembrancer.policies.scoring import Column
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Floor:
-    """A candidate answers when its similarity alone, its coverage alone, or both together in part reach their mark:
-    similarity / `similarity` + coverage / `coverage` >= 1.
+    """Whether there is an answer at all is one question, asked twice; how far down it is worth reading is another.
 
-    `then`: once one does, what reaches this share of the mark is returned too, and words around a turn count like its
-    own: similarity / `similarity` + (coverage + nearby) / `coverage` >= `then`. Whether there is an answer at all is
-    one question; how far down it is worth reading is another.
+    There is one where some candidate's similarity alone, its coverage alone, or both together in part reach their mark,
+    similarity / `similarity` + coverage / `coverage` >= 1, and where some candidate has the share `evidence` of what
+    the score's evidence could reach (`policies.evidence`). `evidence_unread`: the same where `unread` scores, whose
+    shares are smaller; where words alone score the marks decide.
+
+    `then`: once there is one, what has that share of the best one's evidence is returned. 0: what reaches the marks
+    itself is.
     """
 
     similarity: float
     coverage: float
-    then: float = 1.0
+    evidence: float = 0.0
+    evidence_unread: float = 0.0
+    then: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("similarity", "coverage", "then"):
+        for name in ("similarity", "coverage"):
             value = getattr(self, name)
             if not 0 < value <= 1:
                 raise InvalidInput(f"floor.{name}", value, "a number greater than 0, at most 1")
+        for name in ("evidence", "evidence_unread", "then"):
+            validation.fraction(f"floor.{name}", getattr(self, name))
 
-    def passes(self, similarity: Column, coverage: Column, nearby: Column) -> NDArray[np.bool_]:
-        """Which candidates do, shape (n,).
+    def passes(
+        self, similarity: Column, coverage: Column, shares: Column | None, least: float = 0.0
+    ) -> NDArray[np.bool_]:
+        """Which candidates do, shape (n,). `shares`: of the evidence, as `policies.evidence` gives them; None: the
+        marks decide alone. `least`: which of the two least shares is asked for.
 
-        An absent similarity (no embedder, or no vector yet) counts as half its mark: what cannot be compared is not
-        held against a text that shares the question's words. For what follows an answer it counts as 0, which is all
-        that is known of it; so do the others where they are absent.
+        An absent similarity (no embedder, or no vector yet) counts as half its mark, and such a candidate that reaches
+        the marks passes whatever its share: what cannot be compared is not held against a text that shares the
+        question's words. An absent coverage counts as 0.
         """
         unlike = np.isnan(similarity)
-        alike = np.where(unlike, 0.0, similarity) / self.similarity
-        covered = np.where(np.isnan(coverage), 0.0, coverage)
-        answers = np.where(unlike, 0.5, alike) + covered / self.coverage >= 1.0
-        if not answers.any():
+        alike = np.where(unlike, 0.5, similarity / self.similarity)
+        answers = alike + np.where(np.isnan(coverage), 0.0, coverage) / self.coverage >= 1.0
+        if shares is None or not answers.any():
             return answers
-        around = alike + (covered + np.where(np.isnan(nearby), 0.0, nearby)) / self.coverage
-        return answers | (around >= self.then)
+        unproven = answers & unlike
+        best = float(shares.max())
+        if best < least:
+            return unproven
+        return unproven | (shares >= self.then * best) if self.then and best else answers

@@ -60,11 +60,15 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class MatchSignal:
-    """A number that the question and the candidate make together."""
+    """A number that the question and the candidate make together.
+
+    `evidence`: whether it says that the memory is about what is asked, and not only what sort of text it is.
+    """
 
     meaning: str
     scale: Scale
     compute: Callable[[Candidates, Asked], Column]
+    evidence: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +108,18 @@ def _session(found: Candidates, _: Asked) -> Column:
     return np.clip(_around(found, lambda around: around.session) / found.bm25_bound, 0.0, 1.0)
 
 
+def _self_contained(found: Candidates, asked: Asked) -> Column:
+    """Where nothing stands around the texts, as around notes and long turns, `nearby` says nothing, and what it would
+    say stands in the texts themselves. Absent where the turns around any candidate hold half of what is asked.
+    """
+    around = _nearby(found, asked)
+    said = around[~np.isnan(around)]
+    alone = 1.0 - 2.0 * float(said.max()) if said.size else 0.0
+    if alone <= 0:
+        return np.full(len(found.ids), np.nan)
+    return alone * (np.nan_to_num(_coverage(found, asked)) + np.nan_to_num(_session(found, asked))) / 2.0
+
+
 def _speaker(found: Candidates, asked: Asked) -> Column:
     return _around(found, lambda around: around.spoken if asked.speakers else None)
 
@@ -123,7 +139,7 @@ def _around(found: Candidates, column: Callable[[Surroundings], NDArray[np.gener
 
 
 def _time(found: Candidates, asked: Asked) -> Column:
-    return nearness(asked.spans, found.states.occurred_at, found.states.occurred_at)
+    return nearness(asked.spans, found.states.occurred_from, found.states.occurred_at)
 
 
 def _late_interaction(found: Candidates, _: Asked) -> Column:
@@ -189,13 +205,20 @@ MATCH_SIGNALS: Final[Mapping[str, MatchSignal]] = {
     "coverage": MatchSignal("share of the question's idf that the best cue holds", Scale.UNIT, _coverage),
     "nearby": MatchSignal("share of the question's idf that only the turns around it hold", Scale.UNIT, _nearby),
     "session": MatchSignal("the greatest `lexical` of any turn of its session", Scale.UNIT, _session),
+    "self_contained": MatchSignal(
+        "mean of `coverage` and `session`, times 1 - 2 x the greatest `nearby`; absent from 0.5 on",
+        Scale.UNIT,
+        _self_contained,
+    ),
     "speaker": MatchSignal("1 where one of those asked about speaks, 0 where another does", Scale.UNIT, _speaker),
     "time": MatchSignal("how near it happened to the time that is asked about", Scale.UNIT, _time),
-    "answer_kind": MatchSignal("1 where it holds a time, number or name, as asked for", Scale.UNIT, _answer_kind),
-    "statement": MatchSignal("0 where it is a question itself, else 1", Scale.UNIT, _statement),
+    "answer_kind": MatchSignal(
+        "1 where it holds a time, number or name, as asked for", Scale.UNIT, _answer_kind, evidence=False
+    ),
+    "statement": MatchSignal("0 where it is a question itself, else 1", Scale.UNIT, _statement, evidence=False),
     "late_interaction": MatchSignal("cosine of the question's words with its words", Scale.UNIT, _late_interaction),
     "session_words": MatchSignal("the same, with its session's words added to its own", Scale.UNIT, _session_words),
-    "rerank": MatchSignal("how well it answers, as the reranker says", Scale.UNIT, _rerank),
+    "rerank": MatchSignal("how well it answers, as the reranker says", Scale.UNIT, _rerank, evidence=False),
 }
 
 STATE_SIGNALS: Final[Mapping[str, StateSignal]] = {

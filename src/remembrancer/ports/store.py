@@ -122,6 +122,8 @@ class SearchRequest:
     before and after it in its stream (its scope, session and all), in the order of `seq`, each within `CONTEXT_GAP` of
     the next. What the reader may not see, what the filter leaves out, and turns of more than `BRIEF_TERMS` terms add
     nothing. `speakers`, `roles`: whose turns are to be told apart, by name or by role.
+
+    `any_at`: the newest `depth` that happened in one of these [start, end), aware, come too, whatever they say.
     """
 
     where: Filter
@@ -132,6 +134,7 @@ class SearchRequest:
     surroundings: bool = False
     speakers: frozenset[str] = frozenset()
     roles: frozenset[Role] = frozenset()
+    any_at: tuple[tuple[datetime, datetime], ...] = ()
 
     def given_vector(self) -> Vector | None:
         """The vector; where something gives it, once it has."""

@@ -24,8 +24,8 @@ from remembrancer.policies.segmentation.topic_shift import TopicShift
 from remembrancer.presets.spec import Fading, Preset
 
 STATE: Final = (
-    (Signal("importance"), 0.025),
-    (Signal("confidence"), 0.025),
+    (Signal("importance"), 0.02),
+    (Signal("confidence"), 0.02),
     # Enough to put the newer of two equal answers first; five times as much already buries what is old and right.
     (Signal("retention"), 0.002),
 )
@@ -46,16 +46,18 @@ DEFAULT: Final = Preset(
         # the measure is flat around them.
         score=Weighted(
             (
-                (Signal("late_interaction"), 0.24),
-                (Signal("session_words"), 0.085),
-                (Signal("similarity"), 0.14),
+                (Signal("late_interaction"), 0.225),
+                (Signal("session_words"), 0.07),
+                (Signal("similarity"), 0.13),
                 # The words themselves: little beside their vectors, all there is for a name or number without meaning.
-                (Signal("coverage"), 0.05),
-                (Signal("nearby"), 0.105),
-                (Signal("session"), 0.06),
-                (Signal("speaker"), 0.075),
-                (Signal("time"), 0.11),
-                (Signal("answer_kind"), 0.05),
+                (Signal("coverage"), 0.045),
+                (Signal("nearby"), 0.1),
+                (Signal("session"), 0.055),
+                # Long turns and notes have nothing around them that would say more: their own words count again.
+                (Signal("self_contained"), 0.075),
+                (Signal("speaker"), 0.07),
+                (Signal("time"), 0.105),
+                (Signal("answer_kind"), 0.045),
                 (Signal("statement"), 0.025),
                 *STATE,
             )
@@ -66,6 +68,7 @@ DEFAULT: Final = Preset(
                 (Signal("coverage"), 0.17),
                 (Signal("nearby"), 0.125),
                 (Signal("session"), 0.1),
+                (Signal("self_contained"), 0.06),
                 (Signal("speaker"), 0.075),
                 (Signal("time"), 0.08),
                 (Signal("answer_kind"), 0.06),
@@ -78,6 +81,7 @@ DEFAULT: Final = Preset(
                 (Signal("coverage"), 0.27),
                 (Signal("nearby"), 0.18),
                 (Signal("session"), 0.17),
+                (Signal("self_contained"), 0.06),
                 (Signal("speaker"), 0.085),
                 (Signal("time"), 0.08),
                 (Signal("answer_kind"), 0.07),
@@ -90,7 +94,7 @@ DEFAULT: Final = Preset(
         # An even say for a reranker, where somebody has one. Not measured: models differ, and none comes with this.
         rerank=32,
         rerank_weight=0.5,
-        floor=Floor(similarity=0.3, coverage=0.35, then=0.5),
+        floor=Floor(similarity=0.3, coverage=0.35, evidence=0.25, evidence_unread=0.19, then=0.5),
     ),
     # Being shown proves nothing: only what was used starts its forgetting anew.
     dynamics=Dynamics(

@@ -9,9 +9,13 @@ are compared too, for those that have one vector, and for those that are words a
 - time: 2^(-d / h) at a distance of d days from January, h = sqrt(31), three times that after it
 - retention: 0.5^(age / 30), the age from birth or, if that came later, the last use
 
-Below similarity / 0.3 + coverage / 0.35 = 1 nothing is returned, a missing vector counting as half of its mark. If one
-candidate is not below it, those with similarity / 0.3 + (coverage + nearby) / 0.35 of 0.5 are returned too, a missing
-vector counting as nothing.
+- self_contained: the mean of coverage and session, times 1 less twice the greatest nearby of all that were found; where
+  that is not above 0 it counts for nobody
+
+Below similarity / 0.3 + coverage / 0.35 = 1 nothing is returned, a missing vector counting as half of its mark. Of the
+signals from late_interaction to time, what a candidate has of what they could add at most is its evidence; who speaks
+and when are asked about here. Where none has 0.25 of it, 0.19 where no words are compared, nothing is returned but what
+has no vector and is not below the marks; else that, and what has half of the evidence of the one that has most.
 """
 
 from __future__ import annotations
@@ -23,20 +27,23 @@ from plain import exact, power, table
 
 READ, UNREAD, WORDS_ALONE = range(3)
 WEIGHTS = {
-    "late_interaction": ("0.24", "0", "0"),
-    "session_words": ("0.085", "0", "0"),
-    "similarity": ("0.14", "0.25", "0"),
-    "coverage": ("0.05", "0.17", "0.27"),
-    "nearby": ("0.105", "0.125", "0.18"),
-    "session": ("0.06", "0.1", "0.17"),
-    "speaker": ("0.075", "0.075", "0.085"),
-    "time": ("0.11", "0.08", "0.08"),
-    "answer_kind": ("0.05", "0.06", "0.07"),
+    "late_interaction": ("0.225", "0", "0"),
+    "session_words": ("0.07", "0", "0"),
+    "similarity": ("0.13", "0.25", "0"),
+    "coverage": ("0.045", "0.17", "0.27"),
+    "nearby": ("0.1", "0.125", "0.18"),
+    "session": ("0.055", "0.1", "0.17"),
+    "self_contained": ("0.075", "0.06", "0.06"),
+    "speaker": ("0.07", "0.075", "0.085"),
+    "time": ("0.105", "0.08", "0.08"),
+    "answer_kind": ("0.045", "0.06", "0.07"),
     "statement": ("0.025", "0.025", "0.03"),
-    "importance": ("0.025", "0.025", "0.025"),
-    "confidence": ("0.025", "0.025", "0.025"),
+    "importance": ("0.02", "0.02", "0.02"),
+    "confidence": ("0.02", "0.02", "0.02"),
     "retention": ("0.002", "0.002", "0.002"),
 }
+EVIDENCE = tuple(WEIGHTS)[:9]
+LEAST = exact("0.25"), exact("0.19"), exact("0")
 PI = Decimal("3.14159265358979323846264338327950288419716939937511")
 JANUARY = Decimal("62.375"), Decimal("31.375")
 """When it began and ended, in days before the question."""
@@ -68,16 +75,22 @@ def nearness(one: Candidate) -> Decimal:
     return power(2, -(before / half + after / (3 * half)))
 
 
-def known(one: Candidate) -> dict[str, Decimal]:
+def alone(found: list[Candidate]) -> Decimal:
+    return max(Decimal(0), 1 - 2 * max(exact(one.nearby) for one in found))
+
+
+def known(one: Candidate, found: list[Candidate]) -> dict[str, Decimal]:
     """What each weight is for: all in [0, 1]."""
     marks = one.marks.split()
+    session = within_one(exact(one.session) / BOUND)
     return {
         "late_interaction": closeness(one),
         "session_words": in_session(one),
         "similarity": within_one(exact(one.similarity or 0)),
         "coverage": exact(one.coverage),
         "nearby": exact(one.nearby),
-        "session": within_one(exact(one.session) / BOUND),
+        "session": session,
+        "self_contained": alone(found) * (exact(one.coverage) + session) / 2,
         "speaker": exact(one.spoken),
         "time": nearness(one),
         "answer_kind": Decimal("number" in marks),
@@ -88,34 +101,45 @@ def known(one: Candidate) -> dict[str, Decimal]:
     }
 
 
-def score(one: Candidate, column: int) -> Decimal:
-    return sum((exact(WEIGHTS[name][column]) * value for name, value in known(one).items()), Decimal(0))
+def score(one: Candidate, found: list[Candidate], column: int) -> Decimal:
+    return added(known(one, found), tuple(WEIGHTS), column)
 
 
-def alike(one: Candidate, *, words_alone: bool, absent: str) -> Decimal:
-    """`absent`: what a missing vector counts as, of its mark."""
-    compared = one.similarity and not words_alone
-    return within_one(exact(one.similarity)) / Decimal("0.3") if compared else exact(absent)
+def added(values: dict[str, Decimal], names: tuple[str, ...], column: int) -> Decimal:
+    return sum((exact(WEIGHTS[name][column]) * values[name] for name in names), Decimal(0))
+
+
+def evidence(one: Candidate, found: list[Candidate], column: int) -> Decimal:
+    could = [name for name in EVIDENCE if name != "self_contained" or alone(found)]
+    most = sum((exact(WEIGHTS[name][column]) for name in could), Decimal(0))
+    return added(known(one, found), EVIDENCE, column) / most
 
 
 def answers(one: Candidate, *, words_alone: bool) -> bool:
-    return alike(one, words_alone=words_alone, absent="0.5") + exact(one.coverage) / Decimal("0.35") >= 1
+    compared = one.similarity and not words_alone
+    alike = within_one(exact(one.similarity)) / Decimal("0.3") if compared else Decimal("0.5")
+    return alike + exact(one.coverage) / Decimal("0.35") >= 1
 
 
-def follows(one: Candidate, *, words_alone: bool) -> bool:
-    around = (exact(one.coverage) + exact(one.nearby)) / Decimal("0.35")
-    return alike(one, words_alone=words_alone, absent="0") + around >= THEN
+def returned(found: list[Candidate], column: int) -> list[Candidate]:
+    words_alone = column == WORDS_ALONE
+    answering = [one for one in found if answers(one, words_alone=words_alone)]
+    unproven = [one for one in answering if words_alone or not one.similarity]
+    best = max(evidence(one, found, column) for one in found)
+    if not answering or best < LEAST[column]:
+        return unproven
+    return [one for one in found if one in unproven or evidence(one, found, column) >= THEN * best]
 
 
 def rows(column: int) -> list[dict[str, str]]:
     words_alone = column == WORDS_ALONE
     found = [one for one in CANDIDATES if one.lexical or not words_alone]
-    answered = any(answers(one, words_alone=words_alone) for one in found)
+    kept = returned(found, column)
     return ranked(
         "",
-        lambda one: score(one, column),
+        lambda one: score(one, found, column),
         words_alone=words_alone,
-        keep=lambda one: answers(one, words_alone=words_alone) or (answered and follows(one, words_alone=words_alone)),
+        keep=lambda one: one in kept,
     )
 
 

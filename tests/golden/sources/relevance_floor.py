@@ -1,8 +1,9 @@
 """Which candidates of an answer pass, in exact fractions.
 
-Those with similarity / its mark + coverage / its mark of 1, an absent similarity counting as half its mark. Where there
-is one, those too with similarity / its mark + (coverage + nearby) / its mark of `then`, an absent similarity counting
-as 0. Whatever else is absent counts as 0.
+Those reach the marks with similarity / its mark + coverage / its mark of 1, an absent similarity counting as half its
+mark, an absent coverage as 0; where none does, none passes. Where no share of the evidence is the least that is asked
+for, only those pass that reach the marks without a similarity. Else those do, and with a `then` above 0 what has that
+part of the greatest share; with 0 whatever reaches the marks. Shares that are not there ask for nothing more.
 """
 
 from __future__ import annotations
@@ -12,60 +13,66 @@ from fractions import Fraction
 from plain import table
 
 CASES = (
-    ("0.5", "0.25", "1", "0.5", "0", "0"),
-    ("0.5", "0.25", "1", "0.4375", "0", "0"),
-    ("0.5", "0.25", "1", "0", "0.25", "0"),
-    ("0.5", "0.25", "1", "0", "0.1875", "0"),
-    ("0.5", "0.25", "1", "0.25", "0.125", "0"),
-    ("0.5", "0.25", "1", "0.25", "0.0625", "0"),
-    ("0.5", "0.25", "1", "0.375", "0.0625", "0"),
-    ("0.5", "0.25", "1", "1", "1", "0"),
-    ("0.5", "0.25", "1", "0", "0", "0"),
-    ("0.5", "0.25", "1", "0.5", "-", "-"),
-    ("0.5", "0.25", "1", "0.4375", "-", "-"),
-    ("0.5", "0.25", "1", "-", "0.125", "0"),
-    ("0.5", "0.25", "1", "-", "0.0625", "0"),
-    ("0.5", "0.25", "1", "-", "0", "0"),
-    ("0.5", "0.25", "1", "-", "-", "-"),
-    ("1", "1", "1", "0.5", "0.5", "0"),
-    ("1", "1", "1", "0.5", "0.25", "0"),
-    # What stands around a turn is no answer, and a lower mark is for what stands beside one.
-    ("0.5", "0.25", "1", "0.25", "0", "1"),
-    ("0.5", "0.25", "0.5", "0.25", "0", "1"),
-    ("0.5", "0.25", "0.5", "0.4375", "0", "0"),
-    ("0.5", "0.25", "0.5", "-", "-", "-"),
-    ("0.5", "0.25", "0.5", "0.25 0.4375 0.125", "0 0 0.125", "0 0 0.25"),
-    # Beside one that answers, wherever it stands.
-    ("0.5", "0.25", "0.5", "0.5 0.25 0.1875 0", "0 0 0 0", "0 0 0 0"),
-    ("0.5", "0.25", "0.5", "0.1875 0 0.25 0.125", "0 0.25 0 0.0625", "0 0 0 0"),
-    ("0.5", "0.25", "0.75", "0.25 0.375 0.3125 0.25", "0.125 0 0.03125 0.03125", "0 0 0 0"),
-    ("0.5", "0.25", "0.5", "0.5 0.125 0.125 0", "0 0 0 0", "0 0.0625 0.03125 0.125"),
-    ("0.5", "0.25", "0.5", "0.5 0 0", "0 0.0625 0.0625", "0 0.0625 -"),
-    # A vector that is missing speaks for a text with the question's words, and for none beside it.
-    ("0.5", "0.25", "0.5", "0.5 - - - -", "0 - 0 0.125 0.0625", "0 0 0 0 0"),
-    ("0.5", "0.25", "0.5", "- - -", "0.125 0.09375 0.09375", "0 0 0.03125"),
-    # At 1 only what is around still helps.
-    ("0.5", "0.25", "1", "0.5 0.4375 0.4375 -", "0 0 0 0.125", "0 0 0.03125 0"),
+    ("0.5", "0.25", "0", "0", "0.5", "0", "-"),
+    ("0.5", "0.25", "0", "0", "0.4375", "0", "-"),
+    ("0.5", "0.25", "0", "0", "0", "0.25", "-"),
+    ("0.5", "0.25", "0", "0", "0", "0.1875", "-"),
+    ("0.5", "0.25", "0", "0", "0.25", "0.125", "-"),
+    ("0.5", "0.25", "0", "0", "0.25", "0.0625", "-"),
+    ("0.5", "0.25", "0", "0", "0.375", "0.0625", "-"),
+    ("0.5", "0.25", "0", "0", "1", "1", "-"),
+    ("0.5", "0.25", "0", "0", "0", "0", "-"),
+    ("0.5", "0.25", "0", "0", "0.5", "-", "-"),
+    ("0.5", "0.25", "0", "0", "0.4375", "-", "-"),
+    ("0.5", "0.25", "0", "0", "-", "0.125", "-"),
+    ("0.5", "0.25", "0", "0", "-", "0.0625", "-"),
+    ("0.5", "0.25", "0", "0", "-", "-", "-"),
+    ("1", "1", "0", "0", "0.5", "0.5", "-"),
+    ("1", "1", "0", "0", "0.5", "0.25", "-"),
+    # Marks that are reached say little where all the rest says no.
+    ("0.5", "0.25", "0.25", "0", "0.5", "0", "0.25"),
+    ("0.5", "0.25", "0.25", "0", "0.5", "0", "0.1875"),
+    ("0.5", "0.25", "0.25", "0", "0.5 0", "0 0", "0.1875 0.25"),
+    # A share without the marks is no answer, and without shares the marks decide.
+    ("0.5", "0.25", "0.25", "0.5", "0.25", "0", "1"),
+    ("0.5", "0.25", "0.25", "0.5", "0.5", "0", "-"),
+    # How far down, by the best of all, wherever it stands.
+    ("0.5", "0.25", "0.25", "0.5", "0.5 0 0 0", "0 0 0 0", "0.5 0.25 0.1875 0"),
+    ("0.5", "0.25", "0.25", "0.5", "0 0.5 0", "0 0 0", "0.75 0.25 0.375"),
+    ("0.5", "0.25", "0.25", "1", "0.5 0.5", "0 0", "0.5 0.4375"),
+    ("0.5", "0.25", "0", "0", "0.5 0 0.25", "0 0 0.125", "0.5 0.5 0.125"),
+    # What has no vector yet cannot be told by its share.
+    ("0.5", "0.25", "0.25", "0.5", "0.5 - -", "0 0.125 0.0625", "0.5 0.0625 0.0625"),
+    ("0.5", "0.25", "0.25", "0.5", "0.5 - -", "0 0.125 0", "0.1875 0.0625 0.125"),
+    ("0.5", "0.25", "0.25", "0.5", "- -", "0.0625 0", "0.5 0.5"),
+    # Nothing that could be evidence is.
+    ("0.5", "0.25", "0", "0.5", "0.5 0.25", "0 0", "0 0"),
 )
 
 
-NAMES = ("similarity_mark", "coverage_mark", "then", "similarity", "coverage", "nearby")
+NAMES = ("similarity_mark", "coverage_mark", "least", "then", "similarity", "coverage", "shares")
 
 
 def fraction(cell: str, absent: Fraction) -> Fraction:
     return absent if cell == "-" else Fraction(cell)
 
 
-def passes(similarity_mark: str, coverage_mark: str, then: str, *columns: str) -> list[bool]:
-    alike_mark, held_mark, nothing = Fraction(similarity_mark), Fraction(coverage_mark), Fraction(0)
-    answers: list[bool] = []
-    follows: list[bool] = []
-    for near, held, beside in zip(*map(str.split, columns), strict=True):
-        covered = fraction(held, nothing)
-        answers.append(fraction(near, alike_mark / 2) / alike_mark + covered / held_mark >= 1)
-        around = covered + fraction(beside, nothing)
-        follows.append(fraction(near, nothing) / alike_mark + around / held_mark >= Fraction(then))
-    return [one or (any(answers) and other) for one, other in zip(answers, follows, strict=True)]
+def passes(similarity_mark: str, coverage_mark: str, least: str, then: str, *columns: str) -> list[bool]:
+    alike_mark, held_mark = Fraction(similarity_mark), Fraction(coverage_mark)
+    similarity, coverage, told = map(str.split, columns)
+    answers = [
+        fraction(near, alike_mark / 2) / alike_mark + fraction(held, Fraction(0)) / held_mark >= 1
+        for near, held in zip(similarity, coverage, strict=True)
+    ]
+    if "-" in told or not any(answers):
+        return answers
+    shares = list(map(Fraction, told))
+    unproven = [one and near == "-" for one, near in zip(answers, similarity, strict=True)]
+    if max(shares) < Fraction(least):
+        return unproven
+    if not Fraction(then) or not max(shares):
+        return answers
+    return [one or share >= Fraction(then) * max(shares) for one, share in zip(unproven, shares, strict=True)]
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,9 @@ from remembrancer.evaluation.evaluate import evaluate_questions
 from remembrancer.evaluation.metrics import METRICS
 from remembrancer.evaluation.misses import READERS, Cause
 from remembrancer.evaluation.report import Report, as_json
+from remembrancer.evaluation.summary import levels
 from remembrancer.evaluation.tables import print_report
+from remembrancer.evaluation.views import SESSION_METRICS, TURN_METRICS, Found, views
 from remembrancer.testing.doubles import HashEmbedder
 
 OWN = Path(__file__).parents[2] / "fixtures" / "questions"
@@ -117,12 +120,14 @@ def test_json_without_a_comparison_says_so() -> None:
         "Evidence in a block of so many tokens of 4 characters (mean over 5 questions",
         "Turns found by category (recall@10)",
         "default: turns, every metric",
-        "Only the tuned: garden (mean over 2 questions of 1 conversation; 95 % interval below, by drawing questions)",
-        "Only the untouched: workshop (mean over 3 questions of 1 conversation",
+        "Turns found, only the tuned: garden (mean over 2 questions of 1 conversation; 95 % interval below, by drawing",
+        "Sessions found, only the tuned: garden (mean over 2 questions of 1 conversation",
+        "4 characters, only the untouched: workshop (mean over 3 questions of 1 conversation",
+        "the best score tells, only the untouched: workshop (questions that nothing answers: 1 unanswerable)",
         "default: what becomes of the 7 turns that answer, by how much is read",
         "mnemosyne: what becomes of the 7 turns that answer, by how much is read",
         "default: how often the first turn answers, by its score (expected calibration error",
-        "Nothing returned, and what the best score tells (2 questions have no answer)",
+        "Nothing returned, and what the best score tells (questions that nothing answers: 2 unanswerable)",
         "default: saying nothing below a least score",
         "default less mnemosyne, on the same 5 questions (95 % interval by drawing questions; p by flipping",
         "Only the tuned: default less mnemosyne, on the same 2 questions",
@@ -138,6 +143,48 @@ def test_tables_show_the_values(page: str, report: Report) -> None:
     for result in report.results:
         assert f"{result.main.turn.values['recall@10']:.3f}" in page
         assert f"{result.main.block.values['block-recall@2k']:.3f}" in page
+
+
+@pytest.mark.parametrize("level", ["turns", "sessions"])
+def test_a_half_is_told_by_the_metrics_of_the_whole(level: str, report: Report) -> None:
+    shown = {view.name: view for view in views(report) if isinstance(view, Found)}
+    assert {shown[f"{part}-{level}"].metrics for part in ("tuned", "untouched")} == {shown[level].metrics}
+
+
+@pytest.mark.parametrize("metric", ["recall@5", "recall@10", "any@10", "all@10", "ndcg@10", "mrr"])
+def test_turns_are_told_by_each_metric_that_the_readme_has(metric: str) -> None:
+    assert metric in TURN_METRICS
+
+
+@pytest.mark.parametrize("metric", ["recall@5", "any@5", "all@5", "all@10"])
+def test_sessions_are_told_by_each_metric_that_is_asked_of_them(metric: str) -> None:
+    assert metric in SESSION_METRICS
+
+
+def test_what_stands_in_blocks_is_told_of_each_half(report: Report) -> None:
+    names = {view.name for view in views(report)}
+    assert {"blocks", "tuned-blocks", "untouched-blocks"} <= names
+
+
+def test_questions_without_hints_have_no_column(page: str) -> None:
+    assert "n=0" not in page
+
+
+def test_a_half_without_an_answerable_question_is_named(report: Report) -> None:
+    group = report.groups[0]
+    empty = {system: levels([], seed=0) for system in group.results}
+    page = told(replace(report, groups=(replace(group, results=empty),)))
+    assert "Only the tuned: no question there has an answer" in page
+
+
+def test_foreign_questions_have_a_row_for_each_system() -> None:
+    page = told(measured(baselines=False, embedder=HashEmbedder(), foreign=1))
+    assert ("default: unanswerable" in page, "default: foreign" in page) == (True, True)
+
+
+def test_foreign_questions_have_columns_by_least_score() -> None:
+    page = " ".join(told(measured(baselines=False, embedder=HashEmbedder(), foreign=1)).split())
+    assert "foreign foreign foreign" in page
 
 
 def test_what_there_is_nothing_to_say_of_has_no_table(tmp_path: Path) -> None:

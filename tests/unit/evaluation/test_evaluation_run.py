@@ -18,12 +18,14 @@ from remembrancer.evaluation.dataset import Dataset
 from remembrancer.evaluation.locomo import load
 from remembrancer.evaluation.metrics import METRICS
 from remembrancer.evaluation.misses import Cause
+from remembrancer.evaluation.records import read
 from remembrancer.evaluation.run import OnProgress, Progress, judge
 from remembrancer.evaluation.summary import Outcomes, SystemResult, summarise
 from remembrancer.evaluation.system import Fate, System
 
 TINY = Path(__file__).parents[2] / "fixtures" / "locomo" / "tiny.json"
 BEEHIVES = "What did Ines say about beehives, and where does Petra live?"
+FOREIGN = "Which of the bakeries is a bookshop?"
 
 ANSWERS = {
     "How many beehives did Ines keep through the winter?": ["D1:1"],
@@ -32,6 +34,7 @@ ANSWERS = {
     "Would Tomas enjoy a lake?": [],
     "What did Ines sell?": ["D1:2"],
     "What became of the bakery?": ["D2:1", "D10:1"],
+    FOREIGN: ["D1:1"],
 }
 
 
@@ -70,7 +73,7 @@ def test_categories_part_the_main_questions_and_the_adversarial_stand_apart() ->
         "open-domain": 1,
     }
     assert result.by_category["multi-hop"].turn.values["recall@5"] == pytest.approx(1 / 3)
-    assert (result.hinted.turn.questions, result.unanswerable) == (1, 1)
+    assert (result.hinted.turn.questions, result.unanswerable.questions) == (1, 1)
     assert result.hinted.turn.values["recall@5"] == 1.0
 
 
@@ -111,6 +114,36 @@ def test_a_question_is_asked_at_its_time() -> None:
     }
 
 
+def foreign_to_the_first() -> Dataset:
+    """The tiny data set, with a question of the second conversation asked of the first too."""
+    first, second = load(TINY).conversations
+    question = replace(second.questions[0], text=FOREIGN, evidence=(), sessions=(), answerable=False, foreign=second.id)
+    return replace(load(TINY), conversations=(replace(first, foreign=(question,)), second))
+
+
+def test_foreign_questions_are_asked_after_a_conversations_own_and_stand_apart() -> None:
+    (outcome,) = asyncio.run(judge(foreign_to_the_first(), [Scripted(ANSWERS)], depth=100))
+    assert [one.conversation for one in outcome.asked] == ["tiny-1"] * 5 + ["tiny-2"]
+    assert [(one.conversation, one.question.foreign) for one in outcome.foreign] == [("tiny-1", "tiny-2")]
+
+
+def test_progress_counts_foreign_questions_too() -> None:
+    told: list[Progress] = []
+    asyncio.run(judge(foreign_to_the_first(), [Scripted(ANSWERS)], depth=100, on_progress=told.append))
+    assert (told[-1].done, told[-1].total) == (7, 7)
+
+
+def test_records_name_the_conversation_of_a_foreign_question(tmp_path: Path) -> None:
+    asyncio.run(judge(foreign_to_the_first(), [Scripted(ANSWERS)], depth=100, folder=tmp_path))
+    records = [json.loads(line) for line in (tmp_path / "scripted.jsonl").read_text().splitlines()]
+    assert [record["foreign"] for record in records] == [None] * 5 + ["tiny-2", None]
+
+
+def test_records_with_foreign_questions_are_compared_without_them(tmp_path: Path) -> None:
+    asyncio.run(judge(foreign_to_the_first(), [Scripted(ANSWERS)], depth=100, folder=tmp_path))
+    assert len(read(tmp_path / "scripted.jsonl")) == 5
+
+
 def test_progress_counts_every_question_of_every_system() -> None:
     told: list[Progress] = []
     outcomes(Scripted(ANSWERS), Recency(), on_progress=told.append)
@@ -138,6 +171,7 @@ def test_records_hold_each_question_with_its_ranks(tmp_path: Path) -> None:
         "question": BEEHIVES,
         "category": "multi-hop",
         "answerable": True,
+        "foreign": None,
         "gold": ["D1:1", "D2:1", "D2:2"],
         "gold_ranks": [2, None, None],
         "ranked": ["D1:3", "D1:1"],
@@ -164,14 +198,14 @@ def test_a_block_is_judged_by_what_stands_in_it() -> None:
 
 
 def test_nothing_returned_is_counted_by_whether_something_answers() -> None:
-    silent = judged(Scripted({**ANSWERS, "What did Ines sell?": []}))
+    silent = judged(Scripted({**ANSWERS, "What did Ines sell?": []})).unanswerable.silence
     assert (silent.silent_on_unanswerable, silent.silent_on_answerable) == (1, 1)
 
 
 def test_scores_that_are_no_fractions_have_no_reliability_and_are_not_swept() -> None:
     scores = {question: [9.0 - place for place in range(len(turns))] for question, turns in ANSWERS.items()}
     result = judged(Scripted(ANSWERS, scores=scores))
-    assert (result.reliability, result.abstaining) == (None, ())
+    assert (result.reliability, result.unanswerable.by_floor) == (None, ())
 
 
 def test_records_that_cannot_be_written_are_refused(tmp_path: Path) -> None:

@@ -47,3 +47,25 @@ def test_a_question_of_names_alone_stays_as_it_is() -> None:
 
 def test_nobody_leaves_a_question_as_it_is() -> None:
     assert people(frozenset[str]()).left_out("What did Ana open?") == "What did Ana open?"
+
+
+def test_who_types_in_small_letters_names_people_in_small_letters() -> None:
+    speaking = people(frozenset({"Ana Lima", "Ben"}))
+    assert speaking.named_in("what glaze did ana order?") == {"Ana Lima"}
+
+
+def test_a_name_in_small_letters_is_left_out_of_what_is_compared() -> None:
+    planned = plan_in_context("what glaze did ana order?", {"Ana", "Ben"}, NOW)
+    assert (planned.embedded, planned.lexical.terms, planned.speakers) == (
+        "what glaze did order?",
+        ("glaze", "order"),
+        {"Ana"},
+    )
+
+
+def test_who_types_capitals_means_a_word_in_small_letters_as_a_word() -> None:
+    assert people(frozenset({"Grace", "Ben"})).named_in("Did Ben grant the client a grace period?") == {"Ben"}
+
+
+def test_a_stop_word_names_nobody_in_small_letters_either() -> None:
+    assert people(frozenset({"Will", "Ben"})).named_in("what will ben order?") == {"Ben"}

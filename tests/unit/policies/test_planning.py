@@ -189,6 +189,27 @@ def test_a_time_that_counts_from_something_undated_is_told_apart() -> None:
 
 
 @pytest.mark.parametrize(
+    "question",
+    [
+        "What happened yesterday?",
+        "What did we talk about in May?",
+        "What did Ana do last summer?",
+        "what did ana say yesterday?",
+        "Where did Ana Lima go on 5 July 2023?",
+    ],
+)
+def test_a_question_may_tell_nothing_but_a_time_and_a_person(question: str) -> None:
+    assert plan_in_context(question, {"Ana Lima", "Bob"}, NOW).only_when
+
+
+@pytest.mark.parametrize(
+    "question", ["What broke yesterday?", "What did Ana order in May?", "What happened?", "What did Ana say?"]
+)
+def test_a_question_that_tells_more_or_no_time_is_not_about_a_time_alone(question: str) -> None:
+    assert not plan_in_context(question, {"Ana Lima", "Bob"}, NOW).only_when
+
+
+@pytest.mark.parametrize(
     ("question", "expected"),
     [("When was it?", Mark.TIME), ("How many were there?", Mark.NUMBER), ("What is it like?", Mark.NOTHING)],
 )

@@ -10,10 +10,13 @@ from remembrancer.errors import InvalidInput
 from remembrancer.policies.relevance import Floor
 
 
-@pytest.mark.parametrize("row", table("relevance_floor"), ids=lambda row: " ".join(list(row.values())[:6]))
-def test_evidence_passes_as_worked_out(row: dict[str, str]) -> None:
-    floor = Floor(number(row["similarity_mark"]), number(row["coverage_mark"]), number(row["then"]))
-    passed = floor.passes(numbers(row["similarity"]), numbers(row["coverage"]), numbers(row["nearby"]))
+@pytest.mark.parametrize("row", table("relevance_floor"), ids=lambda row: " ".join(list(row.values())[:7]))
+def test_candidates_pass_as_worked_out(row: dict[str, str]) -> None:
+    floor = Floor(
+        similarity=number(row["similarity_mark"]), coverage=number(row["coverage_mark"]), then=number(row["then"])
+    )
+    shares = None if row["shares"] == "-" else numbers(row["shares"])
+    passed = floor.passes(numbers(row["similarity"]), numbers(row["coverage"]), shares, number(row["least"]))
     assert passed.tolist() == [one == "yes" for one in row["passes"].split()]
 
 
@@ -23,7 +26,14 @@ def test_no_candidates_pass_where_there_are_none() -> None:
 
 
 @pytest.mark.parametrize("value", [0.0, -0.1, 1.1, math.nan, math.inf])
-@pytest.mark.parametrize("name", ["similarity", "coverage", "then"])
+@pytest.mark.parametrize("name", ["similarity", "coverage"])
 def test_a_mark_outside_its_range_is_refused_by_name(name: str, value: float) -> None:
     with pytest.raises(InvalidInput, match=rf"^floor\.{name}: .*greater than 0, at most 1"):
+        Floor(**{"similarity": 0.5, "coverage": 0.5, name: value})
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.1, math.nan, math.inf])
+@pytest.mark.parametrize("name", ["evidence", "evidence_unread", "then"])
+def test_a_share_outside_its_range_is_refused_by_name(name: str, value: float) -> None:
+    with pytest.raises(InvalidInput, match=rf"^floor\.{name}: .*0 to 1"):
         Floor(**{"similarity": 0.5, "coverage": 0.5, name: value})

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import numpy as np
 import pytest
-from found import Match, found
+from found import Around, Match, found
 
 from remembrancer.domain.candidates import Surroundings
 from remembrancer.domain.memory import Mark, Memory
@@ -154,6 +154,30 @@ def test_what_is_asked_for_counts_where_a_text_holds_it(kind: Mark, marks: Mark,
 )
 def test_a_text_that_asks_is_no_statement(marks: Mark, expected: float) -> None:
     assert surrounded("statement", marks=marks) == expected
+
+
+@pytest.mark.parametrize(("nearby", "expected"), [([0.0, 0.0], 0.75), ([0.0, 0.125], 0.5625), ([0.25, 0.0], 0.375)])
+def test_a_text_s_own_words_count_again_the_less_stands_around_any(nearby: list[float], expected: float) -> None:
+    assert self_contained(nearby) == expected
+
+
+@pytest.mark.parametrize("nearby", [0.5, 0.75])
+def test_where_turns_stand_around_each_other_no_text_is_self_contained(nearby: float) -> None:
+    assert math.isnan(self_contained([0.0, nearby]))
+
+
+def self_contained(nearby: list[float]) -> float:
+    """Of a text with all that is asked for, in a session that holds half of what any text could, among others."""
+    names = [a_memory(f"memory {place}") for place in range(len(nearby))]
+    around = [Around(nearby=value, session=4.0) for value in nearby]
+    candidates = found(names, [Match(bm25=4.0, coverage=1.0)] * len(names), bound=8.0, around=around, idf=(2.0,))
+    return float(signals.compute(candidates, MOMENT)["self_contained"][0])
+
+
+def test_what_began_before_and_ended_after_the_time_asked_about_was_then() -> None:
+    day = TimeSpan(NOW - timedelta(days=50), NOW - timedelta(days=49), "that day", 0, 8)
+    long = replace(a_memory(at=NOW), occurred_from=NOW - timedelta(days=100))
+    assert signals.compute(found([long], [Match()]), MOMENT, Asked(spans=(day,)))["time"][0] == 1.0
 
 
 def test_what_happened_in_the_time_asked_about_is_as_near_as_can_be() -> None:

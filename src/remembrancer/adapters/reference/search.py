@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
@@ -71,7 +72,9 @@ def search(rows: Rows, reader: Reader, request: SearchRequest) -> Candidates:
     if request.surroundings and lexical is not None and lexical.idf:
         around = Around(rows, visible_cues, lexical.idf)
     context_rank = {} if around is None else _ranks(found, _in_company(found, cues, around, lexical), request.depth)
+    then = sorted((one for one in found if _happened_in(one.memory, request.any_at)), key=_newest_first)
     brought = dense_rank.keys() | lexical_rank.keys() | context_rank.keys()
+    brought |= {one.memory.id for one in then[: request.depth]}
     chosen = [one for one in found if one.memory.id in brought]
     chosen.sort(key=_newest_first)
     return Candidates(
@@ -97,6 +100,10 @@ def search(rows: Rows, reader: Reader, request: SearchRequest) -> Candidates:
             request,
         ),
     )
+
+
+def _happened_in(memory: Memory, times: Sequence[tuple[datetime, datetime]]) -> bool:
+    return any(memory.occurred_to >= start and memory.occurred_from < end for start, end in times)
 
 
 def _in_company(

@@ -79,12 +79,13 @@ def _priorities(connection: Connection, workspace: str, after: Any) -> Page:
 
 
 def _streams(connection: Connection, workspace: str, after: Any) -> Page:
+    # Nothing comes before the workspace's own stream, all four of whose parts are empty.
+    onwards = "" if after is None else " AND (project, crew, agent, session) > (?, ?, ?, ?)"
     rows = list(
         connection.execute(
             "SELECT workspace, project, crew, agent, session, segmented, note FROM streams WHERE workspace = ?"
-            " AND (project, crew, agent, session) > (?, ?, ?, ?) AND (segmented > 0 OR note <> '{}')"
-            " ORDER BY project, crew, agent, session LIMIT ?",
-            (workspace, *(after or ("", "", "", "")), PAGE),
+            f"{onwards} AND (segmented > 0 OR note <> '{{}}') ORDER BY project, crew, agent, session LIMIT ?",
+            (workspace, *(after or ()), PAGE),
         )
     )
     return [exchange.stream_to_row(_stream(connection, row)) for row in rows], rows[-1][1:5] if rows else None

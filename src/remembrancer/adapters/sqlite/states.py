@@ -19,6 +19,7 @@ from remembrancer.domain.scope import Reader
 from remembrancer.domain.strength import Exposure
 
 _NUMBERS: Final[dict[str, tuple[str, type[np.generic]]]] = {
+    "occurred_from": ("m.occurred_from", np.int64),
     "occurred_at": ("m.occurred_to", np.int64),
     "importance": ("m.importance", np.float32),
     "importance_floor": ("m.importance_floor", np.float32),
@@ -55,6 +56,7 @@ def _states(rows: list[Row]) -> tuple[tuple[UUID, ...], States]:
             for (name, (_, kind)), values in zip(_NUMBERS.items(), columns[1:], strict=True)
         }
     return tuple(UUID(bytes=identifier) for identifier in columns[0]), States(
+        occurred_from=numbers["occurred_from"],
         occurred_at=numbers["occurred_at"],
         importance=numbers["importance"],
         importance_floor=numbers["importance_floor"],

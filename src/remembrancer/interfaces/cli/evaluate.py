@@ -44,6 +44,10 @@ class Measuring:
         str | None,
         typer.Option("--tuned", metavar="ID,...", help="Tell these conversations and the others apart, too."),
     ] = None
+    foreign: Annotated[
+        int,
+        typer.Option("--foreign", metavar="N", help="Ask N questions of the other conversations of each, too."),
+    ] = 0
     depth: Annotated[int, typer.Option("--depth", help="How far down answers are read, 20 to 200.")] = 100
     seed: Seed = 0
     no_baselines: Annotated[bool, typer.Option("--no-baselines", help="Measure the memory alone.")] = False
@@ -108,20 +112,21 @@ def compare(
 
     Example: remembrancer eval compare before/default.jsonl after/default.jsonl
     """
-    from remembrancer.evaluation import diagnosis, records
+    from remembrancer.evaluation import records
     from remembrancer.evaluation.report import paired_json
+    from remembrancer.evaluation.tables import print_views
+    from remembrancer.evaluation.views import of_paired
 
     check(plot)
     told = records.compare(first, second, seed=seed)
     if plot is not None:
         from remembrancer.interfaces import evaluation_pictures
 
-        draw(call, plot, {"differences": evaluation_pictures.differences(told)})
+        draw(call, plot, evaluation_pictures.pictures(of_paired(told)))
     if call.as_json:
         call.write(json.dumps(paired_json(told), indent=2))
         return
-    for table in diagnosis.paired_tables(told):
-        call.marked_up.print(table)
+    print_views(of_paired(told), call.marked_up)
 
 
 def _measure(call: Invocation, dataset: Dataset, measuring: Measuring) -> None:
@@ -129,6 +134,7 @@ def _measure(call: Invocation, dataset: Dataset, measuring: Measuring) -> None:
     from remembrancer.evaluation.evaluate import Options, evaluate
     from remembrancer.evaluation.report import as_json
     from remembrancer.evaluation.tables import print_report
+    from remembrancer.evaluation.views import views
 
     check(measuring.plot)
     with call.measuring() as on_progress:
@@ -138,6 +144,7 @@ def _measure(call: Invocation, dataset: Dataset, measuring: Measuring) -> None:
             baselines=not measuring.no_baselines,
             headings=measuring.with_headings,
             selection=Selection(first=measuring.conversations, only=_ids(measuring.only), tuned=_ids(measuring.tuned)),
+            foreign=measuring.foreign,
             depth=measuring.depth,
             seed=measuring.seed,
             folder=measuring.records,
@@ -147,7 +154,7 @@ def _measure(call: Invocation, dataset: Dataset, measuring: Measuring) -> None:
     if measuring.plot is not None:
         from remembrancer.interfaces import evaluation_pictures
 
-        draw(call, measuring.plot, evaluation_pictures.pictures(report))
+        draw(call, measuring.plot, evaluation_pictures.pictures(views(report)))
     if call.as_json:
         call.write(json.dumps(as_json(report), indent=2))
         return

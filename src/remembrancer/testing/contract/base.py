@@ -108,6 +108,7 @@ def request(
     surroundings: bool = False,
     speakers: Collection[str] = (),
     roles: Collection[Role] = (),
+    any_at: tuple[tuple[datetime, datetime], ...] = (),
 ) -> SearchRequest:
     """A question: words (stemmed here) or a phrase for the lexical leg, a vector for the dense one."""
     return SearchRequest(
@@ -119,6 +120,7 @@ def request(
         surroundings=surroundings,
         speakers=frozenset(speakers),
         roles=frozenset(roles),
+        any_at=any_at,
     )
 
 

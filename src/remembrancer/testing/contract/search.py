@@ -400,6 +400,37 @@ class UnionContract(StoreSuite):
         assert (answer.ids, answer.visible, answer.bm25_bound) == ((), 1, 0.0)
 
     @awaited
+    async def test_what_happened_at_a_time_comes_whatever_it_says(self, store: Store) -> None:
+        hour = timedelta(hours=1)
+        days = [a_memory(f"day {n}", memory_id=UUID(int=n), at=NOW - n * 24 * hour) for n in range(1, 6)]
+        lasting = replace(a_memory("lasting", memory_id=UUID(int=6), at=NOW), occurred_from=days[4].occurred_from)
+        await remember(store, *map(indexed, [*days, lasting]))
+        at = ((days[3].occurred_to, days[2].occurred_from), (days[0].occurred_to, days[0].occurred_to + hour))
+        answer = await store.search(READER, request(any_at=at))
+        assert [identifier.int for identifier in answer.ids] == [6, 1, 4]
+
+    @awaited
+    async def test_what_happened_at_a_time_has_its_scores_and_no_place_in_a_leg(self, store: Store) -> None:
+        await remember(store, indexed(a_memory("owl")), indexed(a_memory("kestrel", at=NOW - timedelta(days=1))))
+        answer = await store.search(READER, request("kestrel", any_at=((NOW, NOW + timedelta(hours=1)),)))
+        assert (answer.lexical_rank.tolist(), answer.bm25[0]) == ([0, 1], 0.0)
+
+    @awaited
+    async def test_of_what_happened_at_a_time_as_many_come_as_a_leg_brings(self, store: Store) -> None:
+        days = [a_memory(f"day {n}", memory_id=UUID(int=n), at=NOW - timedelta(days=n)) for n in range(1, 6)]
+        await remember(store, *map(indexed, days))
+        answer = await store.search(READER, request(any_at=((NOW - timedelta(days=9), NOW),), depth=2))
+        assert [identifier.int for identifier in answer.ids] == [1, 2]
+
+    @awaited
+    async def test_what_the_filter_leaves_out_does_not_come_for_its_time(self, store: Store) -> None:
+        fact = replace(a_memory("owl"), kind="fact")
+        await remember(store, indexed(a_memory("kestrel")), indexed(fact))
+        where = replace(EVERYTHING, kinds=frozenset({"fact"}))
+        answer = await store.search(READER, request(where=where, any_at=((NOW, NOW + timedelta(hours=1)),)))
+        assert answer.ids == (fact.id,)
+
+    @awaited
     async def test_candidates_are_the_union_of_the_legs(self, store: Store) -> None:
         dense, lexical, neither = numbered(3)
         await remember(store, indexed(dense, "owl"), indexed(lexical, "kestrel"), indexed(neither, "heron"))

@@ -12,7 +12,7 @@ import pytest
 
 from remembrancer.domain.effect import Effect
 from remembrancer.domain.memory import Status
-from remembrancer.domain.scope import Reader
+from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.stream import Cursor
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure
 from remembrancer.domain.validation import JsonValue
@@ -464,6 +464,15 @@ class ImportContract(StoreSuite):
             rows = await exported(source)
         assert await store.import_rows(SCOPE, rows) == len(rows)
         assert await exported(store) == rows
+
+    @awaited
+    async def test_the_workspace_s_own_stream_is_not_read_again_either(self, store: Store) -> None:
+        whole = Scope(workspace=SCOPE.workspace)
+        async with self.another_store() as source:
+            await source.append(whole, [Entry(an_event("one", scope=whole))])
+            await source.commit(whole, Effect(cursor=Cursor(stream=whole, expected=0, to=1)), at=NOW)
+            await store.import_rows(whole, await exported(source, whole))
+        assert await store.tail(whole) is None
 
     @awaited
     async def test_a_note_that_is_here_stays(self, store: Store) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeVar
 from uuid import UUID
@@ -131,6 +132,7 @@ class MemoryColumns:
             return self._numbers[name].values.take(slots).astype(kind, copy=False)
 
         return States(
+            occurred_from=column("occurred_from", np.int64),
             occurred_at=column("occurred_to", np.int64),
             importance=column("importance", np.float32),
             importance_floor=column("importance_floor", np.float32),
@@ -199,6 +201,11 @@ class MemoryColumns:
         if where.until is not None:
             keep &= self._numbers["occurred_from"].values < micros(where.until)
         return keep
+
+    def happened_in(self, start: datetime, end: datetime) -> NDArray[np.bool_]:
+        """The slots whose span overlaps [start, end), shape (memories,)."""
+        since = self._numbers["occurred_to"].values >= micros(start)
+        return since & (self._numbers["occurred_from"].values < micros(end))
 
     def seen_by(self, reader: Reader, slots: NDArray[np.integer] | slice = _EVERY) -> NDArray[np.bool_]:
         """Which of these slots the reader may see, in their order."""

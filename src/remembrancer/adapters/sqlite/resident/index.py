@@ -166,7 +166,7 @@ class WorkspaceIndex:
         similarity = self._similarity(vector, cue_kept)
         dense_scores = None if similarity is None else self._folded(similarity)
         dense = self._best(dense_scores, kept, -np.inf, request.depth)
-        brought = np.unique(np.concatenate([dense, lexically, in_company]))
+        brought = np.unique(np.concatenate([dense, lexically, in_company, self._any_at(request, kept)]))
         found = ordered(brought, self._columns.newest_first)
         if similarity is not None and len(similarity) > self._scanned:
             dense_scores = self._completed(vector, similarity, found)
@@ -404,6 +404,14 @@ class WorkspaceIndex:
         if scores is None:
             return np.zeros(0, dtype=np.int64)
         return best(scores, kept & (scores > above), self._columns.newest_first, depth)
+
+    def _any_at(self, request: SearchRequest, kept: NDArray[np.bool_]) -> NDArray[np.int64]:
+        if not request.any_at:
+            return np.zeros(0, dtype=np.int64)
+        then = np.zeros(len(kept), dtype=np.bool_)
+        for start, end in request.any_at:
+            then |= self._columns.happened_in(start, end)
+        return ordered(np.flatnonzero(kept & then), self._columns.newest_first)[: request.depth]
 
     def _best_cues(
         self, slots: NDArray[np.int64], similarity: NDArray[np.float32] | None, lexical: LexicalScores | None

@@ -1,0 +1,166 @@
+"""What benchmarks/quality.py found, as values, as JSON, and as tables of which each has a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, assert_never
+
+from benchmarks.quality_asked import COLUMNS, DIFFERENCES, Moved, Row
+from benchmarks.quality_cost import Cost, bytes_saved
+from benchmarks.quality_variants import FULL
+from remembrancer.evaluation.sheet import Sheet
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some conversations: every variant over their questions."""
+
+    name: str
+    conversations: tuple[str, ...]
+    questions: int
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """`blocks`: those tuned on, those untouched, and all, as far as there are any. `long`: all of them in long turns.
+
+    `bytes`: what a memory takes, by what it is kept for.
+    """
+
+    dataset: str
+    blocks: tuple[Block, ...]
+    long: Block
+    cost: Cost
+    bytes: dict[str, float]
+
+    def bytes_saved(self) -> dict[str, float]:
+        """By variant, what a memory would not take if it were all there is."""
+        return {row.variant.name: bytes_saved(row.variant, self.bytes) for row in self.blocks[-1].rows}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worth:
+    """What is found without each part. `name`, here and below: of the picture's file, without its end.
+
+    `saved`: milliseconds and bytes by variant, None where they were not measured.
+    """
+
+    name: str
+    block: Block
+    saved: dict[str, tuple[float, float]] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Times:
+    name: str
+    cost: Cost
+
+    @property
+    def parts(self) -> dict[str, float]:
+        """Milliseconds in all and by stage, those that are not nothing; and of a search that needs no surroundings."""
+        stages = {stage: time for stage, time in self.cost.stages.items() if time >= 0.005}
+        bare = {"search without surroundings": self.cost.searching["without-both"]}
+        return {"in all": self.cost.p50[FULL.name]} | stages | bare
+
+    @property
+    def told(self) -> str:
+        return (
+            f"A recall of ten among {self.cost.memories:,} memories without the question's embedding, ms "
+            f"({self.cost.questions} questions, p50 of the least times; the same preset twice: {self.cost.noise:+.2f})"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bytes:
+    name: str
+    kept: dict[str, float]
+
+
+View = Worth | Times | Bytes
+"""Whatever is printed is drawn, and the other way round."""
+
+
+def views(quality: Quality) -> Iterator[View]:
+    bytes_less = quality.bytes_saved()
+    saved = {name: (quality.cost.saved[name], less) for name, less in bytes_less.items()}
+    for block in quality.blocks:
+        yield Worth(name=f"worth-{block.name.replace(' ', '-')}", block=block, saved=saved)
+    yield Worth(name="worth-long-turns", block=quality.long, saved=None)
+    yield Times(name="times", cost=quality.cost)
+    yield Bytes(name="bytes", kept=quality.bytes)
+
+
+def sheet(view: View) -> Sheet:
+    """The table of a view."""
+    match view:
+        case Worth():
+            return _worth(view)
+        case Times():
+            return _one_row(view.told, {part: f"{time:.2f}" for part, time in view.parts.items()})
+        case Bytes():
+            sizes = {what: f"{size:,.1f}" if size < 10 else f"{size:,.0f}" for what, size in view.kept.items()}
+            return _one_row("What a memory takes in the file, bytes", sizes)
+        case _:
+            assert_never(view)
+
+
+def as_json(quality: Quality) -> dict[str, Any]:
+    return {
+        "dataset": quality.dataset,
+        "blocks": [_block_json(block) for block in quality.blocks],
+        "long": _block_json(quality.long),
+        "cost": asdict(quality.cost),
+        "bytes": quality.bytes,
+        "bytes_saved": quality.bytes_saved(),
+    }
+
+
+def _worth(view: Worth) -> Sheet:
+    block = view.block
+    rows: list[tuple[str, tuple[str, ...]]] = []
+    for row in block.rows:
+        whole = row.variant.name == FULL.name
+        means = [f"{row.means[name]:.3f}" for name in COLUMNS]
+        moved = ["" if whole else _moved(row.moved[name]) for name in DIFFERENCES]
+        rows.append((row.variant.label, (*means, *moved, *_saved(view, row.variant.name))))
+    headings = (*COLUMNS, *(f"{name} moves" for name in DIFFERENCES))
+    return Sheet(
+        title=f"{block.name}: {block.questions:,} questions of {', '.join(block.conversations)}",
+        columns=(*headings, *(() if view.saved is None else ("ms saved", "bytes saved"))),
+        rows=tuple(rows),
+    )
+
+
+def _saved(view: Worth, variant: str) -> tuple[str, ...]:
+    if view.saved is None:
+        return ()
+    milliseconds, bytes_less = view.saved[variant]
+    return ("", "") if variant == FULL.name else (f"{milliseconds:+.2f}", f"{bytes_less:,.0f}")
+
+
+def _moved(moved: Moved) -> str:
+    return f"{moved.by:+.3f}\n{moved.interval.low:+.3f} to {moved.interval.high:+.3f}"
+
+
+def _one_row(title: str, figures: dict[str, str]) -> Sheet:
+    return Sheet(title=title, columns=tuple(figures), rows=((FULL.label, tuple(figures.values())),))
+
+
+def _block_json(block: Block) -> dict[str, Any]:
+    rows = [
+        {
+            "variant": row.variant.name,
+            "label": row.variant.label,
+            "means": dict(row.means),
+            "moved": {name: asdict(moved) for name, moved in row.moved.items()},
+        }
+        for row in block.rows
+    ]
+    return {
+        "name": block.name,
+        "conversations": list(block.conversations),
+        "questions": block.questions,
+        "rows": rows,
+    }

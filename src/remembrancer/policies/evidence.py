@@ -1,0 +1,40 @@
+"""How much of what could tell that a memory answers does tell it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from remembrancer.policies.scoring import Expression, Signal, Weighted
+from remembrancer.policies.signals import MATCH_SIGNALS
+
+if TYPE_CHECKING:
+    from remembrancer.policies.scoring import Column
+
+
+def evidence_terms(expression: Expression) -> tuple[tuple[str, float], ...]:
+    """The signals of a weighted sum that are evidence, each with its weight; none of any other expression.
+
+    Those are evidence that say that a memory is about the question: not what sort of text it is, nor what it is worth.
+    """
+    if not isinstance(expression, Weighted):
+        return ()
+    named = [(term.name, weight) for term, weight in expression.terms if isinstance(term, Signal)]
+    return tuple((name, weight) for name, weight in named if name in MATCH_SIGNALS and MATCH_SIGNALS[name].evidence)
+
+
+def evidence(expression: Expression, table: Mapping[str, Column]) -> Column | None:
+    """Of each candidate what its evidence adds to the score, over what that could add at most, in [0, 1], shape (n,).
+
+    What the question does not ask about (nobody is named, no time) could add nothing: a signal that is absent for every
+    candidate does not count. So the same share means as much for a question of one word as for one that names people
+    and dates. None where nothing could add anything.
+    """
+    terms = [(weight, table[name]) for name, weight in evidence_terms(expression)]
+    present = [(weight, column) for weight, column in terms if weight and not np.isnan(column).all()]
+    if not present:
+        return None
+    reached = sum(weight * np.nan_to_num(column) for weight, column in present)
+    return np.asarray(reached / sum(weight for weight, _ in present))

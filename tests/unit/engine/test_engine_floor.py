@@ -1,0 +1,70 @@
+"""When the honest answer is nothing, and how far down it is worth reading."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from found import Around, Match, ask, found
+
+from remembrancer.errors import InvalidInput
+from remembrancer.policies.ranking import Ranking
+from remembrancer.policies.relevance import Floor
+from remembrancer.policies.scoring import Signal, Weighted
+from remembrancer.presets.default import DEFAULT
+from remembrancer.testing.doubles import NOW, a_memory
+
+# With `nearby`, a question is read for its times.
+SCORE = Weighted(
+    ((Signal("similarity"), 0.5), (Signal("coverage"), 0.25), (Signal("time"), 0.125), (Signal("nearby"), 0.125))
+)
+
+
+def told(floor: Floor, *matches: Match, text: str = "what of checkout?", with_vector: bool = True) -> list[str]:
+    """The texts that come back, of memories "0", "1" … of today, yesterday …, each met by the question like this."""
+    memories = [a_memory(str(place), at=NOW - timedelta(days=place)) for place in range(len(matches))]
+    preset = replace(DEFAULT, name="mine", ranking=Ranking(score=SCORE, words_alone=SCORE, floor=floor))
+    candidates = found(memories, matches, around=[Around() for _ in matches], idf=(1.0,))
+    answer = ask(preset, memories, candidates, text=text, with_vector=with_vector)
+    return [hit.memory.text for hit in answer]
+
+
+def test_where_too_little_speaks_for_any_memory_nothing_comes_back() -> None:
+    floor = Floor(similarity=0.25, coverage=0.25, evidence=0.5)
+    assert told(floor, Match(similarity=0.5, coverage=0.25), Match(similarity=0.25)) == []
+
+
+def test_where_enough_speaks_for_one_what_is_near_it_comes_too() -> None:
+    floor = Floor(similarity=0.25, coverage=0.25, evidence=0.5, then=0.5)
+    matches = [Match(similarity=0.75, coverage=0.5), Match(similarity=0.5), Match(similarity=0.25)]
+    assert told(floor, *matches) == ["0", "1"]
+
+
+def test_a_memory_without_a_vector_answers_by_its_words_whatever_speaks_for_it() -> None:
+    floor = Floor(similarity=0.25, coverage=0.25, evidence=0.5, then=0.5)
+    assert told(floor, Match(similarity=0.25), Match(coverage=0.25, bm25=1.0)) == ["1"]
+
+
+def test_where_words_alone_score_the_marks_decide_whether_there_is_an_answer() -> None:
+    floor = Floor(similarity=0.25, coverage=0.25, evidence=0.5)
+    assert told(floor, Match(coverage=0.25, bm25=1.0), with_vector=False) == ["0"]
+
+
+def test_what_happened_when_it_is_asked_about_comes_back_where_nothing_else_is_asked() -> None:
+    floor = Floor(similarity=0.25, coverage=0.25, evidence=0.5, then=0.5)
+    unlike = [Match(similarity=0.125)] * 3
+    assert told(floor, *unlike, text="What happened yesterday?") == ["1"]
+
+
+def test_what_happened_when_it_is_asked_about_is_not_enough_where_more_is_asked() -> None:
+    floor = Floor(similarity=0.25, coverage=0.25, evidence=0.5, then=0.5)
+    unlike = [Match(similarity=0.125)] * 3
+    assert told(floor, *unlike, text="What broke yesterday?") == []
+
+
+@pytest.mark.parametrize("name", ["evidence", "evidence_unread", "then"])
+def test_a_share_of_the_evidence_is_refused_where_no_weighted_sum_scores(name: str) -> None:
+    floor = replace(Floor(similarity=0.25, coverage=0.25), **{name: 0.5})
+    with pytest.raises(InvalidInput, match=rf"^floor\.{name}: 0\.5 .*weighted sum"):
+        Ranking(score=Signal("similarity"), floor=floor)
