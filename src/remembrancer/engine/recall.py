@@ -5,10 +5,10 @@ Recall reads only. What was shown is recorded afterwards, by whoever showed it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -22,12 +22,13 @@ from remembrancer.engine.choose import choose
 from remembrancer.engine.context import Context
 from remembrancer.engine.explained import explanations
 from remembrancer.engine.fates import Fates, Scores
-from remembrancer.engine.rank import Bar, rank
+from remembrancer.engine.rank import Bar, Ranked, rank
 from remembrancer.engine.rerank import rerank
 from remembrancer.engine.reread import reread
 from remembrancer.engine.walk import walk
 from remembrancer.errors import ModelUnavailable
 from remembrancer.policies import signals
+from remembrancer.policies.late_interaction import QuestionWords
 from remembrancer.policies.lexical import analyse
 from remembrancer.policies.planning import Plan
 from remembrancer.policies.ranking import LATE_INTERACTION, Ranking
@@ -35,6 +36,9 @@ from remembrancer.ports.embedder import computes
 from remembrancer.ports.one_thread import Beside
 from remembrancer.ports.store import SearchRequest
 from remembrancer.presets.spec import MAX_LIMIT
+
+if TYPE_CHECKING:
+    from remembrancer.policies.scoring import Column
 
 MAX_STANDING: Final = 100
 """Standing memories of one answer, the newest first."""
@@ -124,27 +128,26 @@ async def _recall(ctx: Context, reader: Reader, question: Question, keyed: Keyed
     with_vector = bool(found.dense_rank.any())
     asked = signals.Asked(planned.spans, planned.kind, bool(planned.speakers or planned.roles))
     table = signals.compute(found, signals.Moment(at, ctx.preset.dynamics), asked)
-    expression = ranking.expression(with_vector=with_vector, reread=False)
     bar = Bar(
         floor=ranking.floor,
         least=ranking.least_evidence(with_vector=with_vector, reread=False),
         any_at=planned.only_when,
         min_score=question.min_score,
     )
-    ranked = rank(expression, found, table, bar)
-    timer.lap("score")
+    expression = ranking.expression(with_vector=with_vector, reread=False)
     words = embedded.words(planned, found) if with_vector else None
-    if words is not None and ctx.model is not None:
-        try:
-            close = await reread(ctx, reader, ranked, ctx.model, words, max(limit, ranking.reread))
-        except ModelUnavailable as error:
-            close, degraded[LATE_INTERACTION] = None, f"words not compared: {error}"
+    close: Mapping[str, Column] | None = None
+    if words is not None:
+        best = rank(expression, found, table, Bar())  # which are compared, and not yet whether they answer
+        timer.lap("score")
+        close = await _compared(ctx, reader, best, words, max(limit, ranking.reread), degraded)
         timer.lap("reread")
-        if close is not None:
-            table = {**table, **close}
-            bar = replace(bar, least=ranking.least_evidence(with_vector=True))
-            ranked = rank(ranking.score, found, table, bar)
-        timer.lap("rescore")
+    if close is None:
+        ranked = rank(expression, found, table, bar)
+    else:
+        bar = replace(bar, least=ranking.least_evidence(with_vector=True))
+        ranked = rank(ranking.score, found, {**table, **close}, bar)
+    timer.lap("score" if words is None else "rescore")
     if ctx.reranker is not None and ranking.rerank:
         try:
             ranked = await rerank(ctx, reader, ctx.reranker, ranking, ranked, planned.searched, bar)
@@ -201,6 +204,19 @@ async def _embedding(ctx: Context, planned: Plan, ranking: Ranking, beside: Besi
         return beside(lambda: embed(ctx, planned, ranking))
     embedded = await embed(ctx, planned, ranking)
     return lambda: embedded
+
+
+async def _compared(
+    ctx: Context, reader: Reader, best: Ranked, words: QuestionWords, count: int, degraded: dict[str, str]
+) -> Mapping[str, Column] | None:
+    """As `reread` has it; None, and `degraded` says why, where they cannot be compared."""
+    if ctx.model is None:
+        return None
+    try:
+        return await reread(ctx, reader, best, ctx.model, words, count)
+    except ModelUnavailable as error:
+        degraded[LATE_INTERACTION] = f"words not compared: {error}"
+        return None
 
 
 def searched(ctx: Context, where: Filter) -> Filter:

@@ -32,9 +32,14 @@ def evidence(expression: Expression, table: Mapping[str, Column]) -> Column | No
     candidate does not count. So the same share means as much for a question of one word as for one that names people
     and dates. None where nothing could add anything.
     """
-    terms = [(weight, table[name]) for name, weight in evidence_terms(expression)]
-    present = [(weight, column) for weight, column in terms if weight and not np.isnan(column).all()]
-    if not present:
+    terms = evidence_terms(expression)
+    if not terms:
         return None
-    reached = sum(weight * np.nan_to_num(column) for weight, column in present)
-    return np.asarray(reached / sum(weight for weight, _ in present))
+    columns = np.array([table[name] for name, _ in terms])
+    absent = np.isnan(columns)
+    weights = np.where(absent.all(axis=1), 0.0, [weight for _, weight in terms])
+    most = weights.sum()
+    if not most:
+        return None
+    columns[absent] = 0.0
+    return weights @ columns / most
