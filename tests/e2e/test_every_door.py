@@ -516,7 +516,7 @@ def test_the_program_that_serves_answers_as_python_does(play: Play) -> None:
     with serving(play.db("python"), "--no-work", *options()) as server:
         asked = Asked("GET", "/v1/events", query={"limit": 3})
         headers = {"Authorization": f"Bearer {play.tokens['python']}"}
-        answer = httpx.get(server.url.rstrip("/") + asked.url, headers=headers)
+        answer = httpx.get(server.url.rstrip("/") + asked.url, headers=headers, timeout=PATIENCE)
     assert answer.json() == expected
     assert not [line for line in server.lines if not line.rstrip("\n").isprintable() or "owned" in line]
 

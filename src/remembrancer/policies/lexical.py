@@ -236,7 +236,9 @@ def _ask_spaced(text: str, asked: list[frozenset[str]], plain: list[frozenset[st
             (asked if analysis.terms else plain).append(frozenset(analysis.terms or analysis.tokens))
             continue
         words = _WORD.findall(joined)
-        for word in words if len(words) > 1 else [joined]:  # C++ and C# are words of their own
+        if not words:  # a picture, which stands in a text as it is: ≠ is not =
+            asked.append(frozenset((joined,)))
+        for word in words if len(words) != 1 else [joined]:  # C++ and C# are words of their own
             folded = fold(word[:MAX_TERM_CHARS])
             if folded:
                 (plain if folded in _DROPPED else asked).extend(_any_form(folded))

@@ -16,10 +16,10 @@ def kinds(base: type[errors.RemembrancerError]) -> set[type[errors.RemembrancerE
 
 
 def failing(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
-    def build() -> Callable[..., None]:
+    def command_line() -> Callable[..., None]:
         raise error
 
-    monkeypatch.setattr(main, "build", build)
+    monkeypatch.setattr(main, "command_line", command_line)
 
 
 def test_every_error_has_an_exit_code() -> None:

@@ -238,6 +238,11 @@ def test_a_long_question_asks_for_its_first_words() -> None:
     assert len(every_word(" ".join(f"word{n}" for n in range(100)))) == 64
 
 
+@pytest.mark.parametrize("sign", ["≠", "≮", "→", "🚀"])
+def test_a_sign_is_found_as_it_stands(sign: str) -> None:
+    assert has_every_word(sign, f"done {sign} shipped")
+
+
 @settings(max_examples=300, deadline=None)
 @given(st.text())
 def test_a_text_has_every_word_of_itself(question: str) -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from time import perf_counter
+from time import process_time
 
 import pytest
 
@@ -116,7 +116,7 @@ def test_a_text_without_one_tells_none(text: str) -> None:
 )
 def test_a_hundred_kilobytes_are_read_in_bounded_time(unit: str) -> None:
     text = unit * (100_000 // len(unit))
-    began = perf_counter()
+    began = process_time()
     asks_for_time(text)
     tells_time(text)
-    assert perf_counter() - began < 10
+    assert process_time() - began < 10

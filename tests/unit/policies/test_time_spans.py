@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
-from time import perf_counter
+from time import process_time
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -122,6 +122,6 @@ def test_words_that_are_used_otherwise_name_no_time(text: str) -> None:
 )
 def test_a_hundred_kilobytes_are_read_in_bounded_time(unit: str) -> None:
     text = unit * (100_000 // len(unit))
-    began = perf_counter()
+    began = process_time()
     spans(text, NOW)
-    assert perf_counter() - began < 10
+    assert process_time() - began < 10

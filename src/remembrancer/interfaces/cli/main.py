@@ -6,7 +6,8 @@ import io
 import logging
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Final, Protocol, runtime_checkable
+from functools import cache
+from typing import Annotated, Any, Final, Protocol, runtime_checkable
 
 import typer
 
@@ -183,6 +184,12 @@ def build() -> typer.Typer:
     return program
 
 
+@cache
+def command_line() -> Any:
+    """The program as it reads command lines. Once a process: of fifty commands it is most of what a short one costs."""
+    return typer.main.get_command(build())
+
+
 def main() -> None:
     sys.exit(run(sys.argv[1:]))
 
@@ -194,8 +201,7 @@ def run(arguments: Sequence[str]) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that cannot write a character still gets the rest
     try:
-        program = typer.main.get_command(build())
-        return program.main(list(arguments), prog_name="remembrancer", standalone_mode=False) or 0
+        return command_line().main(list(arguments), prog_name="remembrancer", standalone_mode=False) or 0
     except RemembrancerError as error:
         return _failed(str(error), next((code for kind, code in EXIT_CODES.items() if isinstance(error, kind)), DEFECT))
     except (KeyboardInterrupt, typer.Abort):

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
+from functools import cache
 from typing import Annotated, Any, Final, TypedDict, get_type_hints
 
 import typer
@@ -173,14 +174,15 @@ def _unwrapped(text: str) -> str:
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in inspect.cleandoc(text).split("\n\n"))
 
 
-def _options(group: type[Any]) -> list[inspect.Parameter]:
+@cache
+def _options(group: type[Any]) -> tuple[inspect.Parameter, ...]:
     hints = get_type_hints(group, include_extras=True)
-    return [
+    return tuple(
         inspect.Parameter(
             field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
         )
         for field in fields(group)
-    ]
+    )
 
 
 def _gathered(group: type[Any], given: dict[str, Any]) -> Any:

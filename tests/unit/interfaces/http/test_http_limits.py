@@ -96,7 +96,7 @@ def test_no_body_needs_no_kind() -> None:
 
 
 def test_what_takes_too_long_is_broken_off_and_says_what_can_be_done() -> None:
-    late = posted(b"{}", JSON, "/v1/never", timeout=0.05)
+    late = posted(b"{}", JSON, "/v1/never", timeout=0.5)  # the body has to be there by then
     assert (late.status_code, late.json()["type"]) == (504, "urn:remembrancer:problem:gateway_timeout")
     assert "is not known: send it again with the same Idempotency-Key" in late.json()["detail"]
 
