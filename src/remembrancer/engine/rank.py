@@ -25,13 +25,13 @@ class Bar:
     """What a candidate has to reach to be returned.
 
     `floor` as the preset has it; None: everything is relevant. `least`: which of its least shares of the evidence is
-    asked for. `any_at`: what happened at the time that is asked about is relevant, whatever it says. `min_score`: what
-    a score must be on top of that.
+    asked for. `then`: of each candidate, shape (n,), whether it happened at the time that is asked about, where that
+    makes it relevant whatever it says. `min_score`: what a score must be on top of that.
     """
 
     floor: Floor | None = None
     least: float = 0.0
-    any_at: bool = False
+    then: NDArray[np.bool_] | None = None
     min_score: float = 0.0
 
     def relevant(self, expression: Expression, table: Mapping[str, Column]) -> NDArray[np.bool_]:
@@ -40,7 +40,7 @@ class Bar:
             return np.ones(len(table["similarity"]), dtype=np.bool_)
         shares = evidence(expression, table)
         passes = self.floor.passes(table["similarity"], table["coverage"], shares, self.least)
-        return passes | (table["time"] >= 1) if self.any_at else passes
+        return passes if self.then is None else passes | self.then
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +70,15 @@ def rank(
     table: Mapping[str, Column],
     bar: Bar,
     *,
-    before: NDArray[np.int64] | None = None,
+    before: Ranked | None = None,
 ) -> Ranked:
-    """`before`: the order that equals are left in; None: as candidates come, newest first, then by id."""
+    """`before`: the ranking that this one refines: equals are left in its order, and relevant is what was. None: equals
+    stay as candidates come, newest first, then by id.
+    """
     scored = evaluate(expression, table, len(found.ids))
     scores = np.where(np.isnan(scored.values), 0.0, scored.values)
-    relevant = bar.relevant(expression, table)
-    order = np.argsort(-scores, kind="stable") if before is None else before[np.argsort(-scores[before], kind="stable")]
+    if before is None:
+        relevant, order = bar.relevant(expression, table), np.argsort(-scores, kind="stable")
+    else:
+        relevant, order = before.relevant, before.order[np.argsort(-scores[before.order], kind="stable")]
     return Ranked(found, table, expression, scored, scores, order, relevant, relevant & (scores >= bar.min_score))

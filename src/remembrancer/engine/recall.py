@@ -32,6 +32,7 @@ from remembrancer.policies.late_interaction import QuestionWords
 from remembrancer.policies.lexical import analyse
 from remembrancer.policies.planning import Plan
 from remembrancer.policies.ranking import LATE_INTERACTION, Ranking
+from remembrancer.policies.times.nearness import happened_in
 from remembrancer.ports.embedder import computes
 from remembrancer.ports.one_thread import Beside
 from remembrancer.ports.store import SearchRequest
@@ -131,7 +132,9 @@ async def _recall(ctx: Context, reader: Reader, question: Question, keyed: Keyed
     bar = Bar(
         floor=ranking.floor,
         least=ranking.least_evidence(with_vector=with_vector, reread=False),
-        any_at=planned.only_when,
+        then=happened_in(planned.spans, found.states.occurred_from, found.states.occurred_at)
+        if planned.only_when
+        else None,
         min_score=question.min_score,
     )
     expression = ranking.expression(with_vector=with_vector, reread=False)

@@ -45,7 +45,7 @@ async def rerank(
         ranked.found,
         {**ranked.table, RERANK: column},
         bar,
-        before=ranked.order,
+        before=ranked,
     )
 
 

@@ -99,7 +99,7 @@ class Silence:
 
     @property
     def precision(self) -> float | None:
-        """Of the questions without an answer, the share that has none. None where every question gets an answer."""
+        """Of the silences, the share that is right. None where every question gets an answer."""
         silent = self.silent_on_unanswerable + self.silent_on_answerable
         return self.silent_on_unanswerable / silent if silent else None
 

@@ -29,6 +29,8 @@ def with_foreign(chosen: Dataset, whole: Dataset, count: int, *, seed: int) -> D
     What a conversation is asked depends on the seed and on `whole` alone, not on what else is chosen. Raises
     InvalidInput where the others have not so many questions.
     """
+    if not validation.whole("foreign", count, 0, MOST):
+        return chosen
     return replace(
         chosen,
         conversations=tuple(
@@ -65,7 +67,7 @@ def _drawn(here: Conversation, all_of_them: Sequence[Conversation], count: int, 
         for question in _of(one, here)
         if question.text.casefold() not in own
     }
-    if validation.whole("foreign", count, 0, MOST) > len(offered):
+    if count > len(offered):
         raise InvalidInput("foreign", count, f"at most the {len(offered)} questions that others have for {here.id}")
     rng = np.random.default_rng([seed, int.from_bytes(sha256(here.id.encode()).digest()[:8])])
     several = tuple(offered.values())

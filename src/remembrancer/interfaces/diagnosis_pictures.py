@@ -10,7 +10,7 @@ from remembrancer.evaluation.budget import BUDGETS
 from remembrancer.evaluation.misses import READERS, Cause
 from remembrancer.evaluation.paired import CHANGED_BY
 from remembrancer.evaluation.summary import ENOUGH_CONVERSATIONS
-from remembrancer.evaluation.views import ByFloor, Causes, ChangedMost, Differences, Reliable, Silent
+from remembrancer.evaluation.views import SILENCE, ByFloor, Causes, ChangedMost, Differences, Reliable, Silent
 from remembrancer.interfaces.canvas import FAINT, INK, RULE, drawable, png_of, style
 from remembrancer.interfaces.charts import NAME, NAMES, coloured, finish, legend, titled_axes
 from remembrancer.interfaces.cli.drawing import shortened
@@ -164,7 +164,7 @@ def operating(view: Silent) -> bytes:
     """The ROC curve of each preset's best score: what is answered that can be, against what is that cannot."""
     with style():
         figure, axes = titled_axes(
-            view.title.replace("Nothing returned, and what the best score tells", "What a least score lets through"),
+            view.title.replace(SILENCE, "What a least score lets through"),
             "A point for each least score, in steps of 0.01. On the dotted line the score tells nothing.",
         )
         axes.plot([0, 1], [0, 1], color=FAINT, linestyle="dotted", linewidth=1)

@@ -1,4 +1,4 @@
-"""How much of what could tell that a memory answers does tell it."""
+"""The share of the score's evidence that a candidate reaches."""
 
 from __future__ import annotations
 

@@ -7,17 +7,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
+from typing import Final
 
 from remembrancer.policies.formation import MONTHS
 from remembrancer.policies.lexical import analyse
 from remembrancer.policies.stop_words import STOP_WORDS
+
+_I: Final = re.compile(r"\bI\b")
 
 
 @dataclass(frozen=True, slots=True)
 class People:
     """Those who speak. `names`: of each part of a name that stands for a person, the whole names it may be of.
 
-    A name is looked for as it is spelled; in a question without a single capital, as people type, in small letters too.
+    A name is looked for as it is spelled. Who types no capitals but a question's first letter may mean a person in
+    small letters too, by the whole name or its first part: such a word tells who, and stays among the words that are
+    searched.
     """
 
     names: Mapping[str, frozenset[str]]
@@ -25,14 +30,13 @@ class People:
     _proper: re.Pattern[str] | None
     _small: Mapping[str, frozenset[str]]
     _all_small: re.Pattern[str] | None
-    _proper_small: re.Pattern[str] | None
 
     def named_in(self, question: str) -> frozenset[str]:
         """Those whom the question names, by the whole name or a part of it."""
-        small = _in_small_letters(question)
-        names, pattern = (self._small, self._all_small) if small else (self.names, self._all)
-        found = () if pattern is None else pattern.finditer(question)
-        return frozenset(name for match in found for name in names[match["name"]])
+        found = {match["name"]: self.names for match in _finds(self._all, question)}
+        if in_small_letters(question):
+            found |= {match["name"]: self._small for match in _finds(self._all_small, question)}
+        return frozenset(name for part, names in found.items() for name in names[part])
 
     def left_out(self, question: str, *, proper: bool = False) -> str:
         """The question without their names, each with its possessive; `proper`: without those alone that begin with a
@@ -40,13 +44,14 @@ class People:
 
         A question that is nothing but names and stop words stays as it is.
         """
-        if _in_small_letters(question):
-            pattern = self._proper_small if proper else self._all_small
-        else:
-            pattern = self._proper if proper else self._all
-        if pattern is None:
-            return question
-        left, names = pattern.subn(" ", question)
+        patterns = [self._proper if proper else self._all]
+        if in_small_letters(question) and not proper:
+            patterns.append(self._all_small)
+        left, names = question, 0
+        for pattern in patterns:
+            if pattern is not None:
+                left, more = pattern.subn(" ", left)
+                names += more
         if not names:
             return question
         left = " ".join(left.split())
@@ -63,15 +68,15 @@ def people(participants: frozenset[str]) -> People:
                 names.setdefault(part, set()).add(name)
     proper = [part for part in names if part[0] != part[0].lower() or part[0] == part[0].upper()]
     small: dict[str, set[str]] = {}
-    for part, whole in names.items():
-        small.setdefault(part.lower(), set()).update(whole)
+    for name in participants:
+        for part in {name, *name.split()[:1]} & names.keys():
+            small.setdefault(part.lower(), set()).add(name)
     return People(
         names=_frozen(names),
         _all=_any_of(list(names)),
         _proper=_any_of(proper),
         _small=_frozen(small),
         _all_small=_any_of(list(small)),
-        _proper_small=_any_of([part.lower() for part in proper]),
     )
 
 
@@ -79,8 +84,14 @@ def _frozen(names: Mapping[str, set[str]]) -> Mapping[str, frozenset[str]]:
     return MappingProxyType({part: frozenset(whole) for part, whole in names.items()})
 
 
-def _in_small_letters(question: str) -> bool:
-    return question == question.lower()
+def in_small_letters(question: str) -> bool:
+    """Whether no capital stands in it but the first letter and those of *I*."""
+    rest = _I.sub(" ", question[1:])
+    return rest == rest.lower()
+
+
+def _finds(pattern: re.Pattern[str] | None, question: str) -> list[re.Match[str]]:
+    return [] if pattern is None else list(pattern.finditer(question))
 
 
 def _any_of(parts: list[str]) -> re.Pattern[str] | None:

@@ -13,7 +13,7 @@ from remembrancer.domain.memory import Mark
 from remembrancer.domain.query import LexicalQuery
 from remembrancer.policies.answers import asked_for
 from remembrancer.policies.lexical import analyse, lexical_query
-from remembrancer.policies.people import people
+from remembrancer.policies.people import in_small_letters, people
 from remembrancer.policies.times.anchors import Anchored, anchored
 from remembrancer.policies.times.spans import TimeSpan, spans
 
@@ -22,13 +22,15 @@ LONG_QUESTION_WORDS: Final = 80
 
 _SENTENCE: Final = re.compile(r"(?<=[.!?؟])\s+|(?<=[。！？])\s*|\n+")
 _MINE: Final = re.compile(r"\b(?:I|[Mm]y|[Mm]ine|[Mm]yself)\b")
+_SMALL_I: Final = re.compile(r"\bi\b")
 _YOURS: Final = re.compile(r"\b(?:you|your|yours)\b", re.IGNORECASE)
 _QUESTION_MARKS: Final = ("?", "？", "؟")
 
 _HAPPENING: Final = frozenset(
     analyse(
-        "happen occur go went do work say said tell told talk speak spoke chat discuss mention conversation"
-        " thing everything anything something"
+        "happen occur go went do work say said tell told talk speak spoke chat discuss mention cover conversation"
+        " thing everything anything something everyone anyone someone new please remind give summary summarize"
+        " summarise recap overview"
     ).terms
 )
 """Words of "What happened yesterday?", "What did we talk about in May?": they ask for whatever there was."""
@@ -105,7 +107,8 @@ def role_of(question: str) -> frozenset[Role]:
     >>> sorted(role_of("What is my dog called?")), sorted(role_of("What did you suggest for my trip?"))
     ([<Role.USER: 'user'>], [])
     """
-    return frozenset({Role.USER}) if _MINE.search(question) and not _YOURS.search(question) else frozenset()
+    mine = _MINE.search(question) or (in_small_letters(question) and _SMALL_I.search(question))
+    return frozenset({Role.USER}) if mine and not _YOURS.search(question) else frozenset()
 
 
 def salient_part(question: str) -> str:

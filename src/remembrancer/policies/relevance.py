@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Floor:
-    """Whether there is an answer at all is one question, asked twice; how far down it is worth reading is another.
+    """Three questions: do the marks hold for some candidate, has one enough evidence, how far down is worth reading.
 
-    There is one where some candidate's similarity alone, its coverage alone, or both together in part reach their mark,
-    similarity / `similarity` + coverage / `coverage` >= 1, and where some candidate has the share `evidence` of what
-    the score's evidence could reach (`policies.evidence`). `evidence_unread`: the same where `unread` scores, whose
-    shares are smaller; where words alone score the marks decide.
+    There is an answer where some candidate's similarity alone, its coverage alone, or both together in part reach
+    their mark, similarity / `similarity` + coverage / `coverage` >= 1, and where some candidate has the share
+    `evidence` of what the score's evidence could reach (`policies.evidence`). `evidence_unread`: the same where
+    `unread` scores, whose shares are smaller; where words alone score the marks decide.
 
     `then`: once there is one, what has that share of the best one's evidence is returned. 0: what reaches the marks
     itself is.
@@ -49,17 +49,18 @@ class Floor:
         """Which candidates do, shape (n,). `shares`: of the evidence, as `policies.evidence` gives them; None: the
         marks decide alone. `least`: which of the two least shares is asked for.
 
-        An absent similarity (no embedder, or no vector yet) counts as half its mark, and such a candidate that reaches
-        the marks passes whatever its share: what cannot be compared is not held against a text that shares the
-        question's words. An absent coverage counts as 0.
+        An absent similarity (no embedder, or no vector yet) counts as half its mark: what cannot be compared is not
+        held against a text that shares the question's words. Where others have one, such a candidate that reaches the
+        marks passes whatever its share; where none has, `least` is not asked for. An absent coverage counts as 0.
         """
         unlike = np.isnan(similarity)
         alike = np.where(unlike, 0.5, similarity / self.similarity)
         answers = alike + np.where(np.isnan(coverage), 0.0, coverage) / self.coverage >= 1.0
         if shares is None or not answers.any():
             return answers
-        unproven = answers & unlike
+        words_alone = bool(unlike.all())
+        unproven = answers & unlike & (not words_alone)
         best = float(shares.max())
-        if best < least:
+        if best < least and not words_alone:
             return unproven
         return unproven | (shares >= self.then * best) if self.then and best else answers

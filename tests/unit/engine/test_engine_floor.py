@@ -51,10 +51,39 @@ def test_where_words_alone_score_the_marks_decide_whether_there_is_an_answer() -
     assert told(floor, Match(coverage=0.25, bm25=1.0), with_vector=False) == ["0"]
 
 
+def test_where_words_alone_score_what_has_far_less_than_the_best_is_left_out() -> None:
+    floor = Floor(similarity=0.25, coverage=0.25, evidence=0.5, then=0.5)
+    matches = [Match(coverage=1.0, bm25=3.0), Match(coverage=0.5, bm25=2.0), Match(coverage=0.25, bm25=1.0)]
+    assert told(floor, *matches, with_vector=False) == ["0", "1"]
+
+
+@pytest.mark.parametrize(("evidence", "unread", "expected"), [(0.5, 0.0, ["0"]), (0.0, 0.5, [])])
+def test_where_no_words_are_compared_the_share_of_the_unread_is_asked_for(
+    evidence: float, unread: float, expected: list[str]
+) -> None:
+    memories = [a_memory("0")]
+    floor = Floor(similarity=0.25, coverage=0.25, evidence=evidence, evidence_unread=unread)
+    compared = Weighted((*SCORE.terms[:2], (Signal("late_interaction"), 0.25)))
+    ranking = Ranking(score=compared, unread=SCORE, reread=9, floor=floor)
+    candidates = found(memories, [Match(similarity=0.25)], around=[Around()], idf=(1.0,))
+    answer = ask(replace(DEFAULT, name="mine", ranking=ranking), memories, candidates)
+    assert [hit.memory.text for hit in answer] == expected
+
+
 def test_what_happened_when_it_is_asked_about_comes_back_where_nothing_else_is_asked() -> None:
     floor = Floor(similarity=0.25, coverage=0.25, evidence=0.5, then=0.5)
     unlike = [Match(similarity=0.125)] * 3
     assert told(floor, *unlike, text="What happened yesterday?") == ["1"]
+
+
+def test_what_begins_when_the_time_asked_about_ends_is_not_of_then() -> None:
+    midnight = NOW.replace(hour=0, minute=0, second=0, microsecond=0)
+    memories = [a_memory("today", at=midnight), a_memory("yesterday", at=midnight - timedelta(days=1))]
+    floor = Floor(similarity=0.25, coverage=0.25, evidence=0.5, then=0.5)
+    preset = replace(DEFAULT, name="mine", ranking=Ranking(score=SCORE, floor=floor))
+    candidates = found(memories, [Match(similarity=0.125)] * 2, around=[Around()] * 2, idf=(1.0,))
+    answer = ask(preset, memories, candidates, text="What happened yesterday?")
+    assert [hit.memory.text for hit in answer] == ["yesterday"]
 
 
 def test_what_happened_when_it_is_asked_about_is_not_enough_where_more_is_asked() -> None:

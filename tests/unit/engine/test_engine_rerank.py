@@ -203,6 +203,11 @@ def test_what_is_below_the_floor_takes_no_place_among_the_judged() -> None:
     assert (texts(answer), answer[0].explanation.signals["rerank"]) == (["kestrel barn"], 1.0)
 
 
+def test_what_was_below_the_floor_stays_there_where_the_judge_alone_scores() -> None:
+    ranking = by_age(rerank_weight=1.0, floor=Floor(similarity=0.9, coverage=0.9))
+    assert texts(answered(judge(kestrel=1.0), ranking, text="kestrel barn")) == ["kestrel barn"]
+
+
 def test_where_nothing_was_found_nobody_is_asked() -> None:
     asked = judge()
     answer = answered(asked, text="zebra")

@@ -16,7 +16,7 @@ DAY = timedelta(days=1)
 
 def test_a_memory_that_came_back_is_told_its_rank_in_the_answer(rem: Remembrancer) -> None:
     rem.remember("The deploy failed")
-    second = rem.remember("A deploy")
+    second = rem.remember("A failed deploy")
     answer = rem.recall("the deploy failed")
     told = rem.why_not(second.id, "the deploy failed")
     rank = next(hit.rank for hit in answer if hit.id == second.id)
@@ -27,7 +27,7 @@ def test_a_memory_that_came_back_is_told_its_rank_in_the_answer(rem: Remembrance
 def test_a_rank_in_the_answer_does_not_count_what_was_left_out_before_it(rem: Remembrancer) -> None:
     for _ in range(3):
         rem.remember("The deploy failed")
-    second = rem.remember("A deploy of the shop")
+    second = rem.remember("A deploy of the shop failed")
     told = rem.why_not(second.id, "the deploy failed")
     assert (told.rank, told.reason) == (2, "it is returned, at rank 2")
 

@@ -54,13 +54,21 @@ def test_who_types_in_small_letters_names_people_in_small_letters() -> None:
     assert speaking.named_in("what glaze did ana order?") == {"Ana Lima"}
 
 
-def test_a_name_in_small_letters_is_left_out_of_what_is_compared() -> None:
-    planned = plan_in_context("what glaze did ana order?", {"Ana", "Ben"}, NOW)
+def test_a_phone_s_capital_at_the_beginning_is_nobody_s() -> None:
+    assert people(frozenset({"Ana", "Ben"})).named_in("What glaze did ana order, and did I?") == {"Ana"}
+
+
+def test_a_name_in_small_letters_may_be_a_word_and_stays_among_those_that_are_searched() -> None:
+    planned = plan_in_context("what did mark order?", {"Mark Reyes", "Ben"}, NOW)
     assert (planned.embedded, planned.lexical.terms, planned.speakers) == (
-        "what glaze did order?",
-        ("glaze", "order"),
-        {"Ana"},
+        "what did order?",
+        ("mark", "order"),
+        {"Mark Reyes"},
     )
+
+
+def test_in_small_letters_the_later_parts_of_a_name_name_nobody() -> None:
+    assert people(frozenset({"Support Team", "Ben"})).named_in("which team won the match?") == frozenset()
 
 
 def test_who_types_capitals_means_a_word_in_small_letters_as_a_word() -> None:

@@ -118,7 +118,9 @@ def test_a_name_is_not_taken_for_a_pattern(name: str) -> None:
         ("When did Silva go to Rome?", {"Ana Silva"}),
         ("Did Ana Silva call Bob's mother?", {"Ana Silva", "Bob"}),
         ("Is Anabel there?", set[str]()),
-        ("Is ana there?", set[str]()),
+        ("Is ana there?", {"Ana Silva"}),
+        ("Is silva there?", set[str]()),
+        ("Is ana in Rome?", set[str]()),
         ("When will it be?", set[str]()),
         ("What was in May?", set[str]()),
         ("Who was there?", set[str]()),
@@ -138,7 +140,7 @@ def test_a_question_names_those_whose_name_or_a_part_of_it_stands_there(question
         ("What did you suggest?", set[Role]()),
         ("Which port is it?", set[Role]()),
         ("What is in mycology?", set[Role]()),
-        ("which i is it?", set[Role]()),
+        ("where did i leave it?", {Role.USER}),
     ],
 )
 def test_who_asks_about_himself_told_it_himself(question: str, expected: set[Role]) -> None:
@@ -195,6 +197,9 @@ def test_a_time_that_counts_from_something_undated_is_told_apart() -> None:
         "What did we talk about in May?",
         "What did Ana do last summer?",
         "what did ana say yesterday?",
+        "Please remind me what we covered yesterday",
+        "summarize last week",
+        "anything new today?",
         "Where did Ana Lima go on 5 July 2023?",
     ],
 )

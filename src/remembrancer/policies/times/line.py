@@ -53,8 +53,8 @@ class Line:
         return self.text[self.start(at)].isupper()
 
     def joined(self, at: int) -> bool:
-        """Whether the word stands against the one before it."""
-        return at > 0 and self._places[at][0] == self._places[at - 1][1]
+        """Whether there is such a word, and it stands against the one before it."""
+        return 0 < at < len(self) and self._places[at][0] == self._places[at - 1][1]
 
     def past_article(self, at: int) -> int:
         return at + 1 if self.words[at] == "the" else at

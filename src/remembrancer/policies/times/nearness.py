@@ -20,6 +20,17 @@ AFTER: Final = 3.0
 """People tell of things after they happen: a distance after a span counts a third of one before it."""
 
 
+def happened_in(spans: Sequence[TimeSpan], occurred_from: Moments, occurred_to: Moments) -> NDArray[np.bool_]:
+    """Which memories overlap one of the spans [start, end), shape (n,): what begins at the end of one does not.
+
+    `occurred_from`, `occurred_to`: as `nearness` takes them.
+    """
+    then = np.zeros(occurred_from.shape, dtype=np.bool_)
+    for span in spans:
+        then |= (occurred_to >= microseconds(span.start)) & (occurred_from < microseconds(span.end))
+    return then
+
+
 def nearness(spans: Sequence[TimeSpan], occurred_from: Moments, occurred_to: Moments) -> NDArray[np.float64]:
     """How near each memory is to the nearest of the spans, in [0, 1], shape (n,); NaN for all if there are none.
 
