@@ -25,8 +25,8 @@ class Floor:
     `evidence` of what the score's evidence could reach (`policies.evidence`). `evidence_unread`: the same where
     `unread` scores, whose shares are smaller; where words alone score the marks decide.
 
-    `then`: once there is one, what has that share of the best one's evidence is returned. 0: what reaches the marks
-    itself is.
+    `then`: once there is one, what has that share of the best one's evidence is returned; where words alone score, also
+    whatever reaches the marks. 0: what reaches the marks itself is.
     """
 
     similarity: float
@@ -49,18 +49,17 @@ class Floor:
         """Which candidates do, shape (n,). `shares`: of the evidence, as `policies.evidence` gives them; None: the
         marks decide alone. `least`: which of the two least shares is asked for.
 
-        An absent similarity (no embedder, or no vector yet) counts as half its mark: what cannot be compared is not
-        held against a text that shares the question's words. Where others have one, such a candidate that reaches the
-        marks passes whatever its share; where none has, `least` is not asked for. An absent coverage counts as 0.
+        An absent similarity (no embedder, or no vector yet) counts as half its mark, and such a candidate that reaches
+        the marks passes whatever its share: what cannot be compared is not held against a text that shares the
+        question's words. An absent coverage counts as 0.
         """
         unlike = np.isnan(similarity)
         alike = np.where(unlike, 0.5, similarity / self.similarity)
         answers = alike + np.where(np.isnan(coverage), 0.0, coverage) / self.coverage >= 1.0
         if shares is None or not answers.any():
             return answers
-        words_alone = bool(unlike.all())
-        unproven = answers & unlike & (not words_alone)
+        unproven = answers & unlike
         best = float(shares.max())
-        if best < least and not words_alone:
+        if best < least:
             return unproven
         return unproven | (shares >= self.then * best) if self.then and best else answers

@@ -94,7 +94,7 @@ DEFAULT: Final = Preset(
         # An even say for a reranker, where somebody has one. Not measured: models differ, and none comes with this.
         rerank=32,
         rerank_weight=0.5,
-        floor=Floor(similarity=0.3, coverage=0.35, evidence=0.25, evidence_unread=0.19, then=0.5),
+        floor=Floor(similarity=0.3, coverage=0.35, evidence=0.25, evidence_unread=0.14, then=0.5),
     ),
     # Being shown proves nothing: only what was used starts its forgetting anew.
     dynamics=Dynamics(

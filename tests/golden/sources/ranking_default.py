@@ -14,9 +14,8 @@ are compared too, for those that have one vector, and for those that are words a
 
 Below similarity / 0.3 + coverage / 0.35 = 1 nothing is returned, a missing vector counting as half of its mark. Of the
 signals from late_interaction to time, what a candidate has of what they could add at most is its evidence; who speaks
-and when are asked about here. Where none has 0.25 of it, 0.19 where no words are compared, nothing is returned but what
-has no vector and is not below the marks; else that, and what has half of the evidence of the one that has most. By
-words alone, where nothing has a vector, only the last is asked.
+and when are asked about here. Where none has 0.25 of it, 0.14 where no words are compared, nothing is returned but what
+has no vector and is not below the marks; else that, and what has half of the evidence of the one that has most.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ WEIGHTS = {
     "retention": ("0.002", "0.002", "0.002"),
 }
 EVIDENCE = tuple(WEIGHTS)[:9]
-LEAST = exact("0.25"), exact("0.19"), exact("0")
+LEAST = exact("0.25"), exact("0.14"), exact("0")
 PI = Decimal("3.14159265358979323846264338327950288419716939937511")
 JANUARY = Decimal("62.375"), Decimal("31.375")
 """When it began and ended, in days before the question."""
@@ -125,9 +124,9 @@ def answers(one: Candidate, *, words_alone: bool) -> bool:
 def returned(found: list[Candidate], column: int) -> list[Candidate]:
     words_alone = column == WORDS_ALONE
     answering = [one for one in found if answers(one, words_alone=words_alone)]
-    unproven = [one for one in answering if not words_alone and not one.similarity]
+    unproven = [one for one in answering if words_alone or not one.similarity]
     best = max(evidence(one, found, column) for one in found)
-    if not answering or best < LEAST[column]:  # which is 0 by words alone
+    if not answering or best < LEAST[column]:
         return unproven
     return [one for one in found if one in unproven or evidence(one, found, column) >= THEN * best]
 

@@ -1,10 +1,9 @@
 """Which candidates of an answer pass, in exact fractions.
 
 Those reach the marks with similarity / its mark + coverage / its mark of 1, an absent similarity counting as half its
-mark, an absent coverage as 0; where none does, none passes. Where some have a similarity: if no share of the evidence
-is the least that is asked for, only those pass that reach the marks without one. Else those do, and with a `then` above
-0 what has that part of the greatest share; with 0 whatever reaches the marks. Where none has a similarity only the last
-is asked. Shares that are not there ask for nothing more.
+mark, an absent coverage as 0; where none does, none passes. Where no share of the evidence is the least that is asked
+for, only those pass that reach the marks without a similarity. Else those do, and with a `then` above 0 what has that
+part of the greatest share; with 0 whatever reaches the marks. Shares that are not there ask for nothing more.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ CASES = (
     ("0.5", "0.25", "0.25", "0.5", "0.5 - -", "0 0.125 0.0625", "0.5 0.0625 0.0625"),
     ("0.5", "0.25", "0.25", "0.5", "0.5 - -", "0 0.125 0", "0.1875 0.0625 0.125"),
     ("0.5", "0.25", "0.25", "0.5", "- -", "0.0625 0", "0.5 0.5"),
-    # Where nothing has one, only how far down is told by it.
+    # Where nothing has one, what has as much of the evidence as half of the best comes too.
     ("0.5", "0.25", "0.25", "0.5", "- - - -", "0.125 0.125 0 0", "0.1875 0.0625 0.09375 0"),
     # Nothing that could be evidence is.
     ("0.5", "0.25", "0", "0.5", "0.5 0.25", "0 0", "0 0"),
@@ -70,9 +69,8 @@ def passes(similarity_mark: str, coverage_mark: str, least: str, then: str, *col
     if "-" in told or not any(answers):
         return answers
     shares = list(map(Fraction, told))
-    words_alone = set(similarity) == {"-"}
-    unproven = [one and near == "-" and not words_alone for one, near in zip(answers, similarity, strict=True)]
-    if max(shares) < Fraction(least) and not words_alone:
+    unproven = [one and near == "-" for one, near in zip(answers, similarity, strict=True)]
+    if max(shares) < Fraction(least):
         return unproven
     if not Fraction(then) or not max(shares):
         return answers

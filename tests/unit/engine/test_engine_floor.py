@@ -51,9 +51,9 @@ def test_where_words_alone_score_the_marks_decide_whether_there_is_an_answer() -
     assert told(floor, Match(coverage=0.25, bm25=1.0), with_vector=False) == ["0"]
 
 
-def test_where_words_alone_score_what_has_far_less_than_the_best_is_left_out() -> None:
+def test_where_words_alone_score_what_reaches_the_marks_comes_however_little_it_has() -> None:
     floor = Floor(similarity=0.25, coverage=0.25, evidence=0.5, then=0.5)
-    matches = [Match(coverage=1.0, bm25=3.0), Match(coverage=0.5, bm25=2.0), Match(coverage=0.25, bm25=1.0)]
+    matches = [Match(coverage=1.0, bm25=3.0), Match(coverage=0.125, bm25=2.0), Match(coverage=0.0625, bm25=1.0)]
     assert told(floor, *matches, with_vector=False) == ["0", "1"]
 
 

@@ -273,4 +273,4 @@ def test_engram_s_feedback_moves_as_its_text_says() -> None:
 
 
 def test_the_default_s_floor_is_where_it_was_measured() -> None:
-    assert DEFAULT.ranking.floor == Floor(similarity=0.3, coverage=0.35, evidence=0.25, evidence_unread=0.19, then=0.5)
+    assert DEFAULT.ranking.floor == Floor(similarity=0.3, coverage=0.35, evidence=0.25, evidence_unread=0.14, then=0.5)
