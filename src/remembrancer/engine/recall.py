@@ -129,27 +129,25 @@ async def _recall(ctx: Context, reader: Reader, question: Question, keyed: Keyed
     with_vector = bool(found.dense_rank.any())
     asked = signals.Asked(planned.spans, planned.kind, bool(planned.speakers or planned.roles))
     table = signals.compute(found, signals.Moment(at, ctx.preset.dynamics), asked)
-    bar = Bar(
-        floor=ranking.floor,
-        least=ranking.least_evidence(with_vector=with_vector, reread=False),
-        then=happened_in(planned.spans, found.states.occurred_from, found.states.occurred_at)
-        if planned.only_when
-        else None,
-        min_score=question.min_score,
-    )
-    expression = ranking.expression(with_vector=with_vector, reread=False)
     words = embedded.words(planned, found) if with_vector else None
     close: Mapping[str, Column] | None = None
     if words is not None:
-        best = rank(expression, found, table, Bar())  # which are compared, and not yet whether they answer
+        # Which are compared, and not yet whether they answer.
+        best = rank(ranking.expression(with_vector=True, reread=False), found, table, Bar())
         timer.lap("score")
         close = await _compared(ctx, reader, best, words, max(limit, ranking.reread), degraded)
         timer.lap("reread")
-    if close is None:
-        ranked = rank(expression, found, table, bar)
-    else:
-        bar = replace(bar, least=ranking.least_evidence(with_vector=True))
-        ranked = rank(ranking.score, found, {**table, **close}, bar)
+    compared = close is not None
+    bar = Bar(
+        floor=ranking.floor,
+        least=ranking.least_evidence(with_vector=with_vector, reread=compared),
+        then=happened_in(request.any_at, found.states.occurred_from, found.states.occurred_at)
+        if request.any_at
+        else None,
+        min_score=question.min_score,
+    )
+    expression = ranking.expression(with_vector=with_vector, reread=compared)
+    ranked = rank(expression, found, {**table, **(close or {})}, bar)
     timer.lap("score" if words is None else "rescore")
     if ctx.reranker is not None and ranking.rerank:
         try:

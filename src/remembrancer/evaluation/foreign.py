@@ -31,10 +31,12 @@ def with_foreign(chosen: Dataset, whole: Dataset, count: int, *, seed: int) -> D
     """
     if not validation.whole("foreign", count, 0, MOST):
         return chosen
+    speaking = {one.id: participants(one.transcript) for one in whole.conversations}
     return replace(
         chosen,
         conversations=tuple(
-            replace(one, foreign=_drawn(one, whole.conversations, count, seed)) for one in chosen.conversations
+            replace(one, foreign=_drawn(one, whole.conversations, speaking, count, seed))
+            for one in chosen.conversations
         ),
     )
 
@@ -58,13 +60,20 @@ def renamed(text: str, name_of: Mapping[str, str]) -> str:
     return re.sub(rf"(?<!\w)(?:{names})(?!\w)", lambda found: name_of[found[0]], text)
 
 
-def _drawn(here: Conversation, all_of_them: Sequence[Conversation], count: int, seed: int) -> tuple[Question, ...]:
+def _drawn(
+    here: Conversation,
+    all_of_them: Sequence[Conversation],
+    speaking: Mapping[str, tuple[str, ...]],
+    count: int,
+    seed: int,
+) -> tuple[Question, ...]:
+    """`speaking`: the participants of each conversation, by its id."""
     own = {question.text.casefold() for question in here.questions}
     offered = {
         question.text.casefold(): question
         for one in all_of_them
         if one.id != here.id
-        for question in _of(one, here)
+        for question in _asked(one, here, speaking)
         if question.text.casefold() not in own
     }
     if count > len(offered):
@@ -75,17 +84,17 @@ def _drawn(here: Conversation, all_of_them: Sequence[Conversation], count: int, 
     return tuple(several[place] for place in places)
 
 
-def _of(other: Conversation, here: Conversation) -> Iterator[Question]:
+def _asked(other: Conversation, here: Conversation, speaking: Mapping[str, tuple[str, ...]]) -> Iterator[Question]:
     """The other's answerable questions, as they are asked here."""
-    ours = participants(here.transcript)
-    name_of = {name: ours[place % len(ours)] for place, name in enumerate(participants(other.transcript)) if ours}
+    ours, asked_at = speaking[here.id], here.transcript.ends + ASKED_AFTER
+    name_of = {name: ours[place % len(ours)] for place, name in enumerate(speaking[other.id]) if ours}
     for question in other.questions:
         if question.answerable:
             yield replace(
                 question,
                 id=f"{other.id}: {question.id}",
                 text=renamed(question.text, name_of),
-                asked_at=here.transcript.ends + ASKED_AFTER,
+                asked_at=asked_at,
                 evidence=(),
                 sessions=(),
                 answerable=False,

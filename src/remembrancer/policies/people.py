@@ -45,7 +45,7 @@ class People:
         A question that is nothing but names and stop words stays as it is.
         """
         patterns = [self._proper if proper else self._all]
-        if in_small_letters(question) and not proper:
+        if not proper and in_small_letters(question):
             patterns.append(self._all_small)
         left, names = question, 0
         for pattern in patterns:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -20,14 +21,16 @@ AFTER: Final = 3.0
 """People tell of things after they happen: a distance after a span counts a third of one before it."""
 
 
-def happened_in(spans: Sequence[TimeSpan], occurred_from: Moments, occurred_to: Moments) -> NDArray[np.bool_]:
-    """Which memories overlap one of the spans [start, end), shape (n,): what begins at the end of one does not.
+def happened_in(
+    times: Sequence[tuple[datetime, datetime]], occurred_from: Moments, occurred_to: Moments
+) -> NDArray[np.bool_]:
+    """Which memories overlap one of the times [start, end), aware, shape (n,): what begins at the end of one does not.
 
     `occurred_from`, `occurred_to`: as `nearness` takes them.
     """
     then = np.zeros(occurred_from.shape, dtype=np.bool_)
-    for span in spans:
-        then |= (occurred_to >= microseconds(span.start)) & (occurred_from < microseconds(span.end))
+    for start, end in times:
+        then |= (occurred_to >= microseconds(start)) & (occurred_from < microseconds(end))
     return then
 
 
