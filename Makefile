@@ -30,6 +30,7 @@ check: $(VENV)/dev docs ## style, types, import rules, docs
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
+	$(BIN)/python -m pytest -q tests/architecture
 
 format: $(VENV)/dev ## let ruff put the style right
 	$(BIN)/ruff check --fix .

@@ -20,7 +20,6 @@ from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reach, Reader, Visibility
 from remembrancer.domain.strength import Exposure
 from remembrancer.domain.validation import JsonScalar
-from remembrancer.policies.times.nearness import happened_in
 
 Number = TypeVar("Number", bound=np.generic)
 
@@ -203,9 +202,10 @@ class MemoryColumns:
             keep &= self._numbers["occurred_from"].values < micros(where.until)
         return keep
 
-    def happened_in(self, times: Sequence[tuple[datetime, datetime]]) -> NDArray[np.bool_]:
-        """The slots whose span overlaps one of these [start, end), shape (memories,)."""
-        return happened_in(times, self._numbers["occurred_from"].values, self._numbers["occurred_to"].values)
+    def happened_in(self, start: datetime, end: datetime) -> NDArray[np.bool_]:
+        """The slots whose span overlaps [start, end), shape (memories,)."""
+        since = self._numbers["occurred_to"].values >= micros(start)
+        return since & (self._numbers["occurred_from"].values < micros(end))
 
     def seen_by(self, reader: Reader, slots: NDArray[np.integer] | slice = _EVERY) -> NDArray[np.bool_]:
         """Which of these slots the reader may see, in their order."""

@@ -408,8 +408,10 @@ class WorkspaceIndex:
     def _any_at(self, request: SearchRequest, kept: NDArray[np.bool_]) -> NDArray[np.int64]:
         if not request.any_at:
             return np.zeros(0, dtype=np.int64)
-        then = np.flatnonzero(kept & self._columns.happened_in(request.any_at))
-        return ordered(then, self._columns.newest_first)[: request.depth]
+        then = np.zeros(len(kept), dtype=np.bool_)
+        for start, end in request.any_at:
+            then |= self._columns.happened_in(start, end)
+        return ordered(np.flatnonzero(kept & then), self._columns.newest_first)[: request.depth]
 
     def _best_cues(
         self, slots: NDArray[np.int64], similarity: NDArray[np.float32] | None, lexical: LexicalScores | None
