@@ -43,7 +43,7 @@ class Surroundings:
 
     `nearby` in [0, 1]: the share of the question's idf in words that stand not in the turn but in the one next to it,
     and 3/4 of that of words that only the one after that holds, on either side. `session`: the greatest bm25 of any
-    turn of its session. `spoken` 1 where one of those asked about speaks, else 0. `marks` as
+    turn of its session. `spoken` 1 where one of those asked about speaks, or may, else 0. `marks` as
     `domain.memory.Mark`. `rank` from 1 in the leg that this is, by coverage + nearby; 0 where that leg did not bring
     the row. `stream`: which session its best cue is a turn of, a number that says nothing but which are of the same
     one; -1 for none. `idf`: of each term of the question, in its order.

@@ -13,7 +13,8 @@ from remembrancer.domain.memory import Mark
 from remembrancer.domain.query import LexicalQuery
 from remembrancer.policies.answers import asked_for
 from remembrancer.policies.lexical import analyse, lexical_query
-from remembrancer.policies.people import in_small_letters, people
+from remembrancer.policies.people import people
+from remembrancer.policies.pronouns import role_of
 from remembrancer.policies.times.anchors import Anchored, anchored
 from remembrancer.policies.times.spans import TimeSpan, spans
 
@@ -21,9 +22,6 @@ LONG_QUESTION_WORDS: Final = 80
 """Longer than people ask: a pasted prompt with the question at its end."""
 
 _SENTENCE: Final = re.compile(r"(?<=[.!?؟])\s+|(?<=[。！？])\s*|\n+")
-_MINE: Final = re.compile(r"\b(?:I|[Mm]y|[Mm]ine|[Mm]yself)\b")
-_SMALL_I: Final = re.compile(r"\bi\b")
-_YOURS: Final = re.compile(r"\b(?:you|your|yours)\b", re.IGNORECASE)
 _QUESTION_MARKS: Final = ("?", "？", "؟")
 
 _HAPPENING: Final = frozenset(
@@ -99,16 +97,6 @@ def _topic(question: str, times: Sequence[TimeSpan], speakers: Collection[str]) 
     )
     people_terms = {term for name in speakers for term in analyse(name).terms}
     return set(analyse(untimed).terms) - people_terms - _HAPPENING
-
-
-def role_of(question: str) -> frozenset[Role]:
-    """Who is to have said it, by the question's pronouns, in English: one who asks about himself told it himself.
-
-    >>> sorted(role_of("What is my dog called?")), sorted(role_of("What did you suggest for my trip?"))
-    ([<Role.USER: 'user'>], [])
-    """
-    mine = _MINE.search(question) or (in_small_letters(question) and _SMALL_I.search(question))
-    return frozenset({Role.USER}) if mine and not _YOURS.search(question) else frozenset()
 
 
 def salient_part(question: str) -> str:

@@ -210,7 +210,7 @@ MATCH_SIGNALS: Final[Mapping[str, MatchSignal]] = {
         Scale.UNIT,
         _self_contained,
     ),
-    "speaker": MatchSignal("1 where one of those asked about speaks, 0 where another does", Scale.UNIT, _speaker),
+    "speaker": MatchSignal("1 where one of those asked about speaks, or may, else 0", Scale.UNIT, _speaker),
     "time": MatchSignal("how near it happened to the time that is asked about", Scale.UNIT, _time),
     "answer_kind": MatchSignal(
         "1 where it holds a time, number or name, as asked for", Scale.UNIT, _answer_kind, evidence=False

@@ -57,6 +57,10 @@ class FileState(NamedTuple):
         return known[workspace]
 
 
+NOBODY: Final = -1
+"""In place of a role: of a text that is no turn of talk."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LookedUp:
     """What a search knows before it has a vector. `kept`, `scores` by slot, `cue_kept` (None: all), `nearby` by cue;
@@ -97,7 +101,7 @@ class WorkspaceIndex:
         self._ref_of_cue = GrowingArray[np.int64](np.int64)
         self._actor_of_cue = GrowingArray[np.int32](np.int32)
         self._role_of_cue = GrowingArray[np.int8](np.int8)
-        """Its place in SPEAKERS; -1 for any other."""
+        """Its place in SPEAKERS; NOBODY for any other."""
         self._marks_of_cue = GrowingArray[np.int32](np.int32)
         self._turns = Turns()
         self._actors: dict[str, int] = {"": 0}
@@ -292,7 +296,7 @@ class WorkspaceIndex:
         self._ref_of_cue.extend(np.array([row[1] for row in rows], dtype=np.int64))
         actors = [self._actors.setdefault(row[5], len(self._actors)) for row in rows]
         self._actor_of_cue.extend(np.array(actors, dtype=np.int32))
-        roles = [SPEAKERS.index(row[11]) if row[11] in SPEAKERS else -1 for row in rows]
+        roles = [SPEAKERS.index(row[11]) if row[11] in SPEAKERS else NOBODY for row in rows]
         self._role_of_cue.extend(np.array(roles, dtype=np.int8))
         self._marks_of_cue.extend(np.array([row[6] for row in rows], dtype=np.int32))
         self._turns.extend([(row[7], bool(row[8]), row[9], row[10]) for row in rows])
@@ -382,14 +386,14 @@ class WorkspaceIndex:
         return self._turns.nearby(lexical.holding, lexical.idf, brief) / np.float32(sum(lexical.idf))
 
     def _spoken(self, request: SearchRequest, cues: NDArray[np.int64]) -> NDArray[np.float32]:
-        """1 for a cue that one of those asked about says."""
+        """1 for a cue that one of those asked about says; where a role is asked about, for what nobody says too."""
         spoken = np.zeros(len(cues), dtype=np.bool_)
         for name in request.speakers:
             if name and name in self._actors:  # under no name are all those who do not speak
                 spoken |= self._actor_of_cue.values[cues] == self._actors[name]
-        for role in request.roles:
-            if role in SPEAKERS:
-                spoken |= self._role_of_cue.values[cues] == SPEAKERS.index(role)
+        if request.roles:
+            told_by = [SPEAKERS.index(role) for role in request.roles if role in SPEAKERS]
+            spoken |= np.isin(self._role_of_cue.values[cues], [NOBODY, *told_by])
         return spoken.astype(np.float32)
 
     def _folded(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:

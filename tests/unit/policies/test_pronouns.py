@@ -1,0 +1,66 @@
+"""Who is to have said what a question asks about."""
+
+from __future__ import annotations
+
+import pytest
+
+from remembrancer.domain.event import Role
+from remembrancer.policies.pronouns import role_of
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is my dog called?",
+        "Where did I leave it?",
+        "Is it mine?",
+        "where did i leave it?",
+        "Where do we park our car?",
+        "What did the plumber charge us?",
+        "Who gave me the starter?",
+        "What do you think of my trip?",
+    ],
+)
+def test_who_asks_about_himself_and_his_own_told_it_himself(question: str) -> None:
+    assert role_of(question) == {Role.USER}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which hotel did you suggest for my trip?",
+        "What was the third stretch you gave me?",
+        "You once told me what to put in the water. What?",
+        "What had you set aside for my food?",
+        "Which one is it that you'd recommended?",
+        "In the order you\u2019ve just given me, what comes last?",
+    ],
+)
+def test_what_you_told_the_assistant_said(question: str) -> None:
+    assert role_of(question) == {Role.ASSISTANT}
+
+
+@pytest.mark.parametrize("question", ["Which tea would you have me drink?", "Could you put my tea on a list?"])
+def test_what_you_would_do_is_not_told_yet(question: str) -> None:
+    assert role_of(question) == {Role.USER}
+
+
+@pytest.mark.parametrize(
+    "question", ["What do you need for my visa?", "What if you had to choose my tea?", "How do you feed our cat?"]
+)
+def test_not_every_verb_after_you_is_in_the_past(question: str) -> None:
+    assert role_of(question) == {Role.USER}
+
+
+@pytest.mark.parametrize(
+    "question", ["What did we decide about refunds?", "The matter we've discussed?", "What had we agreed on?"]
+)
+def test_what_we_talked_about_either_said(question: str) -> None:
+    assert role_of(question) == frozenset()
+
+
+@pytest.mark.parametrize(
+    "question", ["Which port is it?", "What is in mycology?", "Tell me which port it is.", "Remind us who is on call."]
+)
+def test_a_question_without_a_pronoun_that_tells_asks_for_what_anyone_said(question: str) -> None:
+    assert role_of(question) == frozenset()
