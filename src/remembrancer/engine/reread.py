@@ -10,7 +10,7 @@ from remembrancer.domain.scope import Reader
 from remembrancer.engine.context import Context
 from remembrancer.engine.rank import Ranked
 from remembrancer.policies.late_interaction import QuestionWords, compared
-from remembrancer.policies.ranking import LATE_INTERACTION, SESSION_WORDS
+from remembrancer.policies.ranking import LATE_INTERACTION, PASSAGE_WORDS, SESSION_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 async def reread(
     ctx: Context, reader: Reader, ranking: Ranked, model: str, words: QuestionWords, count: int
 ) -> Mapping[str, Column] | None:
-    """Of each candidate how close its words come to the question's, and how close those of all of its session that are
-    compared do; NaN but for the best `count`. None where none of them has vectors of its words. Raises ModelUnavailable
-    when they cannot be compared.
+    """Of each candidate how close its words come to the question's, those of its closest passage, and those of all of
+    its session that are compared; NaN but for the best `count`. None where none of them has vectors of its words.
+    Raises ModelUnavailable when they cannot be compared.
     """
     best = ranking.order[:count]
     refs: list[int] = ranking.found.ref[best].tolist()
@@ -39,6 +39,7 @@ async def reread(
     candidates = len(ranking.found.ids)
     return {
         LATE_INTERACTION: _spread(close.closeness(), best, candidates),
+        PASSAGE_WORDS: _spread(close.closest_passage(), best, candidates),
         SESSION_WORDS: _spread(close.together(alone if around is None else around.stream[best]), best, candidates),
     }
 

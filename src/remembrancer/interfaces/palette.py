@@ -27,6 +27,7 @@ SIGNALS: Final = {
     "similarity": BLUE,
     "dense_leg": BLUE,
     "late_interaction": BLUE,
+    "passage_words": BLUE,
     "lexical": ORANGE,
     "lexical_leg": ORANGE,
     "bm25": ORANGE,

@@ -28,6 +28,9 @@ ASKING: Final = frozenset("when where who whom whose why how what which".split()
 ASKING_IDF: Final = 3.0
 """What they weigh, as an idf: about that of a word in every twentieth text."""
 
+HALF: Final = 12
+"""Pieces of words in half a passage; passages are two halves, each beginning in the middle of the one before."""
+
 _SIGN_LENGTH: Final = math.sqrt(2 / math.pi)
 """What a unit vector's signs, scaled to length 1, keep of its direction on average, if its components are normal."""
 
@@ -88,10 +91,13 @@ def packed(words: NDArray[np.float32]) -> NDArray[np.uint8]:
 @dataclass(frozen=True, slots=True, eq=False)
 class Compared:
     """`nearest` (words, texts): of each word of the question the greatest cosine with any word of each text; NaN where
-    a text has no words. `weights` (words,): what each word of the question counts; they sum to 1.
+    a text has no words. `halves` (words, halves): the same of each half of a passage, and `text_of` (halves,) the text
+    that it stands in, in order. `weights` (words,): what each word of the question counts; they sum to 1.
     """
 
     nearest: NDArray[np.float64]
+    halves: NDArray[np.float64]
+    text_of: NDArray[np.int64]
     weights: NDArray[np.float32]
 
     def closeness(self) -> NDArray[np.float64]:
@@ -101,6 +107,23 @@ class Compared:
         Zaharia, "ColBERT", 2020, with weights.
         """
         return np.clip(self.weights @ self.nearest, 0.0, 1.0)
+
+    def closest_passage(self) -> NDArray[np.float64]:
+        """How close that passage of each text comes that comes closest: shape (texts,), in [0, 1]; NaN without words.
+
+        In a long text some word is near to anything; that all of them stand together says more. A text of no more than
+        two halves is one passage.
+        """
+        closest = np.full(self.nearest.shape[1], np.nan)
+        if not len(self.text_of):
+            return closest
+        of_one_text = self.text_of[1:] == self.text_of[:-1]
+        passages = self.halves.copy()
+        passages[:, :-1][:, of_one_text] = np.maximum(self.halves[:, :-1], self.halves[:, 1:])[:, of_one_text]
+        close = np.clip(self.weights @ passages, 0.0, 1.0)
+        first = np.flatnonzero(np.diff(self.text_of, prepend=-1))
+        closest[self.text_of[first]] = np.maximum.reduceat(close, first)
+        return closest
 
     def together(self, groups: NDArray[np.integer]) -> NDArray[np.float64]:
         """The same for all texts of a group as if they were one, on each of them; a text of group -1 is by itself.
@@ -129,16 +152,25 @@ def compared(question: QuestionWords, texts: Sequence[NDArray[np.uint8]]) -> Com
     nearest = np.full((len(question.weights), len(texts)), np.nan)
     sizes = np.array([len(text) for text in texts], dtype=np.int64)
     if not sizes.any():
-        return Compared(nearest, question.weights)
+        return Compared(nearest, nearest[:, :0], sizes[:0], question.weights)
     dim = question.vectors.shape[1]
     bits = np.unpackbits(np.concatenate(texts), axis=1, count=dim)
     # In 8 bits too, the question's components keep three digits, and whole numbers multiply in half the time.
     scales = np.abs(question.vectors).max(axis=1) / 127
     levels = np.rint(question.vectors / scales[:, np.newaxis]).astype(np.int8)
     held = question.sum_of_bits(bits, levels)
-    present = np.flatnonzero(sizes)
-    starts = np.cumsum(sizes[present]) - sizes[present]
+    text_of, starts = _halves(sizes)
     # q · sign(x) = 2 q · bits - sum of q, which grows with q · bits: bits need no second pass to become signs.
     most = 2 * np.maximum.reduceat(held, starts) - levels.sum(axis=1, dtype=np.int32)
-    nearest[:, present] = (most * (scales / (math.sqrt(dim) * _SIGN_LENGTH))).T
-    return Compared(nearest, question.weights)
+    halves = (most * (scales / (math.sqrt(dim) * _SIGN_LENGTH))).T
+    first = np.flatnonzero(np.diff(text_of, prepend=-1))
+    nearest[:, text_of[first]] = np.maximum.reduceat(halves, first, axis=1)
+    return Compared(nearest, halves, text_of, question.weights)
+
+
+def _halves(sizes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Which text each half of a passage is of, and where it begins among the words of all texts, in order."""
+    counts = -(-sizes // HALF)
+    text_of = np.repeat(np.arange(len(sizes)), counts)
+    within = np.arange(len(text_of)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return text_of, np.repeat(np.cumsum(sizes) - sizes, counts) + within * HALF

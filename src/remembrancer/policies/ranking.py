@@ -17,8 +17,9 @@ MAX_DEPTH = 10_000
 MAX_REREAD = 1_000
 MAX_RERANK = 200
 LATE_INTERACTION: Final = "late_interaction"
+PASSAGE_WORDS: Final = "passage_words"
 SESSION_WORDS: Final = "session_words"
-COMPARED: Final = frozenset({LATE_INTERACTION, SESSION_WORDS})
+COMPARED: Final = frozenset({LATE_INTERACTION, PASSAGE_WORDS, SESSION_WORDS})
 """The signals that are there once words have been compared."""
 RERANK: Final = "rerank"
 SURROUNDINGS: Final = frozenset({"nearby", "session", "self_contained", "speaker", "answer_kind", "statement"})

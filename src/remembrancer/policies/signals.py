@@ -147,6 +147,11 @@ def _late_interaction(found: Candidates, _: Asked) -> Column:
     return np.full(len(found.ids), np.nan)
 
 
+def _passage_words(found: Candidates, _: Asked) -> Column:
+    """Absent until then too."""
+    return np.full(len(found.ids), np.nan)
+
+
 def _session_words(found: Candidates, _: Asked) -> Column:
     """Absent until then too."""
     return np.full(len(found.ids), np.nan)
@@ -217,7 +222,10 @@ MATCH_SIGNALS: Final[Mapping[str, MatchSignal]] = {
     ),
     "statement": MatchSignal("0 where it is a question itself, else 1", Scale.UNIT, _statement, evidence=False),
     "late_interaction": MatchSignal("cosine of the question's words with its words", Scale.UNIT, _late_interaction),
-    "session_words": MatchSignal("the same, with its session's words added to its own", Scale.UNIT, _session_words),
+    "passage_words": MatchSignal("the same of its closest passage, 24 pieces of words", Scale.UNIT, _passage_words),
+    "session_words": MatchSignal(
+        "as `late_interaction`, with its session's words added to its own", Scale.UNIT, _session_words
+    ),
     "rerank": MatchSignal("how well it answers, as the reranker says", Scale.UNIT, _rerank, evidence=False),
 }
 

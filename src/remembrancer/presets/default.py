@@ -46,7 +46,9 @@ DEFAULT: Final = Preset(
         # the measure is flat around them.
         score=Weighted(
             (
-                (Signal("late_interaction"), 0.225),
+                (Signal("late_interaction"), 0.11),
+                # In a long turn some word is near to anything; those of one passage belong together.
+                (Signal("passage_words"), 0.115),
                 (Signal("session_words"), 0.07),
                 (Signal("similarity"), 0.13),
                 # The words themselves: little beside their vectors, all there is for a name or number without meaning.

@@ -5,6 +5,7 @@ are compared too, for those that have one vector, and for those that are words a
 
 - late_interaction: of two vectors of 64 components, the one with equal components of length 1, the other known by its
   signs: the sum of the products of signs over 64, divided by the square root of 2 / pi, within [0, 1]
+- passage_words: the same of a text's closest passage; here each has a single one
 - session_words: the greatest of that of all turns of its session; in no session its own
 - time: 2^(-d / h) at a distance of d days from January, h = sqrt(31), three times that after it
 - retention: 0.5^(age / 30), the age from birth or, if that came later, the last use
@@ -27,7 +28,8 @@ from plain import exact, power, table
 
 READ, UNREAD, WORDS_ALONE = range(3)
 WEIGHTS = {
-    "late_interaction": ("0.225", "0", "0"),
+    "late_interaction": ("0.11", "0", "0"),
+    "passage_words": ("0.115", "0", "0"),
     "session_words": ("0.07", "0", "0"),
     "similarity": ("0.13", "0.25", "0"),
     "coverage": ("0.045", "0.17", "0.27"),
@@ -42,7 +44,7 @@ WEIGHTS = {
     "confidence": ("0.02", "0.02", "0.02"),
     "retention": ("0.002", "0.002", "0.002"),
 }
-EVIDENCE = tuple(WEIGHTS)[:9]
+EVIDENCE = tuple(WEIGHTS)[:10]
 LEAST = exact("0.25"), exact("0.14"), exact("0")
 PI = Decimal("3.14159265358979323846264338327950288419716939937511")
 JANUARY = Decimal("62.375"), Decimal("31.375")
@@ -85,6 +87,7 @@ def known(one: Candidate, found: list[Candidate]) -> dict[str, Decimal]:
     session = within_one(exact(one.session) / BOUND)
     return {
         "late_interaction": closeness(one),
+        "passage_words": closeness(one),
         "session_words": in_session(one),
         "similarity": within_one(exact(one.similarity or 0)),
         "coverage": exact(one.coverage),

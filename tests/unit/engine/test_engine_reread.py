@@ -263,3 +263,19 @@ def test_the_words_of_a_session_count_for_each_of_its_turns() -> None:
     assert together["kestrel"] == together["barn"]
     assert together["kestrel"] > max(value for value in close(answer).values() if value is not None)
     assert together["owl"] == close(answer)["owl"]
+
+
+def test_words_that_stand_together_count_more_than_words_far_apart() -> None:
+    score = Weighted(((CLOSE, 0.5), (Signal("passage_words"), 0.5)))
+    far = " ".join(["kestrel", *(f"heron{number}" for number in range(40)), "barn"])
+
+    async def steps(ctx: Context) -> Recall:
+        await record.observe(ctx, SCOPE, [EventDraft(text=far), EventDraft(text="kestrel barn")])
+        await index_batch(ctx, SCOPE)
+        return await asked(ctx, "kestrel barn")
+
+    answer = run(steps, WordHashEmbedder(), Ranking(score=score, reread=9), WORDS)
+    passages = {hit.memory.text: hit.explanation.signals["passage_words"] or 0.0 for hit in answer}
+    whole = {text: value or 0.0 for text, value in close(answer).items()}
+    assert passages["kestrel barn"] == whole["kestrel barn"]
+    assert passages[far] < whole[far]

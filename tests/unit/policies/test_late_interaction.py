@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from remembrancer.policies.late_interaction import ASKING_IDF, QuestionWords, compared, packed, sum_of_bits, weighted
+from remembrancer.policies.late_interaction import (
+    ASKING_IDF,
+    HALF,
+    QuestionWords,
+    compared,
+    packed,
+    sum_of_bits,
+    weighted,
+)
 from remembrancer.policies.lexical import stem
 from remembrancer.testing.doubles import a_vector
 
@@ -203,3 +211,53 @@ def test_a_text_without_words_is_not_compared_in_its_group_either() -> None:
 
 def test_without_texts_there_are_no_groups() -> None:
     assert compared(asking(random_words(9, 1)), []).together(np.zeros(0, dtype=np.int32)).shape == (0,)
+
+
+# ── its closest passage ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def apart(between: int, before: int = 0) -> NDArray[np.uint8]:
+    """The two words that ASKED asks for, others before and between them."""
+    others = random_words(5, before + between)
+    return packed(np.concatenate([others[:before], ASKED[:1], others[before:], ASKED[1:]]))
+
+
+ASKED = random_words(4, 2)
+
+
+def in_passages(*texts: NDArray[np.uint8]) -> NDArray[np.float64]:
+    return compared(asking(ASKED, 0.5, 0.5), texts).closest_passage()
+
+
+@pytest.mark.parametrize("between", [0, 2 * HALF - 2])
+def test_a_text_of_no_more_than_a_passage_comes_as_close_as_its_passage(between: int) -> None:
+    text = apart(between)
+    assert in_passages(text) == pytest.approx(closeness(asking(ASKED, 0.5, 0.5), [text]))
+
+
+def test_words_far_apart_are_in_no_passage_together() -> None:
+    together, far = in_passages(apart(0), apart(3 * HALF))
+    assert far < 0.7 * together
+
+
+@pytest.mark.parametrize("before", [0, HALF - 1, HALF, 2 * HALF - 1, 3 * HALF - 2])
+def test_words_less_than_half_a_passage_apart_are_in_one_wherever_they_stand(before: int) -> None:
+    assert in_passages(apart(HALF - 2, before)) == pytest.approx(in_passages(apart(0)), abs=0.02)
+
+
+@given(st.lists(st.integers(0, 5 * HALF), max_size=6), st.integers(0, 10))
+def test_the_closest_passage_is_that_of_any_two_halves_side_by_side(sizes: list[int], seed: int) -> None:
+    texts = [packed(random_words(seed + place, size)) for place, size in enumerate(sizes)]
+    question = asking(ASKED, 0.3, 0.7)
+    closest = [
+        max(
+            (closeness(question, [text[at : at + 2 * HALF]])[0] for at in range(0, max(1, len(text) - HALF), HALF)),
+            default=math.nan,
+        )
+        for text in texts
+    ]
+    np.testing.assert_allclose(compared(question, texts).closest_passage(), closest, rtol=1e-5)
+
+
+def test_without_texts_there_is_no_passage() -> None:
+    assert in_passages().shape == (0,)
