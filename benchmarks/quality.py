@@ -1,6 +1,7 @@
-"""What each part of the `default` ranking is worth, and what it costs, on LoCoMo: `make bench-quality LOCOMO=FILE`.
+"""What each part of the `default` ranking is worth, and what it costs: `make bench-quality LOCOMO=FILE`.
 
-One row a signal, left out with the other weights as they are, and the simple rankings beside it; over the conversations
+One row a signal, left out with the other weights as they are, and the simple rankings beside it. On the chats with an
+assistant that stand beside this file, each by itself; and, where its file is given, on LoCoMo: over the conversations
 that weights were chosen on, over the others, and over the same told in long turns. Categories 1 to 4. A conversation is
 fed and asked as `remembrancer eval` does it, and indexed once for each way of encoding it.
 """
@@ -23,13 +24,13 @@ from benchmarks.quality_asked import Files, Found, ask
 from benchmarks.quality_cost import bytes_each, time_recalls
 from benchmarks.quality_long import JOINED, in_long_turns
 from benchmarks.quality_pictures import draw
-from benchmarks.quality_report import Block, Quality, as_json, sheet, views
+from benchmarks.quality_report import Block, OnLocomo, Quality, as_json, sheet, views
 from benchmarks.quality_variants import FULL, left_out, left_out_together, simple, single_legs
 from remembrancer.compose import choose_embedder
 from remembrancer.config import Settings
 from remembrancer.engine.asked_once import asked_once
 from remembrancer.errors import InvalidInput
-from remembrancer.evaluation import locomo
+from remembrancer.evaluation import locomo, questions
 from remembrancer.evaluation.dataset import Dataset
 from remembrancer.evaluation.machine import machine_line
 from remembrancer.evaluation.sheet import print_sheet
@@ -38,13 +39,22 @@ from remembrancer.ports.embedder import Embedder
 TUNED: Final = frozenset({"conv-26", "conv-30", "conv-41", "conv-42", "conv-43"})
 """The conversations that the preset's weights were chosen on."""
 OUT: Final = Path("build") / "quality"
+CHATS: Final = Path(__file__).parent / "chats"
 HOW_TO_GET: Final = (
-    "needs the LoCoMo data set, which is not part of this repository (CC BY-NC 4.0): make bench-quality "
-    "LOCOMO=path/to/locomo10.json, plain or gzip, from github.com/snap-research/locomo"
+    "on the chats alone: the rest needs the LoCoMo data set, which is not part of this repository (CC BY-NC 4.0): "
+    "make bench-quality LOCOMO=path/to/locomo10.json, plain or gzip, from github.com/snap-research/locomo"
 )
 
 
-async def measure(dataset: Dataset, embedder: Embedder, told: Callable[[str], None]) -> Quality:
+async def measure_chats(dataset: Dataset, embedder: Embedder, told: Callable[[str], None]) -> tuple[Block, ...]:
+    """A block for each conversation."""
+    with tempfile.TemporaryDirectory() as folder:
+        variants = (FULL, *simple(), *left_out())
+        found = await ask(dataset, variants, Files(Path(folder), asked_once(embedder)), told=told)
+    return tuple(_block(f"chats {name}", found.of(frozenset({name}))) for name in dataset.ids)
+
+
+async def measure_locomo(dataset: Dataset, embedder: Embedder, told: Callable[[str], None]) -> OnLocomo:
     asking = asked_once(embedder)
     variants = (FULL, *left_out(), *left_out_together(), *simple())
     with tempfile.TemporaryDirectory() as folder:
@@ -62,18 +72,20 @@ async def measure(dataset: Dataset, embedder: Embedder, told: Callable[[str], No
     ids = frozenset(dataset.ids)
     parts = (("tuned on", ids & TUNED), ("untouched", ids - TUNED), ("all", ids))
     blocks = tuple(_block(name, found.of(part)) for name, part in parts if part)
-    return Quality(dataset.name, blocks, _block(f"joined by {JOINED}", long), cost, kept)
+    return OnLocomo(dataset.name, blocks, _block(f"joined by {JOINED}", long), cost, kept)
 
 
 def _block(name: str, found: Found) -> Block:
     return Block(name, tuple(dict.fromkeys(found.conversations)), len(found.conversations), found.rows())
 
 
-async def run(dataset: Dataset, told: Callable[[str], None]) -> Quality:
+async def run(chats: Dataset, conversations: Dataset | None, told: Callable[[str], None]) -> Quality:
+    """`conversations`: LoCoMo's."""
     embedder = choose_embedder(Settings(embedder="local")).embedder
     assert embedder is not None
     try:
-        return await measure(dataset, embedder, told)
+        found = await measure_chats(chats, embedder, told)
+        return Quality(found, None if conversations is None else await measure_locomo(conversations, embedder, told))
     finally:
         await embedder.close()
 
@@ -81,18 +93,22 @@ async def run(dataset: Dataset, told: Callable[[str], None]) -> Quality:
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.quality", description=__doc__)
     parser.add_argument("locomo", type=Path, nargs="?", help="locomo10.json, plain or gzip")
+    parser.add_argument(
+        "--chats", type=Path, metavar="FOLDER", default=CHATS, help="other chats: a corpus.jsonl and a questions.jsonl"
+    )
     parser.add_argument("--out", type=Path, metavar="FOLDER", default=OUT, help="where the pictures go (build/quality)")
     parser.add_argument("--json", action="store_true", help="the figures as JSON")
     options = parser.parse_args(arguments)
-    if options.locomo is None:
-        parser.error(HOW_TO_GET)
     try:
-        dataset = locomo.load(options.locomo)
+        chats = questions.load(options.chats / "corpus.jsonl", options.chats / "questions.jsonl")
+        dataset = None if options.locomo is None else locomo.load(options.locomo)
     except InvalidInput as error:
         parser.error(str(error))
+    if dataset is None:
+        print(HOW_TO_GET, file=sys.stderr)
     # Each opening without an embedder would say so: here some rows are meant to have none.
     logging.getLogger("remembrancer").setLevel(logging.ERROR)
-    quality = asyncio.run(run(dataset, lambda what: print(what, file=sys.stderr, flush=True)))
+    quality = asyncio.run(run(chats, dataset, lambda what: print(what, file=sys.stderr, flush=True)))
     drawn = draw(views(quality), options.out)
     print(f"drew {', '.join(path.name for path in drawn)} in {options.out}", file=sys.stderr)
     if options.json:

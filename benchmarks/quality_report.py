@@ -23,7 +23,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Quality:
+class OnLocomo:
     """`blocks`: those tuned on, those untouched, and all, as far as there are any. `long`: all of them in long turns.
 
     `bytes`: what a memory takes, by what it is kept for.
@@ -38,6 +38,14 @@ class Quality:
     def bytes_saved(self) -> dict[str, float]:
         """By variant, what a memory would not take if it were all there is."""
         return {row.variant.name: bytes_saved(row.variant, self.bytes) for row in self.blocks[-1].rows}
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """`chats`: a block for each conversation with an assistant. `locomo`: None where it is not there."""
+
+    chats: tuple[Block, ...]
+    locomo: OnLocomo | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,13 +91,21 @@ View = Worth | Times | Bytes
 
 
 def views(quality: Quality) -> Iterator[View]:
-    bytes_less = quality.bytes_saved()
-    saved = {name: (quality.cost.saved[name], less) for name, less in bytes_less.items()}
-    for block in quality.blocks:
-        yield Worth(name=f"worth-{block.name.replace(' ', '-')}", block=block, saved=saved)
-    yield Worth(name="worth-long-turns", block=quality.long, saved=None)
-    yield Times(name="times", cost=quality.cost)
-    yield Bytes(name="bytes", kept=quality.bytes)
+    for block in quality.chats:
+        yield Worth(name=_file(block), block=block, saved=None)
+    found = quality.locomo
+    if found is None:
+        return
+    saved = {name: (found.cost.saved[name], less) for name, less in found.bytes_saved().items()}
+    for block in found.blocks:
+        yield Worth(name=_file(block), block=block, saved=saved)
+    yield Worth(name="worth-long-turns", block=found.long, saved=None)
+    yield Times(name="times", cost=found.cost)
+    yield Bytes(name="bytes", kept=found.bytes)
+
+
+def _file(block: Block) -> str:
+    return f"worth-{block.name.replace(' ', '-')}"
 
 
 def sheet(view: View) -> Sheet:
@@ -108,12 +124,19 @@ def sheet(view: View) -> Sheet:
 
 def as_json(quality: Quality) -> dict[str, Any]:
     return {
-        "dataset": quality.dataset,
-        "blocks": [_block_json(block) for block in quality.blocks],
-        "long": _block_json(quality.long),
-        "cost": asdict(quality.cost),
-        "bytes": quality.bytes,
-        "bytes_saved": quality.bytes_saved(),
+        "chats": [_block_json(block) for block in quality.chats],
+        "locomo": None if quality.locomo is None else _locomo_json(quality.locomo),
+    }
+
+
+def _locomo_json(found: OnLocomo) -> dict[str, Any]:
+    return {
+        "dataset": found.dataset,
+        "blocks": [_block_json(block) for block in found.blocks],
+        "long": _block_json(found.long),
+        "cost": asdict(found.cost),
+        "bytes": found.bytes,
+        "bytes_saved": found.bytes_saved(),
     }
 
 

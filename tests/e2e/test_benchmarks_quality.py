@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from benchmarks.quality_asked import Moved, Row
 from benchmarks.quality_cost import Cost
-from benchmarks.quality_report import Block, Quality, View, sheet, views
+from benchmarks.quality_report import Block, OnLocomo, Quality, View, Worth, sheet, views
 from benchmarks.quality_variants import FULL, Variant, left_out, left_out_together, simple
 from png import read_png
 
@@ -22,6 +22,7 @@ from remembrancer.presets.default import DEFAULT, STATE
 
 ROOT = Path(__file__).parents[2]
 TINY = ROOT / "tests" / "fixtures" / "locomo" / "tiny.json"
+CHATS = ROOT / "tests" / "fixtures" / "questions"
 Figures = dict[str, Any]
 
 
@@ -38,14 +39,20 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def done(pictures: Path) -> subprocess.CompletedProcess[str]:
-    ran = run(str(TINY), "--json", "--out", str(pictures))
+    ran = run(str(TINY), "--chats", str(CHATS), "--json", "--out", str(pictures))
     assert not ran.returncode, ran.stderr
     return ran
 
 
 @pytest.fixture(scope="module")
-def quality(done: subprocess.CompletedProcess[str]) -> Figures:
+def told(done: subprocess.CompletedProcess[str]) -> Figures:
     return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def quality(told: Figures) -> Figures:
+    """What it found on LoCoMo."""
+    return told["locomo"]
 
 
 def as_measured(told: Figures) -> Quality:
@@ -62,22 +69,45 @@ def as_measured(told: Figures) -> Quality:
         )
         return Block(one["name"], tuple(one["conversations"]), one["questions"], of_block)
 
-    blocks = tuple(block(one) for one in told["blocks"])
-    return Quality(told["dataset"], blocks, block(told["long"]), Cost(**told["cost"]), told["bytes"])
+    on = told["locomo"]
+    blocks = tuple(block(one) for one in on["blocks"])
+    locomo = OnLocomo(on["dataset"], blocks, block(on["long"]), Cost(**on["cost"]), on["bytes"])
+    return Quality(tuple(block(one) for one in told["chats"]), locomo)
 
 
 @pytest.fixture(scope="module")
-def shown(quality: Figures) -> tuple[View, ...]:
-    return tuple(views(as_measured(quality)))
+def shown(told: Figures) -> tuple[View, ...]:
+    return tuple(views(as_measured(told)))
+
+
+@pytest.fixture(scope="module")
+def without_locomo(tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProcess[str]:
+    ran = run("--chats", str(CHATS), "--json", "--out", str(tmp_path_factory.mktemp("chats")))
+    assert not ran.returncode, ran.stderr
+    return ran
 
 
 def rows(block: Figures) -> dict[str, Figures]:
     return {row["variant"]: row for row in block["rows"]}
 
 
-def test_without_a_data_set_it_says_where_to_get_one() -> None:
-    done = run()
-    assert (done.returncode, "LOCOMO=path/to/locomo10.json" in done.stderr) == (2, True)
+def test_without_locomo_it_says_where_to_get_it(without_locomo: subprocess.CompletedProcess[str]) -> None:
+    assert "LOCOMO=path/to/locomo10.json" in without_locomo.stderr
+
+
+def test_without_locomo_the_chats_are_measured(without_locomo: subprocess.CompletedProcess[str]) -> None:
+    found = json.loads(without_locomo.stdout)
+    assert ([block["name"] for block in found["chats"]], found["locomo"]) == (["chats workshop", "chats garden"], None)
+
+
+def test_every_signal_is_left_out_of_the_chats_too(told: Figures) -> None:
+    single = {variant.name for variant in left_out()}
+    assert all(single <= set(rows(block)) for block in told["chats"])
+
+
+def test_chats_without_a_corpus_are_refused_by_name(tmp_path: Path) -> None:
+    done = run("--chats", str(tmp_path))
+    assert (done.returncode, "corpus" in done.stderr, "Traceback" in done.stderr) == (2, True, False)
 
 
 def test_a_file_that_is_not_there_is_refused_by_name() -> None:
@@ -131,17 +161,18 @@ def test_each_table_has_a_picture(shown: tuple[View, ...], pictures: Path) -> No
 
 
 def test_where_the_pictures_are_is_said(done: subprocess.CompletedProcess[str], pictures: Path) -> None:
-    assert f"drew worth-untouched.png, worth-all.png, worth-long-turns.png, times.png, bytes.png in {pictures}" in (
-        done.stderr
-    )
+    assert (
+        "drew worth-chats-workshop.png, worth-chats-garden.png, worth-untouched.png, worth-all.png, "
+        f"worth-long-turns.png, times.png, bytes.png in {pictures}"
+    ) in done.stderr
 
 
 def test_the_signs_of_words_are_saved_where_no_words_are_compared(quality: Figures) -> None:
     assert quality["bytes_saved"]["without-compared"] == quality["bytes"]["signs of words"] > 0
 
 
-@pytest.mark.parametrize("signal", ["late_interaction", "session_words"])
-def test_one_of_the_two_that_compare_words_needs_the_signs_still(signal: str, quality: Figures) -> None:
+@pytest.mark.parametrize("signal", ["late_interaction", "passage_words", "session_words"])
+def test_one_of_those_that_compare_words_needs_the_signs_still(signal: str, quality: Figures) -> None:
     assert quality["bytes_saved"][f"without-{signal}"] == 0
 
 
@@ -158,7 +189,7 @@ def test_where_no_words_are_compared_the_other_weights_are_kept() -> None:
 
 
 def test_each_row_says_what_it_saves(shown: tuple[View, ...]) -> None:
-    table = sheet(shown[0])
+    table = sheet(next(view for view in shown if isinstance(view, Worth) and view.saved is not None))
     assert table.columns[-2:] == ("ms saved", "bytes saved")
     assert all(figures[-1] for name, figures in table.rows if name != FULL.label)
     assert all(figures[-2] for name, figures in table.rows if name != FULL.label)

@@ -127,7 +127,9 @@ async def _recall(ctx: Context, reader: Reader, question: Question, keyed: Keyed
     # Where nothing has a vector yet there is no meaning to compare, however well the embedder answers.
     at = where.current_at  # asked as of another time, everything is as old as it was then
     with_vector = bool(found.dense_rank.any())
-    asked = signals.Asked(planned.spans, planned.kind, bool(planned.speakers or planned.roles))
+    asked = signals.Asked(
+        planned.spans, planned.kind, speakers=bool(planned.speakers or planned.roles), by_role=bool(planned.roles)
+    )
     table = signals.compute(found, signals.Moment(at, ctx.preset.dynamics), asked)
     words = embedded.words(planned, found) if with_vector else None
     close: Mapping[str, Column] | None = None

@@ -50,12 +50,14 @@ class Moment:
 class Asked:
     """What of a question is met besides its words and its vector.
 
-    `spans`: the times it names. `kind`: what it asks for. `speakers`: whether it says who speaks.
+    `spans`: the times it names. `kind`: what it asks for. `speakers`: whether it says who speaks; `by_role`: that it
+    says so by the role, the user's or the assistant's.
     """
 
     spans: tuple[TimeSpan, ...] = ()
     kind: Mark = Mark.NOTHING
     speakers: bool = False
+    by_role: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +130,9 @@ def _answer_kind(found: Candidates, asked: Asked) -> Column:
     return _around(found, lambda around: (around.marks & int(asked.kind)) != 0 if asked.kind else None)
 
 
-def _statement(found: Candidates, _: Asked) -> Column:
-    return _around(found, lambda around: (around.marks & int(Mark.QUESTION)) == 0)
+def _statement(found: Candidates, asked: Asked) -> Column:
+    """Who talks with an assistant tells most things in passing, while asking: there it says nothing."""
+    return _around(found, lambda around: None if asked.by_role else (around.marks & int(Mark.QUESTION)) == 0)
 
 
 def _around(found: Candidates, column: Callable[[Surroundings], NDArray[np.generic] | None]) -> Column:

@@ -7,6 +7,7 @@ are compared too, for those that have one vector, and for those that are words a
   signs: the sum of the products of signs over 64, divided by the square root of 2 / pi, within [0, 1]
 - passage_words: the same of a text's closest passage; here each has a single one
 - session_words: the greatest of that of all turns of its session; in no session its own
+- statement: not there, as the question's "I" says who speaks by the role
 - time: 2^(-d / h) at a distance of d days from January, h = sqrt(31), three times that after it
 - retention: 0.5^(age / 30), the age from birth or, if that came later, the last use
 
@@ -97,7 +98,7 @@ def known(one: Candidate, found: list[Candidate]) -> dict[str, Decimal]:
         "speaker": exact(one.spoken),
         "time": nearness(one),
         "answer_kind": Decimal("number" in marks),
-        "statement": Decimal("question" not in marks),
+        "statement": Decimal(0),
         "importance": exact(one.importance),
         "confidence": exact(one.confidence),
         "retention": power(2, -one.since(one.used_days) / 30),

@@ -156,6 +156,10 @@ def test_a_text_that_asks_is_no_statement(marks: Mark, expected: float) -> None:
     assert surrounded("statement", marks=marks) == expected
 
 
+def test_what_is_said_to_an_assistant_may_be_told_while_asking() -> None:
+    assert math.isnan(surrounded("statement", Asked(speakers=True, by_role=True), marks=Mark.QUESTION))
+
+
 @pytest.mark.parametrize(("nearby", "expected"), [([0.0, 0.0], 0.75), ([0.0, 0.125], 0.5625), ([0.25, 0.0], 0.375)])
 def test_a_text_s_own_words_count_again_the_less_stands_around_any(nearby: list[float], expected: float) -> None:
     assert self_contained(nearby) == expected
