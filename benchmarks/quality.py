@@ -25,6 +25,7 @@ from benchmarks.quality_cost import bytes_each, time_recalls
 from benchmarks.quality_long import JOINED, in_long_turns
 from benchmarks.quality_pictures import draw
 from benchmarks.quality_report import Block, OnLocomo, Quality, as_json, sheet, views
+from benchmarks.quality_third_person import asked_in_third_person
 from benchmarks.quality_variants import FULL, left_out, left_out_together, simple, single_legs
 from remembrancer.compose import choose_embedder
 from remembrancer.config import Settings
@@ -47,11 +48,21 @@ HOW_TO_GET: Final = (
 
 
 async def measure_chats(dataset: Dataset, embedder: Embedder, told: Callable[[str], None]) -> tuple[Block, ...]:
-    """A block for each conversation."""
+    """Two blocks for each conversation: as its user asks, and as an agent asks for him."""
+    asking = asked_once(embedder)
     with tempfile.TemporaryDirectory() as folder:
-        variants = (FULL, *simple(), *left_out())
-        found = await ask(dataset, variants, Files(Path(folder), asked_once(embedder)), told=told)
-    return tuple(_block(f"chats {name}", found.of(frozenset({name}))) for name in dataset.ids)
+        found = await ask(dataset, (FULL, *simple(), *left_out()), Files(Path(folder), asking), told=told)
+    with tempfile.TemporaryDirectory() as folder:
+        in_third = asked_in_third_person(dataset)
+        as_agent = await ask(
+            in_third,
+            (FULL, *simple()),
+            Files(Path(folder), asking),
+            told=lambda name: told(f"{name}, as an agent asks"),
+        )
+    by_user = [_block(f"chats {name}", found.of(frozenset({name}))) for name in dataset.ids]
+    by_agent = [_block(f"chats {name} third person", as_agent.of(frozenset({name}))) for name in dataset.ids]
+    return (*by_user, *by_agent)
 
 
 async def measure_locomo(dataset: Dataset, embedder: Embedder, told: Callable[[str], None]) -> OnLocomo:

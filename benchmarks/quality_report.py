@@ -42,7 +42,7 @@ class OnLocomo:
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """`chats`: a block for each conversation with an assistant. `locomo`: None where it is not there."""
+    """`chats`: blocks of conversations with an assistant. `locomo`: None where it is not there."""
 
     chats: tuple[Block, ...]
     locomo: OnLocomo | None

@@ -12,6 +12,7 @@ import pytest
 from benchmarks.quality_asked import Moved, Row
 from benchmarks.quality_cost import Cost
 from benchmarks.quality_report import Block, OnLocomo, Quality, View, Worth, sheet, views
+from benchmarks.quality_third_person import in_third_person
 from benchmarks.quality_variants import FULL, Variant, left_out, left_out_together, simple
 from png import read_png
 
@@ -97,12 +98,27 @@ def test_without_locomo_it_says_where_to_get_it(without_locomo: subprocess.Compl
 
 def test_without_locomo_the_chats_are_measured(without_locomo: subprocess.CompletedProcess[str]) -> None:
     found = json.loads(without_locomo.stdout)
-    assert ([block["name"] for block in found["chats"]], found["locomo"]) == (["chats workshop", "chats garden"], None)
+    asked = [f"chats {name}{how}" for how in ("", " third person") for name in ("workshop", "garden")]
+    assert ([block["name"] for block in found["chats"]], found["locomo"]) == (asked, None)
 
 
 def test_every_signal_is_left_out_of_the_chats_too(told: Figures) -> None:
     single = {variant.name for variant in left_out()}
-    assert all(single <= set(rows(block)) for block in told["chats"])
+    assert all(single <= set(rows(block)) for block in told["chats"][:2])
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("where did i go?", "Where did i go?"),
+        ("What did you tell me?", "What did the assistant tell the user?"),
+        ("I've lost my keys and ours", "The user has lost the user's keys and the user's"),
+        ("Is your myth mine?", "Is the assistant's myth the user's?"),
+        ("You'd said so", "The assistant had said so"),
+    ],
+)
+def test_an_agent_asks_of_the_user_and_the_assistant(said: str, meant: str) -> None:
+    assert in_third_person(said) == meant
 
 
 def test_chats_without_a_corpus_are_refused_by_name(tmp_path: Path) -> None:
@@ -162,7 +178,8 @@ def test_each_table_has_a_picture(shown: tuple[View, ...], pictures: Path) -> No
 
 def test_where_the_pictures_are_is_said(done: subprocess.CompletedProcess[str], pictures: Path) -> None:
     assert (
-        "drew worth-chats-workshop.png, worth-chats-garden.png, worth-untouched.png, worth-all.png, "
+        "drew worth-chats-workshop.png, worth-chats-garden.png, worth-chats-workshop-third-person.png, "
+        "worth-chats-garden-third-person.png, worth-untouched.png, worth-all.png, "
         f"worth-long-turns.png, times.png, bytes.png in {pictures}"
     ) in done.stderr
 

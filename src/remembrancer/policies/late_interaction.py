@@ -117,12 +117,12 @@ class Compared:
         closest = np.full(self.nearest.shape[1], np.nan)
         if not len(self.text_of):
             return closest
+        close = self.weights @ self.halves
         of_one_text = self.text_of[1:] == self.text_of[:-1]
-        passages = self.halves.copy()
-        passages[:, :-1][:, of_one_text] = np.maximum(self.halves[:, :-1], self.halves[:, 1:])[:, of_one_text]
-        close = np.clip(self.weights @ passages, 0.0, 1.0)
+        together = self.weights @ np.maximum(self.halves[:, :-1], self.halves[:, 1:])
+        close[:-1] = np.where(of_one_text, together, close[:-1])
         first = np.flatnonzero(np.diff(self.text_of, prepend=-1))
-        closest[self.text_of[first]] = np.maximum.reduceat(close, first)
+        closest[self.text_of[first]] = np.clip(np.maximum.reduceat(close, first), 0.0, 1.0)
         return closest
 
     def together(self, groups: NDArray[np.integer]) -> NDArray[np.float64]:

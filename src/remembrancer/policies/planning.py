@@ -14,7 +14,7 @@ from remembrancer.domain.query import LexicalQuery
 from remembrancer.policies.answers import asked_for
 from remembrancer.policies.lexical import analyse, lexical_query
 from remembrancer.policies.people import people
-from remembrancer.policies.pronouns import role_of
+from remembrancer.policies.tellers import role_of, roles_left_out
 from remembrancer.policies.times.anchors import Anchored, anchored
 from remembrancer.policies.times.spans import TimeSpan, spans
 
@@ -75,13 +75,15 @@ def plan_in_context(question: str, participants: Collection[str], at: datetime) 
     speaking = people(everyone)
     speakers = speaking.named_in(searched)
     times = spans(searched, at)
+    told_by = frozenset[Role]() if speakers else role_of(searched)
+    embedded = speaking.left_out(searched)
     return Plan(
         searched=searched,
-        embedded=speaking.left_out(searched),
+        embedded=roles_left_out(embedded) if told_by else embedded,
         lexical=lexical_query(speaking.left_out(searched, proper=True)),
         # Where all are named, or nobody is, speaking tells no turn from another.
         speakers=speakers if speakers != everyone else frozenset(),
-        roles=frozenset() if speakers else role_of(searched),
+        roles=told_by,
         spans=times,
         anchored=anchored(searched),
         kind=asked_for(searched),

@@ -210,3 +210,14 @@ def test_of_a_long_prompt_only_the_question_tells_who_when_and_what() -> None:
     planned = plan_in_context(prompt, {"Ana", "Bob"}, NOW)
     assert (planned.searched, planned.speakers, planned.spans) == ("How many ports are there?", frozenset(), ())
     assert planned.kind == Mark.NUMBER
+
+
+def test_the_user_is_a_role_and_no_part_of_what_is_compared() -> None:
+    planned = plan_in_context("What is the user's dog called?", (), NOW)
+    assert (planned.roles, planned.embedded) == ({Role.USER}, "What is dog called?")
+    assert planned.lexical == lexical_query("What is the user's dog called?")
+
+
+def test_where_a_name_tells_who_speaks_the_user_is_a_word_like_others() -> None:
+    planned = plan_in_context("What did Ana call the user's dog?", {"Ana", "Bob"}, NOW)
+    assert (planned.roles, planned.embedded) == (frozenset(), "What did call the user's dog?")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from remembrancer.domain.event import Role
-from remembrancer.policies.pronouns import role_of
+from remembrancer.policies.tellers import role_of, roles_left_out
 
 
 @pytest.mark.parametrize(
@@ -19,6 +19,10 @@ from remembrancer.policies.pronouns import role_of
         "What did the plumber charge us?",
         "Who gave me the starter?",
         "What do you think of my trip?",
+        "What is the user's dog called?",
+        "Where does the user park?",
+        "user's favourite editor",
+        "What did the user tell the assistant about Rome?",
     ],
 )
 def test_who_asks_about_himself_and_his_own_told_it_himself(question: str) -> None:
@@ -34,6 +38,8 @@ def test_who_asks_about_himself_and_his_own_told_it_himself(question: str) -> No
         "What had you set aside for my food?",
         "Which one is it that you'd recommended?",
         "In the order you\u2019ve just given me, what comes last?",
+        "Which hotel did the assistant suggest to the user?",
+        "The assistant once named three hotels. Which?",
     ],
 )
 def test_what_you_told_the_assistant_said(question: str) -> None:
@@ -46,7 +52,13 @@ def test_what_you_would_do_is_not_told_yet(question: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "question", ["What do you need for my visa?", "What if you had to choose my tea?", "How do you feed our cat?"]
+    "question",
+    [
+        "What do you need for my visa?",
+        "Does the assistant need the user's visa?",
+        "What if you had to choose my tea?",
+        "How do you feed our cat?",
+    ],
 )
 def test_not_every_verb_after_you_is_in_the_past(question: str) -> None:
     assert role_of(question) == {Role.USER}
@@ -64,3 +76,16 @@ def test_what_we_talked_about_either_said(question: str) -> None:
 )
 def test_a_question_without_a_pronoun_that_tells_asks_for_what_anyone_said(question: str) -> None:
     assert role_of(question) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("question", "left"),
+    [
+        ("What is the user's dog called?", "What is dog called?"),
+        ("Which hotel did the assistant suggest to the user?", "Which hotel did suggest to ?"),
+        ("Users of the assistantship", "Users of the assistantship"),
+        ("Who is the user?", "Who is the user?"),
+    ],
+)
+def test_a_role_that_a_question_names_is_left_out_where_something_else_is_left(question: str, left: str) -> None:
+    assert roles_left_out(question) == left
