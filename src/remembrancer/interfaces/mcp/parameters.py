@@ -23,7 +23,11 @@ _Tags = Annotated[list[Annotated[str, _SLUG]], Field(max_length=MAX_TAGS)]
 
 Query = Annotated[
     str,
-    Field(min_length=1, max_length=MAX_TEXT_BYTES, description="The question, in full or by its key words."),
+    Field(
+        min_length=1,
+        max_length=MAX_TEXT_BYTES,
+        description="The question, in full or by its key words. Say 'the user' and 'the assistant' of whom it is about.",
+    ),
 ]
 RecallLimit = Annotated[
     Annotated[int, Field(ge=1, le=MAX_LISTED)] | None,
