@@ -26,7 +26,7 @@ Query = Annotated[
     Field(
         min_length=1,
         max_length=MAX_TEXT_BYTES,
-        description="The question, in full or by its key words. Say 'the user' and 'the assistant' of whom it is about.",
+        description="The question, in full or by key words. Those who talk are 'the user' and 'the assistant' in it.",
     ),
 ]
 RecallLimit = Annotated[
