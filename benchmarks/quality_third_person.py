@@ -19,7 +19,7 @@ _IN_THIRD: Final = tuple(
         ("[Ww]e're", "the user is"),
         ("I|[Ww]e|[Mm]e|us|[Mm]yself|[Oo]urselves", "the user"),
         ("[Mm]y|[Mm]ine|[Oo]urs?", "the user's"),
-        ("[Yy]ou'd", "the assistant had"),
+        ("[Yy]ou'd", "the assistant would"),
         ("[Yy]ou", "the assistant"),
         ("[Yy]ours?", "the assistant's"),
     )

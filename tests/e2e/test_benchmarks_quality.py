@@ -114,7 +114,7 @@ def test_every_signal_is_left_out_of_the_chats_too(told: Figures) -> None:
         ("What did you tell me?", "What did the assistant tell the user?"),
         ("I've lost my keys and ours", "The user has lost the user's keys and the user's"),
         ("Is your myth mine?", "Is the assistant's myth the user's?"),
-        ("You'd said so", "The assistant had said so"),
+        ("What you'd take", "What the assistant would take"),
     ],
 )
 def test_an_agent_asks_of_the_user_and_the_assistant(said: str, meant: str) -> None:

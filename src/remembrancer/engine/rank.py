@@ -26,19 +26,21 @@ class Bar:
 
     `floor` as the preset has it; None: everything is relevant. `least`: which of its least shares of the evidence is
     asked for. `then`: of each candidate, shape (n,), whether it happened at the time that is asked about, where that
-    makes it relevant whatever it says. `min_score`: what a score must be on top of that.
+    makes it relevant whatever it says. `no_evidence`: signals that tell nothing of what this question is about.
+    `min_score`: what a score must be on top of that.
     """
 
     floor: Floor | None = None
     least: float = 0.0
     then: NDArray[np.bool_] | None = None
+    no_evidence: frozenset[str] = frozenset()
     min_score: float = 0.0
 
     def relevant(self, expression: Expression, table: Mapping[str, Column]) -> NDArray[np.bool_]:
         """Which candidates are, shape (n,)."""
         if self.floor is None:
             return np.ones(len(table["similarity"]), dtype=np.bool_)
-        shares = evidence(expression, table)
+        shares = evidence(expression, table, self.no_evidence)
         passes = self.floor.passes(table["similarity"], table["coverage"], shares, self.least)
         return passes if self.then is None else passes | self.then
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,14 +26,14 @@ def evidence_terms(expression: Expression) -> tuple[tuple[str, float], ...]:
     return tuple((name, weight) for name, weight in named if name in MATCH_SIGNALS and MATCH_SIGNALS[name].evidence)
 
 
-def evidence(expression: Expression, table: Mapping[str, Column]) -> Column | None:
+def evidence(expression: Expression, table: Mapping[str, Column], but: AbstractSet[str] = frozenset()) -> Column | None:
     """Of each candidate what its evidence adds to the score, over what that could add at most, in [0, 1], shape (n,).
 
     What the question does not ask about (nobody is named, no time) could add nothing: a signal that is absent for every
     candidate does not count. So the same share means as much for a question of one word as for one that names people
-    and dates. None where nothing could add anything.
+    and dates. None where nothing could add anything. `but`: signals that are no evidence for this question.
     """
-    terms = evidence_terms(expression)
+    terms = [(name, weight) for name, weight in evidence_terms(expression) if name not in but]
     if not terms:
         return None
     columns = np.array([table[name] for name, _ in terms])

@@ -92,13 +92,15 @@ def plan_in_context(question: str, participants: Collection[str], at: datetime) 
 
 
 def _topic(question: str, times: Sequence[TimeSpan], speakers: Collection[str]) -> set[str]:
-    """The terms of a question that are neither a time, nor a person, nor such as stand in any question of what was."""
+    """The terms of a question that are neither a time, nor a person or role, nor such as stand in any question of what
+    was.
+    """
     untimed = "".join(
         " " if any(span.start_offset <= place < span.end_offset for span in times) else letter
         for place, letter in enumerate(question)
     )
     people_terms = {term for name in speakers for term in analyse(name).terms}
-    return set(analyse(untimed).terms) - people_terms - _HAPPENING
+    return set(analyse(roles_left_out(untimed)).terms) - people_terms - _HAPPENING
 
 
 def salient_part(question: str) -> str:

@@ -218,6 +218,10 @@ def test_the_user_is_a_role_and_no_part_of_what_is_compared() -> None:
     assert planned.lexical == lexical_query("What is the user's dog called?")
 
 
+def test_a_question_of_a_time_and_a_role_asks_for_whatever_there_was() -> None:
+    assert plan_in_context("What did the assistant say to the user yesterday?", (), NOW).only_when
+
+
 def test_where_a_name_tells_who_speaks_the_user_is_a_word_like_others() -> None:
     planned = plan_in_context("What did Ana call the user's dog?", {"Ana", "Bob"}, NOW)
     assert (planned.roles, planned.embedded) == (frozenset(), "What did call the user's dog?")

@@ -23,6 +23,9 @@ from remembrancer.policies.tellers import role_of, roles_left_out
         "Where does the user park?",
         "user's favourite editor",
         "What did the user tell the assistant about Rome?",
+        "Who did I tell you had a baby?",
+        "What did I think of the film you recommended?",
+        "Did I tell you Fred moved?",
     ],
 )
 def test_who_asks_about_himself_and_his_own_told_it_himself(question: str) -> None:
@@ -40,6 +43,11 @@ def test_who_asks_about_himself_and_his_own_told_it_himself(question: str) -> No
         "In the order you\u2019ve just given me, what comes last?",
         "Which hotel did the assistant suggest to the user?",
         "The assistant once named three hotels. Which?",
+        "What was your rule for salads in my garden?",
+        "How much is too much for me, according to you?",
+        "What were you recommending for my knee?",
+        "Was it you who suggested my boots?",
+        "Which of my boots were suggested by you?",
     ],
 )
 def test_what_you_told_the_assistant_said(question: str) -> None:
@@ -65,17 +73,49 @@ def test_not_every_verb_after_you_is_in_the_past(question: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "question", ["What did we decide about refunds?", "The matter we've discussed?", "What had we agreed on?"]
+    "question",
+    [
+        "What did we decide about refunds?",
+        "The matter we've discussed?",
+        "What had we agreed on?",
+        "What did we decide about my kitchen?",
+        "What did you and I plan?",
+    ],
 )
 def test_what_we_talked_about_either_said(question: str) -> None:
     assert role_of(question) == frozenset()
 
 
 @pytest.mark.parametrize(
-    "question", ["Which port is it?", "What is in mycology?", "Tell me which port it is.", "Remind us who is on call."]
+    "question",
+    [
+        "Which port is it?",
+        "What is in mycology?",
+        "Tell me which port it is.",
+        "Remind us who is on call.",
+        "Refresh my memory: who is on call?",
+    ],
 )
 def test_a_question_without_a_pronoun_that_tells_asks_for_what_anyone_said(question: str) -> None:
     assert role_of(question) == frozenset()
+
+
+@pytest.mark.parametrize("question", ["When was I supposed to see the dentist?", "What were we told to bring?"])
+def test_what_one_was_supposed_to_do_either_said(question: str) -> None:
+    assert role_of(question) == frozenset()
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Where is the user interface?",
+        "Is a user's password kept?",
+        "Who is the assistant manager?",
+        "the user-made one",
+    ],
+)
+def test_not_every_user_or_assistant_is_one_who_talks_here(question: str) -> None:
+    assert (role_of(question), roles_left_out(question)) == (frozenset(), question)
 
 
 @pytest.mark.parametrize(
