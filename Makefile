@@ -25,7 +25,7 @@ browser: ## Debian's Chromium and its driver, which the dashboard's tests drive,
 	    fonts-liberation >/dev/null; \
 	} || echo 'No Chromium could be installed: the tests of the dashboard in a browser need chromium and chromium-driver'
 
-check: $(VENV)/dev docs ## style, types, import rules, docs
+check: $(VENV)/dev docs ## style, types, import rules, what may stand where, docs
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright --pythonpath $(BIN)/python

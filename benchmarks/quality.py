@@ -91,7 +91,7 @@ def _block(name: str, found: Found) -> Block:
 
 
 async def run(chats: Dataset, conversations: Dataset | None, told: Callable[[str], None]) -> Quality:
-    """`conversations`: LoCoMo's."""
+    """What is found on the chats, and on LoCoMo's conversations where they are given."""
     embedder = choose_embedder(Settings(embedder="local")).embedder
     assert embedder is not None
     try:

@@ -131,7 +131,7 @@ def _answer_kind(found: Candidates, asked: Asked) -> Column:
 
 
 def _statement(found: Candidates, asked: Asked) -> Column:
-    """Who talks with an assistant tells most things in passing, while asking: there it says nothing."""
+    """Absent where the question goes by a role: who talks with an assistant tells most things while asking."""
     return _around(found, lambda around: None if asked.by_role else (around.marks & int(Mark.QUESTION)) == 0)
 
 
