@@ -122,7 +122,7 @@ class SearchRequest:
     before and after it in its stream (its scope, session and all), in the order of `seq`, each within `CONTEXT_GAP` of
     the next. What the reader may not see, what the filter leaves out, and turns of more than `BRIEF_TERMS` terms add
     nothing. `speakers`, `roles`: whose turns are to be told apart, by name or by role. Where a role is asked
-    about, what nobody says (notes, facts, output of tools) may be of anyone, and counts as said by one of those.
+    about, what no event tells (notes, facts) may be of anyone, and counts as said by one of those.
 
     `any_at`: the newest `depth` that happened in one of these [start, end), aware, come too, whatever they say.
     """

@@ -100,8 +100,10 @@ class Around:
 
     def _spoken(self, indexed: IndexedCue, request: SearchRequest) -> bool:
         event = self._event(indexed)
-        if event is None or event.role not in SPEAKERS:
+        if event is None:
             return bool(request.roles)
+        if event.role not in SPEAKERS:
+            return False
         return event.actor in request.speakers or event.role in request.roles
 
     def _event(self, indexed: IndexedCue) -> Event | None:

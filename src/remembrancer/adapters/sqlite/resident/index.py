@@ -58,7 +58,9 @@ class FileState(NamedTuple):
 
 
 NOBODY: Final = -1
-"""In place of a role: of a text that is no turn of talk."""
+"""In place of a role: of what no event tells, as notes and facts."""
+ANOTHER: Final = -2
+"""In place of a role: of what tools and systems tell."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -101,7 +103,7 @@ class WorkspaceIndex:
         self._ref_of_cue = GrowingArray[np.int64](np.int64)
         self._actor_of_cue = GrowingArray[np.int32](np.int32)
         self._role_of_cue = GrowingArray[np.int8](np.int8)
-        """Its place in SPEAKERS; NOBODY for any other."""
+        """Its place in SPEAKERS; NOBODY or ANOTHER where it is of no turn of talk."""
         self._marks_of_cue = GrowingArray[np.int32](np.int32)
         self._turns = Turns()
         self._actors: dict[str, int] = {"": 0}
@@ -296,8 +298,7 @@ class WorkspaceIndex:
         self._ref_of_cue.extend(np.array([row[1] for row in rows], dtype=np.int64))
         actors = [self._actors.setdefault(row[5], len(self._actors)) for row in rows]
         self._actor_of_cue.extend(np.array(actors, dtype=np.int32))
-        roles = [SPEAKERS.index(row[11]) if row[11] in SPEAKERS else NOBODY for row in rows]
-        self._role_of_cue.extend(np.array(roles, dtype=np.int8))
+        self._role_of_cue.extend(np.array([_code_of(row[11]) for row in rows], dtype=np.int8))
         self._marks_of_cue.extend(np.array([row[6] for row in rows], dtype=np.int32))
         self._turns.extend([(row[7], bool(row[8]), row[9], row[10]) for row in rows])
         self._cue_rows.update((row[1], first_cue + place) for place, row in enumerate(rows))
@@ -386,7 +387,7 @@ class WorkspaceIndex:
         return self._turns.nearby(lexical.holding, lexical.idf, brief) / np.float32(sum(lexical.idf))
 
     def _spoken(self, request: SearchRequest, cues: NDArray[np.int64]) -> NDArray[np.float32]:
-        """1 for a cue that one of those asked about says; where a role is asked about, for what nobody says too."""
+        """1 for a cue that one of those asked about says; where a role is asked about, for what no event tells too."""
         spoken = np.zeros(len(cues), dtype=np.bool_)
         for name in request.speakers:
             if name and name in self._actors:  # under no name are all those who do not speak
@@ -464,3 +465,9 @@ def _first_of_most(
     most = np.maximum.reduceat(values, begins)
     places = np.flatnonzero(values == np.repeat(most, sizes))
     return places[np.searchsorted(places, begins)]
+
+
+def _code_of(role: str | None) -> int:
+    if role is None:
+        return NOBODY
+    return SPEAKERS.index(role) if role in SPEAKERS else ANOTHER
