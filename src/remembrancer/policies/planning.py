@@ -75,7 +75,7 @@ def plan_in_context(question: str, participants: Collection[str], at: datetime) 
     speaking = people(everyone)
     speakers = speaking.named_in(searched)
     times = spans(searched, at)
-    told_by = frozenset[Role]() if speakers else role_of(searched)
+    told_by = frozenset[Role]() if speakers else role_of(searched, several=len(everyone) > 2)
     embedded = speaking.left_out(searched)
     return Plan(
         searched=searched,

@@ -41,7 +41,7 @@ _YOU_DID: Final = re.compile(
 )
 _YOU_AND_I: Final = re.compile(r"\byou\s+and\s+(?:I|me)\b", re.IGNORECASE)
 _WE_TALKED: Final = re.compile(
-    rf"\bwe(?:['\u2019](?:d|ve))?{_OFTEN}\s+(?:talk|discuss|decid|agree|settle|conclud|chat|cover|spoke|speak|said|say)",
+    rf"\bwe(?:['\u2019](?:d|ve))?{_OFTEN}\s+(?:talk|discuss|decid|agree|settle|conclud|chat|cover|spoke|speak|said|say|know|knew)",
     re.IGNORECASE,
 )
 _I_DID: Final = re.compile(r"\b[Dd]id\s+(?:I|we|the\s+user)\b")
@@ -57,12 +57,13 @@ _ME: Final = re.compile(
 _ROLE: Final = re.compile(rf"\b(?:{_USER}|[Tt]he\s+assistant(?:['\u2019]s)?\b{_COMPOUND})")
 
 
-def role_of(question: str) -> frozenset[Role]:
+def role_of(question: str, *, several: bool = False) -> frozenset[Role]:
     """Who is to have said it: the user what concerns himself and his own, the assistant what "you" told.
 
     Agents that ask call them "the user" and "the assistant": the same goes for these. What "you" would do is not told
     yet: "What would you take for my trip?" asks about the one who travels. What "we" talked about or decided, and what
-    somebody was supposed to do, either may have said. Nobody where the words do not tell.
+    somebody was supposed to do, either may have said. Nobody where the words do not tell. `several`: more than two take
+    part by name, and "we" may be all of them.
 
     >>> sorted(role_of("What is our dog called?")), sorted(role_of("Which hotel did you suggest for my trip?"))
     ([<Role.USER: 'user'>], [<Role.ASSISTANT: 'assistant'>])
@@ -75,7 +76,8 @@ def role_of(question: str) -> frozenset[Role]:
         return frozenset({Role.ASSISTANT})
     if _I_WAS_TO.search(question):
         return frozenset()
-    return frozenset({Role.USER}) if _is_of_oneself(_MY_MEMORY.sub("", question)) else frozenset()
+    of_oneself = _is_of_oneself(_MY_MEMORY.sub("", question)) or (not several and _is_of_ones_own(question))
+    return frozenset({Role.USER}) if of_oneself else frozenset()
 
 
 def roles_left_out(question: str) -> str:
@@ -90,6 +92,8 @@ def roles_left_out(question: str) -> str:
 
 
 def _is_of_oneself(question: str) -> bool:
-    if _I.search(question) or (in_small_letters(question) and _SMALL_I.search(question)):
-        return True
+    return bool(_I.search(question) or (in_small_letters(question) and _SMALL_I.search(question)))
+
+
+def _is_of_ones_own(question: str) -> bool:
     return _WE.search(question) is not None or any(found["told"] is None for found in _ME.finditer(question))

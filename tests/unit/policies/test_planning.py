@@ -225,3 +225,10 @@ def test_a_question_of_a_time_and_a_role_asks_for_whatever_there_was() -> None:
 def test_where_a_name_tells_who_speaks_the_user_is_a_word_like_others() -> None:
     planned = plan_in_context("What did Ana call the user's dog?", {"Ana", "Bob"}, NOW)
     assert (planned.roles, planned.embedded) == (frozenset(), "What did call the user's dog?")
+
+
+@pytest.mark.parametrize(
+    ("names", "roles"), [((), {Role.USER}), (("Ana", "Bob"), {Role.USER}), (("Ana", "Bob", "Eve"), set())]
+)
+def test_we_is_the_user_where_no_more_than_two_take_part_by_name(names: tuple[str, ...], roles: set[Role]) -> None:
+    assert plan_in_context("Where do we park?", names, NOW).roles == roles

@@ -80,6 +80,7 @@ def test_not_every_verb_after_you_is_in_the_past(question: str) -> None:
         "What had we agreed on?",
         "What did we decide about my kitchen?",
         "What did you and I plan?",
+        "What do we know about Redis?",
     ],
 )
 def test_what_we_talked_about_either_said(question: str) -> None:
@@ -129,3 +130,11 @@ def test_not_every_user_or_assistant_is_one_who_talks_here(question: str) -> Non
 )
 def test_a_role_that_a_question_names_is_left_out_where_something_else_is_left(question: str, left: str) -> None:
     assert roles_left_out(question) == left
+
+
+def test_among_several_people_we_may_be_all_of_them() -> None:
+    assert role_of("How do we deploy?", several=True) == frozenset()
+
+
+def test_among_several_people_i_am_one_still() -> None:
+    assert role_of("How do I deploy?", several=True) == {Role.USER}
