@@ -228,7 +228,7 @@ def test_where_a_name_tells_who_speaks_the_user_is_a_word_like_others() -> None:
 
 
 @pytest.mark.parametrize(
-    ("names", "roles"), [((), {Role.USER}), (("Ana", "Bob"), {Role.USER}), (("Ana", "Bob", "Eve"), set())]
+    ("names", "roles"), [((), {Role.USER}), (("Ana", "Bob"), {Role.USER}), (("Ana", "Bob", "Eve"), set[Role]())]
 )
 def test_we_is_the_user_where_no_more_than_two_take_part_by_name(names: tuple[str, ...], roles: set[Role]) -> None:
     assert plan_in_context("Where do we park?", names, NOW).roles == roles
