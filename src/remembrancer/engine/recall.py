@@ -146,8 +146,7 @@ async def _recall(ctx: Context, reader: Reader, question: Question, keyed: Keyed
         then=happened_in(request.any_at, found.states.occurred_from, found.states.occurred_at)
         if request.any_at
         else None,
-        # Half of all turns are the user's, whatever they are about; a name is of one among several.
-        no_evidence=frozenset({"speaker"}) if planned.roles else frozenset(),
+        no_evidence=asked.no_evidence,
         min_score=question.min_score,
     )
     expression = ranking.expression(with_vector=with_vector, reread=compared)

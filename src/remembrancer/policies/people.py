@@ -54,8 +54,7 @@ class People:
                 names += more
         if not names:
             return question
-        left = " ".join(left.split())
-        return left if analyse(left).terms else question
+        return left_or_whole(left, question)
 
 
 @lru_cache(maxsize=64)
@@ -82,6 +81,12 @@ def people(participants: frozenset[str]) -> People:
 
 def _frozen(names: Mapping[str, set[str]]) -> Mapping[str, frozenset[str]]:
     return MappingProxyType({part: frozenset(whole) for part, whole in names.items()})
+
+
+def left_or_whole(left: str, question: str) -> str:
+    """What is left of a question; the question itself where that is nothing but stop words."""
+    left = " ".join(left.split())
+    return left if analyse(left).terms else question
 
 
 def in_small_letters(question: str) -> bool:

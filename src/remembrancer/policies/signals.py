@@ -59,6 +59,11 @@ class Asked:
     speakers: bool = False
     by_role: bool = False
 
+    @property
+    def no_evidence(self) -> frozenset[str]:
+        """Signals that tell nothing of what is asked about: half of all turns are the user's, a name is one of many."""
+        return frozenset({"speaker"}) if self.by_role else frozenset()
+
 
 @dataclass(frozen=True, slots=True)
 class MatchSignal:
@@ -145,23 +150,8 @@ def _time(found: Candidates, asked: Asked) -> Column:
     return nearness(asked.spans, found.states.occurred_from, found.states.occurred_at)
 
 
-def _late_interaction(found: Candidates, _: Asked) -> Column:
-    """Absent until the best have been compared word by word: `policies.late_interaction` says how close they come."""
-    return np.full(len(found.ids), np.nan)
-
-
-def _passage_words(found: Candidates, _: Asked) -> Column:
-    """Absent until then too."""
-    return np.full(len(found.ids), np.nan)
-
-
-def _session_words(found: Candidates, _: Asked) -> Column:
-    """Absent until then too."""
-    return np.full(len(found.ids), np.nan)
-
-
-def _rerank(found: Candidates, _: Asked) -> Column:
-    """Absent until a reranker has read the best together with the question."""
+def _not_yet(found: Candidates, _: Asked) -> Column:
+    """Absent until the best have been compared word by word (`policies.late_interaction`), or read by a reranker."""
     return np.full(len(found.ids), np.nan)
 
 
@@ -224,12 +214,12 @@ MATCH_SIGNALS: Final[Mapping[str, MatchSignal]] = {
         "1 where it holds a time, number or name, as asked for", Scale.UNIT, _answer_kind, evidence=False
     ),
     "statement": MatchSignal("0 where it is a question itself, else 1", Scale.UNIT, _statement, evidence=False),
-    "late_interaction": MatchSignal("cosine of the question's words with its words", Scale.UNIT, _late_interaction),
-    "passage_words": MatchSignal("the same of its closest passage, 24 pieces of words", Scale.UNIT, _passage_words),
+    "late_interaction": MatchSignal("cosine of the question's words with its words", Scale.UNIT, _not_yet),
+    "passage_words": MatchSignal("the same of its closest passage, 24 pieces of words", Scale.UNIT, _not_yet),
     "session_words": MatchSignal(
-        "as `late_interaction`, with its session's words added to its own", Scale.UNIT, _session_words
+        "as `late_interaction`, with its session's words added to its own", Scale.UNIT, _not_yet
     ),
-    "rerank": MatchSignal("how well it answers, as the reranker says", Scale.UNIT, _rerank, evidence=False),
+    "rerank": MatchSignal("how well it answers, as the reranker says", Scale.UNIT, _not_yet, evidence=False),
 }
 
 STATE_SIGNALS: Final[Mapping[str, StateSignal]] = {

@@ -6,8 +6,7 @@ import re
 from typing import Final
 
 from remembrancer.domain.event import Role
-from remembrancer.policies.lexical import analyse
-from remembrancer.policies.people import in_small_letters
+from remembrancer.policies.people import in_small_letters, left_or_whole
 
 _COMPOUND: Final = (
     r"(?!-)(?!\s+(?:accounts?|agents?|bases?|data|experience|flows?|groups?|guides?|ids?|interfaces?|interviews?|lists?"
@@ -87,8 +86,7 @@ def roles_left_out(question: str) -> str:
     >>> roles_left_out("What is the user's dog called?")
     'What is dog called?'
     """
-    left = " ".join(_ROLE.sub(" ", question).split())
-    return left if analyse(left).terms else question
+    return left_or_whole(_ROLE.sub(" ", question), question)
 
 
 def _is_of_oneself(question: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final, NamedTuple, Self
@@ -61,6 +61,7 @@ NOBODY: Final = -1
 """In place of a role: of what no event tells, as notes and facts."""
 ANOTHER: Final = -2
 """In place of a role: of what tools and systems tell."""
+_CODES: Final[Mapping[str | None, int]] = {None: NOBODY, **{str(role): n for n, role in enumerate(SPEAKERS)}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -298,7 +299,7 @@ class WorkspaceIndex:
         self._ref_of_cue.extend(np.array([row[1] for row in rows], dtype=np.int64))
         actors = [self._actors.setdefault(row[5], len(self._actors)) for row in rows]
         self._actor_of_cue.extend(np.array(actors, dtype=np.int32))
-        self._role_of_cue.extend(np.array([_code_of(row[11]) for row in rows], dtype=np.int8))
+        self._role_of_cue.extend(np.array([_CODES.get(row[11], ANOTHER) for row in rows], dtype=np.int8))
         self._marks_of_cue.extend(np.array([row[6] for row in rows], dtype=np.int32))
         self._turns.extend([(row[7], bool(row[8]), row[9], row[10]) for row in rows])
         self._cue_rows.update((row[1], first_cue + place) for place, row in enumerate(rows))
@@ -393,7 +394,7 @@ class WorkspaceIndex:
             if name and name in self._actors:  # under no name are all those who do not speak
                 spoken |= self._actor_of_cue.values[cues] == self._actors[name]
         if request.roles:
-            told_by = [SPEAKERS.index(role) for role in request.roles if role in SPEAKERS]
+            told_by = [_CODES[role] for role in request.roles if role in SPEAKERS]
             spoken |= np.isin(self._role_of_cue.values[cues], [NOBODY, *told_by])
         return spoken.astype(np.float32)
 
@@ -465,9 +466,3 @@ def _first_of_most(
     most = np.maximum.reduceat(values, begins)
     places = np.flatnonzero(values == np.repeat(most, sizes))
     return places[np.searchsorted(places, begins)]
-
-
-def _code_of(role: str | None) -> int:
-    if role is None:
-        return NOBODY
-    return SPEAKERS.index(role) if role in SPEAKERS else ANOTHER
