@@ -1,4 +1,4 @@
-"""The embedded store keeps the contract, in a file and in memory."""
+"""The embedded store keeps the contract: all of it in a file; in memory, the parts that work in another way there."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ import pytest
 from remembrancer.adapters.sqlite.store import SqliteOptions, SqliteStore
 from remembrancer.policies.formation import analysed
 from remembrancer.ports.store import Store
+from remembrancer.testing.contract.erasing import ErasedWholeContract, ReceiptContract
+from remembrancer.testing.contract.machine import MachineContract
+from remembrancer.testing.contract.memories import LifeContract, StatsContract
 from remembrancer.testing.contract.search import DenseContract, FreshnessContract, LexicalContract, UnionContract
+from remembrancer.testing.contract.transfer import ExportContract, ImportContract
 from remembrancer.testing.store_contract import StoreContract
 
 
@@ -23,15 +27,30 @@ class TestSqliteFile(StoreContract):
         return SqliteStore(str(next(self.files)), analyse=analysed)
 
 
-class TestSqliteInMemory(StoreContract):
-    runs = 3  # the same statements as in a file
+class TestSqliteInMemory(
+    LifeContract,
+    StatsContract,
+    ExportContract,
+    ImportContract,
+    ErasedWholeContract,
+    ReceiptContract,
+    MachineContract,
+):
+    """What has a code path of its own in memory: opening and closing, the size, the snapshot that an export reads, and
+    the purge after an erasure. The statements are the same as in a file: the state machine takes steps through most of
+    them here, too, and compares every answer with the reference store's.
+    """
+
+    runs = 3
 
     async def make_store(self) -> Store:
         return SqliteStore(":memory:", analyse=analysed)
 
 
 class TestManyTexts(LexicalContract, DenseContract, UnionContract, FreshnessContract):
-    """What is found among so many texts that not each is compared: here, among any."""
+    """Search with so many texts that not every one is compared: `scanned=0` makes any number that many. In memory,
+    where a search runs in the caller's thread.
+    """
 
     async def make_store(self) -> Store:
         return SqliteStore(":memory:", analyse=analysed, options=SqliteOptions(scanned=0))
