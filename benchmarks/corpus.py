@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembrancer import AsyncRemembrancer, EventDraft
-from remembrancer.adapters.sqlite.store import SqliteStore
+from remembrancer.adapters.relational.store import SqliteStore
 from remembrancer.domain.event import Severity
 from remembrancer.domain.scope import Scope
-from remembrancer.policies.formation import analysed
-from remembrancer.policies.late_interaction import packed
+from remembrancer.policies.admission.formation import analysed
+from remembrancer.policies.ranking.late_interaction import packed
 from remembrancer.ports.embedder import Embedder, Passage, word_embedder
 from remembrancer.ports.store import CueVector
 

@@ -15,7 +15,7 @@ from remembrancer.domain.memory import Memory, Status
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Scope, narrowest
 from remembrancer.engine.end_session import REINFORCED
-from remembrancer.policies.facts import DRAWN
+from remembrancer.policies.consolidation.facts import DRAWN
 from remembrancer.policies.segmentation.segmentation import EPISODE
 from remembrancer.ports import exchange
 from remembrancer.ports.exchange import ArchivedRecord, MemoryRecord

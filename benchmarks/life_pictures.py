@@ -19,8 +19,8 @@ from remembrancer.interfaces.charts import titled_axes
 from remembrancer.interfaces.cli.fading_pages import forecast
 from remembrancer.interfaces.palette import BLUE, GREEN
 from remembrancer.interfaces.wire import CurveOut
-from remembrancer.policies.dynamics import microseconds
-from remembrancer.policies.forecast import Forgetting, falls_below
+from remembrancer.policies.forgetting.dynamics import microseconds
+from remembrancer.policies.forgetting.forecast import Forgetting, falls_below
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

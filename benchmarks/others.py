@@ -28,9 +28,9 @@ import numpy as np
 import sqlite_vec
 from numpy.typing import NDArray
 
-from remembrancer.adapters.sqlite.connection import Connection, connect
-from remembrancer.adapters.sqlite.database import CACHE_KIB
-from remembrancer.policies.stop_words import STOP_WORDS
+from remembrancer.adapters.relational.connection import Connection, connect
+from remembrancer.adapters.relational.database import CACHE_KIB
+from remembrancer.language.english.stop_words import STOP_WORDS
 
 Row = tuple[Any, ...]
 

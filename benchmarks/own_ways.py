@@ -35,15 +35,15 @@ from rich.table import Table
 from benchmarks.corpus import SIZES, Words, fill, open_memory
 from benchmarks.others import Asked, Crewship, Kept, Mnemosyne, Row
 from remembrancer import AsyncRemembrancer
-from remembrancer.adapters.sqlite.connection import connect
-from remembrancer.adapters.sqlite.store import SqliteStore
-from remembrancer.adapters.sqlite.times import moment
+from remembrancer.adapters.relational.connection import connect
+from remembrancer.adapters.relational.store import SqliteStore
+from remembrancer.adapters.relational.times import moment
 from remembrancer.compose import choose_embedder
 from remembrancer.config import Settings
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader
 from remembrancer.evaluation.machine import machine_line
-from remembrancer.policies.formation import analysed
+from remembrancer.policies.admission.formation import analysed
 from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.store import SearchRequest
 

@@ -16,9 +16,9 @@ from typing import Final
 from benchmarks.quality_asked import SEED, Files
 from benchmarks.quality_variants import FULL, Variant
 from remembrancer import AsyncRemembrancer
-from remembrancer.adapters.sqlite.connection import connect
+from remembrancer.adapters.relational.connection import connect
 from remembrancer.evaluation.dataset import Conversation
-from remembrancer.policies.scoring import signal_names
+from remembrancer.policies.ranking.scoring import signal_names
 
 QUESTIONS: Final = 100
 ROUNDS: Final = 5

@@ -6,10 +6,10 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Final
 
-from remembrancer.policies.encoding import Encoding
-from remembrancer.policies.ranking import COMPARED, SURROUNDINGS, Ranking
-from remembrancer.policies.relevance import Floor
-from remembrancer.policies.scoring import Expression, Rrf, Signal, Weighted, signal_names
+from remembrancer.policies.admission.encoding import Encoding
+from remembrancer.policies.ranking.ranking import COMPARED, SURROUNDINGS, Ranking
+from remembrancer.policies.ranking.relevance import Floor
+from remembrancer.policies.ranking.scoring import Expression, Rrf, Signal, Weighted, signal_names
 from remembrancer.presets.default import DEFAULT, STATE
 from remembrancer.presets.spec import Preset
 

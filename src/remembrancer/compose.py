@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 from uuid import UUID
 
-from remembrancer.adapters.sqlite.store import SqliteOptions, SqliteStore
+from remembrancer.adapters.relational.store import SqliteOptions, SqliteStore
 from remembrancer.config import CROSS_ENCODER, LLM_KEYS, Settings, read_toml, user_cache
 from remembrancer.domain.identity import uuid7
 from remembrancer.engine.context import Clock, Context
 from remembrancer.errors import InvalidInput, ModelUnavailable
-from remembrancer.policies.formation import analysed
+from remembrancer.policies.admission.formation import analysed
 from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.language_model import LanguageModel
 from remembrancer.ports.reranker import Reranker

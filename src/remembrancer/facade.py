@@ -80,7 +80,7 @@ from remembrancer.jobs.reports import Report
 from remembrancer.jobs.stop import Stop
 from remembrancer.jobs.sweeps import Sweeper
 from remembrancer.jobs.worker import OnRun
-from remembrancer.policies.updating import Changes
+from remembrancer.policies.admission.updating import Changes
 from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.language_model import LanguageModel
 from remembrancer.ports.reranker import Reranker

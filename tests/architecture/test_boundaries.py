@@ -18,11 +18,12 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 ALLOWED_IMPORTS = {
     "errors": set[str](),
     "domain": {"errors"},
-    "policies": {"domain", "errors"},
+    "language": {"domain", "errors"},
+    "policies": {"language", "domain", "errors"},
     "ports": {"domain", "errors"},
     "ingest": {"domain", "errors"},
-    "presets": {"policies", "domain", "errors"},
-    "engine": {"presets", "policies", "ports", "domain", "errors"},
+    "presets": {"policies", "language", "domain", "errors"},
+    "engine": {"presets", "policies", "language", "ports", "domain", "errors"},
     "jobs": {"engine", "presets", "policies", "ports", "domain", "errors"},
     "adapters": {"ports", "domain", "errors"},
     "config": {"errors"},
@@ -74,7 +75,9 @@ def lines_matching(pattern: str, *parts: str) -> list[str]:
 
 def test_pure_parts_read_no_clock_and_no_chance() -> None:
     clock_or_chance = r"datetime\.(now|utcnow)|time\.(time|monotonic|perf_counter)\(|random\.|os\.urandom|uuid[14]\("
-    assert lines_matching(clock_or_chance, "domain", "policies", "presets", "ports", "engine", "ingest") == []
+    assert (
+        lines_matching(clock_or_chance, "domain", "language", "policies", "presets", "ports", "engine", "ingest") == []
+    )
 
 
 def test_only_the_configuration_reads_the_environment() -> None:

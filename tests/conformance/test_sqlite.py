@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from remembrancer.adapters.sqlite.store import SqliteOptions, SqliteStore
-from remembrancer.policies.formation import analysed
+from remembrancer.adapters.relational.store import SqliteOptions, SqliteStore
+from remembrancer.policies.admission.formation import analysed
 from remembrancer.ports.store import Store
 from remembrancer.testing.contract.erasing import ErasedWholeContract, ReceiptContract
 from remembrancer.testing.contract.machine import MachineContract

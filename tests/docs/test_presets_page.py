@@ -12,13 +12,13 @@ import pytest
 from remembrancer.compose import choose_preset
 from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.cli.preset_pages import worded
-from remembrancer.policies.decay import Curve
-from remembrancer.policies.expressions import FUNCTIONS
-from remembrancer.policies.reinforcement import Gain
+from remembrancer.policies.forgetting.decay import Curve
+from remembrancer.policies.forgetting.reinforcement import Gain
+from remembrancer.policies.ranking.expressions import FUNCTIONS
+from remembrancer.policies.ranking.signals import MEANINGS
 from remembrancer.policies.segmentation.dual_channel import DualChannel
 from remembrancer.policies.segmentation.topic_shift import TopicShift
 from remembrancer.policies.segmentation.windows import Windows
-from remembrancer.policies.signals import MEANINGS
 from remembrancer.presets.catalogue import PRESETS
 from remembrancer.presets.forms import RENDERERS, name_of
 from remembrancer.presets.text import table_of

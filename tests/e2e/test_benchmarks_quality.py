@@ -17,8 +17,8 @@ from benchmarks.quality_variants import FULL, Variant, left_out, left_out_togeth
 from png import read_png
 
 from remembrancer.evaluation.statistics import Interval
-from remembrancer.policies.ranking import COMPARED
-from remembrancer.policies.scoring import Signal, Weighted, signal_names
+from remembrancer.policies.ranking.ranking import COMPARED
+from remembrancer.policies.ranking.scoring import Signal, Weighted, signal_names
 from remembrancer.presets.default import DEFAULT, STATE
 
 ROOT = Path(__file__).parents[2]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from driver import Cli
 
-from remembrancer.policies.signals import MEANINGS
+from remembrancer.policies.ranking.signals import MEANINGS
 from remembrancer.presets.catalogue import PRESETS
 from remembrancer.presets.text import table_of, text_of
 

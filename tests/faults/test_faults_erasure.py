@@ -18,14 +18,14 @@ import apsw
 import pytest
 
 from remembrancer import Remembrancer
-from remembrancer.adapters.sqlite import database, purging
-from remembrancer.adapters.sqlite.connection import Connection, connect
-from remembrancer.adapters.sqlite.store import SqliteStore
+from remembrancer.adapters.relational import database, purging
+from remembrancer.adapters.relational.connection import Connection, connect
+from remembrancer.adapters.relational.store import SqliteStore
 from remembrancer.domain.erasure import Erasure
 from remembrancer.domain.scope import Scope
 from remembrancer.errors import RemembrancerError
-from remembrancer.policies.formation import analysed
-from remembrancer.policies.lexical import analyse
+from remembrancer.language.lexical import analyse
+from remembrancer.policies.admission.formation import analysed
 from remembrancer.policies.segmentation.dual_channel import DualChannel
 from remembrancer.policies.segmentation.segmentation import Segmentation
 from remembrancer.presets.default import DEFAULT

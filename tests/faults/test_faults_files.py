@@ -16,13 +16,13 @@ from pathlib import Path
 import pytest
 
 from remembrancer import Remembrancer
-from remembrancer.adapters.sqlite import database
-from remembrancer.adapters.sqlite.connection import Connection, connect
-from remembrancer.adapters.sqlite.database import Database
-from remembrancer.adapters.sqlite.store import SqliteStore
+from remembrancer.adapters.relational import database
+from remembrancer.adapters.relational.connection import Connection, connect
+from remembrancer.adapters.relational.database import Database
+from remembrancer.adapters.relational.store import SqliteStore
 from remembrancer.domain.event import Event
 from remembrancer.errors import InvalidInput, RemembrancerError, StoreUnavailable
-from remembrancer.policies.formation import Formation, analysed, memory_of_event
+from remembrancer.policies.admission.formation import Formation, analysed, memory_of_event
 from remembrancer.ports.store import Entry
 from remembrancer.testing.doubles import SCOPE, HashEmbedder, an_event
 

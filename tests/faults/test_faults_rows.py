@@ -9,11 +9,11 @@ from typing import Final
 
 import pytest
 
-from remembrancer.adapters.sqlite.connection import connect
-from remembrancer.adapters.sqlite.store import SqliteStore
+from remembrancer.adapters.relational.connection import connect
+from remembrancer.adapters.relational.store import SqliteStore
 from remembrancer.domain.strength import Exposure
 from remembrancer.errors import StoreUnavailable
-from remembrancer.policies.formation import analysed
+from remembrancer.policies.admission.formation import analysed
 from remembrancer.ports.store import EventFilter
 from remembrancer.testing.contract.base import EVERYTHING, MODEL, exported, stored_words
 from remembrancer.testing.contract.world import DEPLOY, FORMER, MARKED, OLD, OOM, OTHER_MODEL, populate

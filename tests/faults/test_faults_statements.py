@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 from remembrancer.adapters.reference import ReferenceStore
-from remembrancer.adapters.sqlite import database
-from remembrancer.adapters.sqlite.connection import Connection, connect
-from remembrancer.adapters.sqlite.store import SqliteStore
+from remembrancer.adapters.relational import database
+from remembrancer.adapters.relational.connection import Connection, connect
+from remembrancer.adapters.relational.store import SqliteStore
 from remembrancer.domain.effect import Effect, Moved
 from remembrancer.domain.event import Priority
 from remembrancer.domain.memory import Memory, MemoryDraft, Status
@@ -29,7 +29,7 @@ from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
 from remembrancer.engine import record
 from remembrancer.engine.context import Context
 from remembrancer.errors import StoreUnavailable
-from remembrancer.policies.formation import Formation, analysed, memory_of_event
+from remembrancer.policies.admission.formation import Formation, analysed, memory_of_event
 from remembrancer.ports.exchange import RECORDS
 from remembrancer.ports.store import Aged, CueVector, Entry, ExportRow, Store
 from remembrancer.presets.default import DEFAULT

@@ -21,15 +21,15 @@ import pytest
 from job_worlds import WORLDS, WRITES, done_on, filled, misplaced, parted
 
 from remembrancer import Remembrancer
-from remembrancer.adapters.sqlite.store import SqliteStore
+from remembrancer.adapters.relational.store import SqliteStore
 from remembrancer.domain.job import Job, Run
 from remembrancer.domain.memory import Memory, Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.jobs.maintenance import run_job
-from remembrancer.policies.compacting import MERGED_FROM, Compaction
-from remembrancer.policies.formation import analysed
-from remembrancer.policies.retaining import Retention
+from remembrancer.policies.admission.formation import analysed
+from remembrancer.policies.consolidation.compacting import MERGED_FROM, Compaction
+from remembrancer.policies.forgetting.retaining import Retention
 from remembrancer.policies.schedule import Schedule
 from remembrancer.policies.segmentation.dual_channel import DualChannel
 from remembrancer.policies.segmentation.segmentation import Segmentation

@@ -14,10 +14,10 @@ from remembrancer.domain.event import Severity
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.scope import Scope
 from remembrancer.domain.strength import Exposure, Strength, Usage
-from remembrancer.policies import signals
-from remembrancer.policies.dynamics import states_of
-from remembrancer.policies.scoring import Product, evaluate
-from remembrancer.policies.signals import Moment
+from remembrancer.policies.forgetting.dynamics import states_of
+from remembrancer.policies.ranking import signals
+from remembrancer.policies.ranking.scoring import Product, evaluate
+from remembrancer.policies.ranking.signals import Moment
 from remembrancer.presets.catalogue import PRESETS
 from remembrancer.presets.crewship import CREWSHIP
 from remembrancer.presets.engram import ENGRAM

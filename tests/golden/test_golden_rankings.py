@@ -20,8 +20,8 @@ from remembrancer.domain.memory import Mark, Memory
 from remembrancer.domain.recall import Recall, Stage
 from remembrancer.domain.scope import Scope
 from remembrancer.domain.strength import Strength, Usage
-from remembrancer.policies.late_interaction import packed
-from remembrancer.policies.lexical import lexical_query
+from remembrancer.language.lexical import lexical_query
+from remembrancer.policies.ranking.late_interaction import packed
 from remembrancer.ports.embedder import EmbeddedQuestion
 from remembrancer.presets.catalogue import PRESETS
 from remembrancer.testing.doubles import NOW, HashEmbedder, WordHashEmbedder, a_memory

@@ -20,12 +20,12 @@ import apsw
 import pytest
 
 from remembrancer import Remembrancer
-from remembrancer.adapters.sqlite import schema
-from remembrancer.adapters.sqlite.connection import Connection, connect
-from remembrancer.adapters.sqlite.rows import MEMORY_COLUMNS, event_bindings, memory_bindings, packed_terms
-from remembrancer.adapters.sqlite.schema import APPLICATION_ID, Migration, current_version, migrations, schema_sql
-from remembrancer.adapters.sqlite.store import SqliteStore
-from remembrancer.adapters.sqlite.times import micros
+from remembrancer.adapters.relational import schema
+from remembrancer.adapters.relational.connection import Connection, connect
+from remembrancer.adapters.relational.rows import MEMORY_COLUMNS, event_bindings, memory_bindings, packed_terms
+from remembrancer.adapters.relational.schema import APPLICATION_ID, Migration, current_version, migrations, schema_sql
+from remembrancer.adapters.relational.store import SqliteStore
+from remembrancer.adapters.relational.times import micros
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.reply import Claimed, ClaimOutcome
@@ -33,8 +33,8 @@ from remembrancer.domain.review import Evidence
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength, Usage
 from remembrancer.errors import StoreUnavailable, Unsupported
-from remembrancer.policies.formation import analysed
-from remembrancer.policies.lexical import analyse, every_word
+from remembrancer.language.lexical import analyse, every_word
+from remembrancer.policies.admission.formation import analysed
 from remembrancer.ports.store import Aged, Entry, EventFilter
 from remembrancer.testing.contract.base import EVERYTHING, exported, request
 from remembrancer.testing.contract.states import LIVED

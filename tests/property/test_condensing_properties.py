@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembrancer.domain.memory import Memory
-from remembrancer.policies.aaak import DICTIONARY, compress, expand
-from remembrancer.policies.clusters import Clusters, clusters_of
-from remembrancer.policies.compacting import Compaction, merges_of
-from remembrancer.policies.diversity import jaccard, words_of
-from remembrancer.policies.lexical import analyse
-from remembrancer.policies.near_duplicates import same_claim
-from remembrancer.policies.sleeping import Sleep, sleepers
+from remembrancer.language.lexical import analyse
+from remembrancer.policies.consolidation.aaak import DICTIONARY, compress, expand
+from remembrancer.policies.consolidation.clusters import Clusters, clusters_of
+from remembrancer.policies.consolidation.compacting import Compaction, merges_of
+from remembrancer.policies.consolidation.near_duplicates import same_claim
+from remembrancer.policies.consolidation.sleeping import Sleep, sleepers
+from remembrancer.policies.ranking.diversity import jaccard, words_of
 from remembrancer.testing.doubles import NOW, a_memory
 
 WORDS = st.sampled_from(

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.expressions import FUNCTIONS, parse, printed
-from remembrancer.policies.scoring import (
+from remembrancer.policies.ranking.expressions import FUNCTIONS, parse, printed
+from remembrancer.policies.ranking.scoring import (
     Clamp,
     Const,
     Expression,
@@ -21,7 +21,7 @@ from remembrancer.policies.scoring import (
     Weighted,
     inner_expressions,
 )
-from remembrancer.policies.signals import SCALES
+from remembrancer.policies.ranking.signals import SCALES
 
 fractions = st.floats(min_value=0.0, max_value=1.0)
 finite = st.floats(allow_nan=False, allow_infinity=False)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembrancer.domain.review import Rating
-from remembrancer.policies.fsrs import (
+from remembrancer.policies.forgetting.fsrs import (
     MAX_DIFFICULTY,
     MAX_STABILITY,
     MIN_DIFFICULTY,

@@ -22,13 +22,13 @@ from remembrancer.domain.memory import Memory
 from remembrancer.domain.recall import Part
 from remembrancer.domain.scope import Reach, Reader, Scope, Visibility
 from remembrancer.domain.strength import Exposure, Feedback, Strength, Usage
-from remembrancer.policies import signals
-from remembrancer.policies.dynamics import states_of
-from remembrancer.policies.ranking import Ranking
-from remembrancer.policies.reinforcement import after_feedback
-from remembrancer.policies.scoring import Scored, Signal, Weighted, evaluate
-from remembrancer.policies.selection import can_see
-from remembrancer.policies.signals import Moment
+from remembrancer.policies.forgetting.dynamics import states_of
+from remembrancer.policies.forgetting.reinforcement import after_feedback
+from remembrancer.policies.ranking import signals
+from remembrancer.policies.ranking.ranking import Ranking
+from remembrancer.policies.ranking.scoring import Scored, Signal, Weighted, evaluate
+from remembrancer.policies.ranking.selection import can_see
+from remembrancer.policies.ranking.signals import Moment
 from remembrancer.presets.catalogue import PRESETS
 from remembrancer.presets.crewship import CREWSHIP
 from remembrancer.presets.default import DEFAULT
@@ -39,7 +39,7 @@ from remembrancer.presets.spec import Preset
 from remembrancer.testing.doubles import NOW, a_memory
 
 if TYPE_CHECKING:
-    from remembrancer.policies.scoring import Column
+    from remembrancer.policies.ranking.scoring import Column
 
 BOUND = 8.0
 ROUNDING = 1e-12

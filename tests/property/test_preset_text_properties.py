@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 from remembrancer.domain.event import Severity
 from remembrancer.domain.scope import Level
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.admission import Admission
-from remembrancer.policies.decay import Curve, Ebbinghaus, Exponential, HalfLife, LinearRamp, PowerLaw
-from remembrancer.policies.dynamics import Dynamics, Since
-from remembrancer.policies.encoding import MAX_CHARS, MAX_TURNS, Encoding
-from remembrancer.policies.importance import Importance
-from remembrancer.policies.ranking import COMPARED, MAX_RERANK, MAX_REREAD, RERANK, Depth, Ranking
-from remembrancer.policies.reinforcement import Gain, LinearGain, LogarithmicGain, NoGain
-from remembrancer.policies.relevance import Floor
+from remembrancer.policies.admission.admission import Admission
+from remembrancer.policies.admission.encoding import MAX_CHARS, MAX_TURNS, Encoding
+from remembrancer.policies.admission.importance import Importance
+from remembrancer.policies.forgetting.decay import Curve, Ebbinghaus, Exponential, HalfLife, LinearRamp, PowerLaw
+from remembrancer.policies.forgetting.dynamics import Dynamics, Since
+from remembrancer.policies.forgetting.reinforcement import Gain, LinearGain, LogarithmicGain, NoGain
+from remembrancer.policies.ranking.ranking import COMPARED, MAX_RERANK, MAX_REREAD, RERANK, Depth, Ranking
+from remembrancer.policies.ranking.relevance import Floor
+from remembrancer.policies.ranking.scoring import Clamp, Expression, Greatest, Product, Signal, Weighted, signal_names
+from remembrancer.policies.ranking.signals import SCALES, STATE_SIGNALS, Scale
 from remembrancer.policies.rendering.block import Block
-from remembrancer.policies.scoring import Clamp, Expression, Greatest, Product, Signal, Weighted, signal_names
-from remembrancer.policies.signals import SCALES, STATE_SIGNALS, Scale
 from remembrancer.presets.catalogue import PRESETS
 from remembrancer.presets.default import DEFAULT
 from remembrancer.presets.spec import Fading, Preset

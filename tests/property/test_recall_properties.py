@@ -15,7 +15,7 @@ from remembrancer.engine import record
 from remembrancer.engine.context import Context
 from remembrancer.engine.index import index_batch
 from remembrancer.engine.recall import Question, recall
-from remembrancer.policies.planning import LONG_QUESTION_WORDS, plan, salient_part
+from remembrancer.language.reading import LONG_QUESTION_WORDS, plan, salient_part
 from remembrancer.presets.default import DEFAULT
 from remembrancer.testing.doubles import NOW, READER, SCOPE, FixedClock, HashEmbedder, SequentialIds
 

@@ -19,7 +19,7 @@ from remembrancer.domain.memory import Cue, Memory, Tier
 from remembrancer.domain.recall import Detail, Hit, Recall, Rendered, Renderer
 from remembrancer.domain.recalled import without_recalled
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.decay import HalfLife
+from remembrancer.policies.forgetting.decay import HalfLife
 from remembrancer.policies.rendering.ages import spoken_age
 from remembrancer.policies.rendering.block import Block
 from remembrancer.policies.rendering.frame import TAG, UNTRUSTED

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembrancer.domain.recall import Part
-from remembrancer.policies.diversity import Mmr
-from remembrancer.policies.scoring import (
+from remembrancer.policies.ranking.diversity import Mmr
+from remembrancer.policies.ranking.scoring import (
     Clamp,
     Const,
     Expression,
@@ -25,7 +25,7 @@ from remembrancer.policies.scoring import (
 )
 
 if TYPE_CHECKING:
-    from remembrancer.policies.scoring import Column
+    from remembrancer.policies.ranking.scoring import Column
 
 NAMES = ("a", "b", "c")
 COUNT = 6

@@ -21,7 +21,7 @@ from remembrancer.engine.context import Context
 from remembrancer.engine.record import observe
 from remembrancer.engine.segment import segment
 from remembrancer.errors import ModelUnavailable, StoreUnavailable
-from remembrancer.policies.admission import Admission
+from remembrancer.policies.admission.admission import Admission
 from remembrancer.policies.segmentation.dual_channel import DualChannel
 from remembrancer.policies.segmentation.segmentation import Segmentation
 from remembrancer.policies.segmentation.topic_shift import TopicShift

@@ -10,11 +10,11 @@ from golden_tables import table
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembrancer.policies.times.anchors import anchored, resolve
-from remembrancer.policies.times.asking import asks_for_time, tells_time
-from remembrancer.policies.times.nearness import nearness
-from remembrancer.policies.times.spans import TimeSpan, spans
-from remembrancer.policies.times.vocabulary import CAPITALISED
+from remembrancer.language.times.anchors import anchored, resolve
+from remembrancer.language.times.asking import asks_for_time, tells_time
+from remembrancer.language.times.spans import TimeSpan, spans
+from remembrancer.language.times.vocabulary import CAPITALISED
+from remembrancer.policies.ranking.nearness import nearness
 
 ROWS = [row for row in table("time_expressions") if row["said"]]
 WORDS = [

@@ -16,14 +16,14 @@ from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.ask import ask
 from remembrancer.engine.context import Context
 from remembrancer.errors import InvalidInput, ModelUnavailable
-from remembrancer.policies.dynamics import instant
-from remembrancer.policies.late_interaction import QuestionWords, weighted
-from remembrancer.policies.lexical import lexical_query
-from remembrancer.policies.planning import Plan, plan, plan_in_context
+from remembrancer.language.lexical import lexical_query
+from remembrancer.language.reading import Plan, plan, plan_in_context
+from remembrancer.language.times.anchors import Anchored, resolve
+from remembrancer.language.times.spans import TimeSpan
+from remembrancer.policies.forgetting.dynamics import instant
 from remembrancer.policies.prompts import key_terms as prompt
-from remembrancer.policies.ranking import Ranking
-from remembrancer.policies.times.anchors import Anchored, resolve
-from remembrancer.policies.times.spans import TimeSpan
+from remembrancer.policies.ranking.late_interaction import QuestionWords, weighted
+from remembrancer.policies.ranking.ranking import Ranking
 from remembrancer.ports.embedder import EmbeddedQuestion, word_embedder
 from remembrancer.ports.language_model import JsonObject, Task
 from remembrancer.ports.store import SearchRequest

@@ -9,7 +9,7 @@ from remembrancer.domain.memory import Cue, Memory
 from remembrancer.domain.scope import Reader
 from remembrancer.engine.context import Context
 from remembrancer.engine.rank import Ranked
-from remembrancer.policies.diversity import Mmr, same_words, words_of
+from remembrancer.policies.ranking.diversity import Mmr, same_words, words_of
 
 
 @dataclass(frozen=True, slots=True)

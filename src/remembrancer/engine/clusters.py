@@ -28,8 +28,8 @@ from remembrancer.engine.condense import (
 )
 from remembrancer.engine.context import Context
 from remembrancer.errors import Conflict
-from remembrancer.policies.clusters import Clusters, central, clusters_of
-from remembrancer.policies.condensing import Condensed, Home, cues_of, home_of, id_of, ids_told, one_of
+from remembrancer.policies.consolidation.clusters import Clusters, central, clusters_of
+from remembrancer.policies.consolidation.condensing import Condensed, Home, cues_of, home_of, id_of, ids_told, one_of
 from remembrancer.policies.prompts.condense import CLUSTER, Summary
 
 JOB: Final = "clusters"

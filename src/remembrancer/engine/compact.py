@@ -17,8 +17,8 @@ from remembrancer.domain.scope import Scope
 from remembrancer.engine.condense import current, derived_from, found_by
 from remembrancer.engine.context import Context
 from remembrancer.errors import Conflict
-from remembrancer.policies.compacting import Merge, merges_of, with_counts_of
-from remembrancer.policies.condensing import cues_of
+from remembrancer.policies.consolidation.compacting import Merge, merges_of, with_counts_of
+from remembrancer.policies.consolidation.condensing import cues_of
 
 LIMIT: Final = 500
 MAX_LIMIT: Final = 100_000

@@ -16,8 +16,8 @@ from remembrancer.engine.asked_once import asked_once
 from remembrancer.engine.context import Context
 from remembrancer.engine.recall import Question, recall
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.diversity import jaccard
-from remembrancer.policies.leading import Weight, Weights, leading, setting_apart
+from remembrancer.policies.ranking.diversity import jaccard
+from remembrancer.policies.ranking.leading import Weight, Weights, leading, setting_apart
 from remembrancer.presets.spec import Preset
 
 MAX_PRESETS: Final = 12

@@ -19,7 +19,7 @@ from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.ask import ask
 from remembrancer.engine.context import Context
 from remembrancer.errors import ModelUnavailable
-from remembrancer.policies.condensing import id_of
+from remembrancer.policies.consolidation.condensing import id_of
 from remembrancer.policies.prompts import condense
 from remembrancer.policies.prompts.condense import Summary, Told
 from remembrancer.ports.language_model import JsonObject, Task

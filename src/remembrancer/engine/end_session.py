@@ -21,8 +21,8 @@ from remembrancer.engine.extract import ExtractReport, expect, extract
 from remembrancer.engine.review import ReviewReport, review
 from remembrancer.engine.segment import Segmented, segment_stream
 from remembrancer.errors import Conflict, NotFound
-from remembrancer.policies.formation import memory_of_draft, own_cue
-from remembrancer.policies.reinforcement import after_exposure
+from remembrancer.policies.admission.formation import memory_of_draft, own_cue
+from remembrancer.policies.forgetting.reinforcement import after_exposure
 
 REINFORCED: Final = "session.reinforced"
 """The kind of the archived memory that says which memories a session has reinforced."""

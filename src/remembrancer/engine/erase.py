@@ -19,8 +19,8 @@ from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.context import Caller, Context
 from remembrancer.engine.still_said import still_said
 from remembrancer.errors import Conflict
-from remembrancer.policies.erasing import Going, beyond, going
-from remembrancer.policies.extractive import Told
+from remembrancer.policies.consolidation.extractive import Told
+from remembrancer.policies.erasure.erasing import Going, beyond, going
 from remembrancer.policies.segmentation.episodes import told_without
 from remembrancer.policies.vault.changes import VAULT
 

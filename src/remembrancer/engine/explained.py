@@ -13,7 +13,7 @@ import numpy as np
 from remembrancer.domain.recall import Explanation
 from remembrancer.engine.choose import Chosen
 from remembrancer.engine.rank import Ranked
-from remembrancer.policies.diversity import Mmr
+from remembrancer.policies.ranking.diversity import Mmr
 
 
 def explanations(

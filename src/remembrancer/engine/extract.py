@@ -28,13 +28,13 @@ from remembrancer.engine.record import event_of
 from remembrancer.engine.stages import current_stage
 from remembrancer.engine.still_said import still_said
 from remembrancer.errors import Conflict, ModelUnavailable, NotFound
-from remembrancer.policies.diversity import same_words
-from remembrancer.policies.extraction import EXTRACTED, Extraction, ExtractionScope, Moment, Passage, owner
-from remembrancer.policies.formation import memory_of_draft, own_cue
-from remembrancer.policies.learnings import key_of
+from remembrancer.policies.admission.formation import memory_of_draft, own_cue
+from remembrancer.policies.learning.extraction import EXTRACTED, Extraction, ExtractionScope, Moment, Passage, owner
+from remembrancer.policies.learning.learnings import key_of
+from remembrancer.policies.learning.stages import Stage
 from remembrancer.policies.prompts import extraction as prompt
 from remembrancer.policies.prompts.extraction import Lesson
-from remembrancer.policies.stages import Stage
+from remembrancer.policies.ranking.diversity import same_words
 from remembrancer.ports.language_model import JsonObject, Task
 from remembrancer.ports.store import Entry, EventFilter
 

@@ -24,9 +24,10 @@ from remembrancer.engine.ask import ask
 from remembrancer.engine.context import Context
 from remembrancer.engine.still_said import still_said
 from remembrancer.errors import Conflict, ModelUnavailable, NotFound
-from remembrancer.policies import extractive
-from remembrancer.policies.condensing import Home
-from remembrancer.policies.facts import (
+from remembrancer.language.lexical import lexical_query
+from remembrancer.policies.consolidation import extractive
+from remembrancer.policies.consolidation.condensing import Home
+from remembrancer.policies.consolidation.facts import (
     DRAWN,
     Basis,
     Category,
@@ -37,7 +38,6 @@ from remembrancer.policies.facts import (
     findings_in,
     texts_in,
 )
-from remembrancer.policies.lexical import lexical_query
 from remembrancer.policies.prompts import facts as prompt
 from remembrancer.policies.segmentation.segmentation import EPISODE
 from remembrancer.policies.segmentation.segments import Turn

@@ -15,8 +15,8 @@ from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader
 from remembrancer.engine.context import Context
 from remembrancer.engine.inspect import get
-from remembrancer.policies.dynamics import instant, states_of
-from remembrancer.policies.forecast import NEVER, Forgetting, chosen, curve, falls_below, moment_of, strength
+from remembrancer.policies.forgetting.dynamics import instant, states_of
+from remembrancer.policies.forgetting.forecast import NEVER, Forgetting, chosen, curve, falls_below, moment_of, strength
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

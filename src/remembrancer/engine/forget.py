@@ -16,9 +16,9 @@ from remembrancer.domain.scope import Reader
 from remembrancer.engine.context import Context
 from remembrancer.engine.still_said import still_said
 from remembrancer.errors import Conflict, NotFound
-from remembrancer.policies.dynamics import MICROSECOND
-from remembrancer.policies.extractive import Told
-from remembrancer.policies.formation import memory_id_of
+from remembrancer.policies.admission.formation import memory_id_of
+from remembrancer.policies.consolidation.extractive import Told
+from remembrancer.policies.forgetting.dynamics import MICROSECOND
 from remembrancer.policies.segmentation.episodes import SUMMARY_BY, TURNS, told_without
 from remembrancer.policies.segmentation.segmentation import EPISODE
 

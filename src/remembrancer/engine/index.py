@@ -11,8 +11,8 @@ from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.context import Context
 from remembrancer.engine.relate import links
 from remembrancer.errors import ModelUnavailable, NotFound
-from remembrancer.policies.encoding import Encoding
-from remembrancer.policies.late_interaction import packed
+from remembrancer.policies.admission.encoding import Encoding
+from remembrancer.policies.ranking.late_interaction import packed
 from remembrancer.ports.embedder import Embedder, Passage, word_embedder
 from remembrancer.ports.store import CueVector, PendingCue
 

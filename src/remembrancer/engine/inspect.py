@@ -20,7 +20,7 @@ from remembrancer.engine.context import Context
 from remembrancer.engine.recall import Question, recall, searched, shown, standing
 from remembrancer.engine.rerank import judged
 from remembrancer.errors import ModelUnavailable, NotFound
-from remembrancer.policies.selection import excluded_by
+from remembrancer.policies.ranking.selection import excluded_by
 from remembrancer.ports.reranker import Reranker
 from remembrancer.ports.store import Audited, EventFilter, Finding, Stats
 

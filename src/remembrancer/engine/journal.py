@@ -14,7 +14,7 @@ from remembrancer.domain.journal import JournalPage, Place, PriorityChange, Reco
 from remembrancer.domain.scope import Reader
 from remembrancer.engine.context import Caller, Context
 from remembrancer.errors import InvalidInput, NotFound, PermissionDenied
-from remembrancer.policies.lexical import every_word
+from remembrancer.language.lexical import every_word
 from remembrancer.ports.store import EventFilter
 
 MAX_QUERY_BYTES: Final = 4096

@@ -6,7 +6,7 @@ from remembrancer.domain.learning import Learning
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.scope import Scope
 from remembrancer.engine.context import Context
-from remembrancer.policies.learnings import memory_of_learning
+from remembrancer.policies.learning.learnings import memory_of_learning
 
 
 async def learn(ctx: Context, scope: Scope, learning: Learning, *, source: str, tags: tuple[str, ...]) -> Memory:

@@ -12,7 +12,7 @@ from remembrancer.domain.scope import Reach, Reader, Scope
 from remembrancer.engine.context import Context
 from remembrancer.engine.record import event_of
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.nudge import NUDGED, UNCOUNTED, UPDATED, reminder
+from remembrancer.policies.learning.nudge import NUDGED, UNCOUNTED, UPDATED, reminder
 from remembrancer.ports.store import Entry, EventFilter
 
 SAID: Final = "The agent was reminded to update its memory."

@@ -21,9 +21,9 @@ from remembrancer.domain.strength import Usage
 from remembrancer.engine.condense import current, derived_from
 from remembrancer.engine.context import Context
 from remembrancer.errors import Conflict, InvalidInput, NotFound
-from remembrancer.policies.condensing import Condensed, Home, ids_told, one_of
-from remembrancer.policies.formation import own_cue
-from remembrancer.policies.promoting import (
+from remembrancer.policies.admission.formation import own_cue
+from remembrancer.policies.consolidation.condensing import Condensed, Home, ids_told, one_of
+from remembrancer.policies.learning.promoting import (
     NAMED,
     OF_A_JOB,
     PROMOTED_FROM,

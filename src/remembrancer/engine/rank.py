@@ -10,14 +10,14 @@ import numpy as np
 
 from remembrancer.domain.candidates import Candidates
 from remembrancer.domain.memory import Cue
-from remembrancer.policies.evidence import evidence
-from remembrancer.policies.relevance import Floor
-from remembrancer.policies.scoring import Expression, Scored, evaluate
+from remembrancer.policies.ranking.evidence import evidence
+from remembrancer.policies.ranking.relevance import Floor
+from remembrancer.policies.ranking.scoring import Expression, Scored, evaluate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from remembrancer.policies.scoring import Column
+    from remembrancer.policies.ranking.scoring import Column
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

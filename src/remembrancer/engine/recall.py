@@ -27,19 +27,19 @@ from remembrancer.engine.rerank import rerank
 from remembrancer.engine.reread import reread
 from remembrancer.engine.walk import walk
 from remembrancer.errors import ModelUnavailable
-from remembrancer.policies import signals
-from remembrancer.policies.late_interaction import QuestionWords
-from remembrancer.policies.lexical import analyse
-from remembrancer.policies.planning import Plan
-from remembrancer.policies.ranking import LATE_INTERACTION, Ranking
-from remembrancer.policies.times.nearness import happened_in
+from remembrancer.language.lexical import analyse
+from remembrancer.language.reading import Plan
+from remembrancer.policies.ranking import signals
+from remembrancer.policies.ranking.late_interaction import QuestionWords
+from remembrancer.policies.ranking.nearness import happened_in
+from remembrancer.policies.ranking.ranking import LATE_INTERACTION, Ranking
 from remembrancer.ports.embedder import computes
 from remembrancer.ports.one_thread import Beside
 from remembrancer.ports.store import SearchRequest
 from remembrancer.presets.spec import MAX_LIMIT
 
 if TYPE_CHECKING:
-    from remembrancer.policies.scoring import Column
+    from remembrancer.policies.ranking.scoring import Column
 
 MAX_STANDING: Final = 100
 """Standing memories of one answer, the newest first."""

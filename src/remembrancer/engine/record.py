@@ -14,7 +14,8 @@ from remembrancer.domain.memory import Memory, MemoryDraft, MemoryWrite
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.context import Context
 from remembrancer.errors import Conflict, InvalidInput, NotFound
-from remembrancer.policies.formation import (
+from remembrancer.language.lexical import analyse
+from remembrancer.policies.admission.formation import (
     episode,
     memory_of_draft,
     memory_of_event,
@@ -22,7 +23,6 @@ from remembrancer.policies.formation import (
     revised,
     says_the_same,
 )
-from remembrancer.policies.lexical import analyse
 from remembrancer.ports.store import Appended, Entry, EventFilter
 
 MAX_BATCH: Final = 10_000

@@ -9,7 +9,7 @@ from uuid import UUID
 from remembrancer.domain.scope import Reader
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Feedback, Strength
 from remembrancer.engine.context import Context
-from remembrancer.policies.reinforcement import after_exposure, after_feedback
+from remembrancer.policies.forgetting.reinforcement import after_exposure, after_feedback
 
 MAX_QUERY_CHARS: Final = 500
 """Of a question no more is logged, for it stands beside each memory that it found."""

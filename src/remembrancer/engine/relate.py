@@ -16,7 +16,7 @@ from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.context import Context
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.selection import excluded_by
+from remembrancer.policies.ranking.selection import excluded_by
 from remembrancer.ports.store import PendingCue, SearchRequest
 
 SPARE: Final = 2

@@ -12,13 +12,13 @@ from remembrancer.domain.scope import Reader
 from remembrancer.engine.context import Context
 from remembrancer.engine.rank import Bar, Ranked, rank
 from remembrancer.errors import ModelUnavailable
-from remembrancer.policies.ranking import RERANK, Ranking
+from remembrancer.policies.ranking.ranking import RERANK, Ranking
 from remembrancer.ports.reranker import Reranker
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from remembrancer.policies.scoring import Column
+    from remembrancer.policies.ranking.scoring import Column
 
 # By how much a model's own rounding to float32 may exceed 1.
 _SLACK: Final = 1e-6

@@ -9,15 +9,15 @@ import numpy as np
 from remembrancer.domain.scope import Reader
 from remembrancer.engine.context import Context
 from remembrancer.engine.rank import Ranked
-from remembrancer.policies.late_interaction import QuestionWords, compared
-from remembrancer.policies.ranking import LATE_INTERACTION, PASSAGE_WORDS, SESSION_WORDS
+from remembrancer.policies.ranking.late_interaction import QuestionWords, compared
+from remembrancer.policies.ranking.ranking import LATE_INTERACTION, PASSAGE_WORDS, SESSION_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from remembrancer.policies.scoring import Column
+    from remembrancer.policies.ranking.scoring import Column
 
 
 async def reread(

@@ -17,9 +17,9 @@ from remembrancer.engine.ask import ask
 from remembrancer.engine.context import Context
 from remembrancer.engine.still_said import still_said
 from remembrancer.errors import Conflict, ModelUnavailable, NotFound
+from remembrancer.policies.consolidation.rules import Owner, owner_of
+from remembrancer.policies.forgetting.reviewing import Reviewing
 from remembrancer.policies.prompts import review as prompt
-from remembrancer.policies.reviewing import Reviewing
-from remembrancer.policies.rules import Owner, owner_of
 from remembrancer.ports.language_model import JsonObject, Task
 from remembrancer.ports.store import EventFilter
 

@@ -29,10 +29,10 @@ from remembrancer.engine.ask import ask
 from remembrancer.engine.context import Context
 from remembrancer.engine.record import event_of
 from remembrancer.errors import Conflict, ModelUnavailable, NotFound
-from remembrancer.policies.formation import memory_of_draft, memory_of_event, own_cue
+from remembrancer.policies.admission.formation import memory_of_draft, memory_of_event, own_cue
+from remembrancer.policies.consolidation.rules import Owner, Rules, by_owner, formed_by_us, pattern_key, said
 from remembrancer.policies.prompts import rules as prompt
 from remembrancer.policies.prompts.rules import Rule
-from remembrancer.policies.rules import Owner, Rules, by_owner, formed_by_us, pattern_key, said
 from remembrancer.ports.language_model import JsonObject, Task
 from remembrancer.ports.store import Entry, EventFilter
 

@@ -25,8 +25,8 @@ from remembrancer.engine.ask import ask
 from remembrancer.engine.context import Context
 from remembrancer.engine.index import BATCH
 from remembrancer.errors import Conflict, InvalidInput, ModelUnavailable, RemembrancerError, StoreUnavailable
-from remembrancer.policies import extractive
-from remembrancer.policies.formation import memory_id_of, turn_cue
+from remembrancer.policies.admission.formation import memory_id_of, turn_cue
+from remembrancer.policies.consolidation import extractive
 from remembrancer.policies.prompts import boundaries as asking
 from remembrancer.policies.prompts import episode as telling
 from remembrancer.policies.segmentation.episodes import Told, episode_id, formed, told_extractively

@@ -18,8 +18,8 @@ from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.context import Context
 from remembrancer.engine.record import event_of
 from remembrancer.errors import Conflict, NotFound
-from remembrancer.policies.learnings import KINDS
-from remembrancer.policies.stages import Stage
+from remembrancer.policies.learning.learnings import KINDS
+from remembrancer.policies.learning.stages import Stage
 from remembrancer.ports.store import Entry, EventFilter
 
 ENTERED: Final = "project.stage"

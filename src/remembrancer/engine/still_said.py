@@ -8,7 +8,7 @@ from remembrancer.domain.event import Event
 from remembrancer.domain.memory import is_over
 from remembrancer.domain.scope import Reader
 from remembrancer.engine.context import Context
-from remembrancer.policies.formation import memory_id_of
+from remembrancer.policies.admission.formation import memory_id_of
 
 
 async def still_said(ctx: Context, reader: Reader, events: Sequence[Event]) -> tuple[Event, ...]:

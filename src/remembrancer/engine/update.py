@@ -11,7 +11,7 @@ from remembrancer.domain.scope import Reader
 from remembrancer.engine import inspect
 from remembrancer.engine.context import Context
 from remembrancer.errors import Conflict
-from remembrancer.policies.updating import Changes, updated, write_of
+from remembrancer.policies.admission.updating import Changes, updated, write_of
 
 ATTEMPTS: Final = 8
 """How often others may change the memory between its being read and told otherwise."""

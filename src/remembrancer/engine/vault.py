@@ -12,7 +12,7 @@ from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.context import Context
 from remembrancer.engine.vault_world import Gathered, gather
 from remembrancer.errors import Conflict, InvalidInput, NotFound, StoreUnavailable
-from remembrancer.policies.formation import analysed
+from remembrancer.policies.admission.formation import analysed
 from remembrancer.policies.vault.changes import Change, Terms, Trust, effect_of
 from remembrancer.policies.vault.files import Finding, parsed, with_edits
 from remembrancer.policies.vault.index import Index, Known, index_of, index_text

@@ -11,7 +11,7 @@ from remembrancer.domain.memory import Memory
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.context import Context
-from remembrancer.policies.learnings import KINDS
+from remembrancer.policies.learning.learnings import KINDS
 from remembrancer.policies.vault.changes import VAULT, Terms
 from remembrancer.policies.vault.files import Finding, VaultFile, parsed
 from remembrancer.policies.vault.index import Index, Known

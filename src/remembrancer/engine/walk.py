@@ -12,8 +12,8 @@ from remembrancer.domain.recall import PRODUCT, Explanation, Hit, Part
 from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.scope import Reader
 from remembrancer.engine.context import Context
-from remembrancer.policies.diversity import same_words
-from remembrancer.policies.selection import excluded_by
+from remembrancer.policies.ranking.diversity import same_words
+from remembrancer.policies.ranking.selection import excluded_by
 
 
 async def walk(

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from remembrancer.evaluation.budget import packed
 from remembrancer.evaluation.dataset import Transcript, Turn
 from remembrancer.evaluation.system import Block, Fate, Ranker, System
-from remembrancer.policies.formation import spoken_date
+from remembrancer.language.english.dates import spoken_date
 from remembrancer.ports.embedder import Embedder
 
 K1: Final = 1.2

@@ -32,7 +32,7 @@ from remembrancer.evaluation.segmentation_data import ALL, PARTS, TEST, Dialogue
 from remembrancer.evaluation.segmentation_metrics import found, pk, window_diff
 from remembrancer.evaluation.segmentation_report import SegmentationReport, SetReport
 from remembrancer.evaluation.segmentation_summary import Outcome, differences, summarise
-from remembrancer.policies.encoding import Encoding
+from remembrancer.policies.admission.encoding import Encoding
 from remembrancer.policies.segmentation.segments import Segmenter, Turn
 from remembrancer.policies.segmentation.topic_shift import TopicShift
 from remembrancer.ports.embedder import Embedder, Passage, word_embedder

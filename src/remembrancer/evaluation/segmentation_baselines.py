@@ -18,7 +18,7 @@ import numpy as np
 
 from remembrancer.evaluation.segmentation_data import Dialogue, DialogueSet
 from remembrancer.evaluation.segmentation_metrics import lengths
-from remembrancer.policies.stop_words import STOP_WORDS
+from remembrancer.language.english.stop_words import STOP_WORDS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

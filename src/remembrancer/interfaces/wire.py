@@ -18,9 +18,9 @@ from remembrancer.domain.recall import Stage
 from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.scope import Visibility
 from remembrancer.policies.health import Band, Metric, advice, band, shares, values, weakest, why_absent
+from remembrancer.policies.ranking.scoring import signal_names
+from remembrancer.policies.ranking.signals import MEANINGS
 from remembrancer.policies.rendering.ages import spoken_age
-from remembrancer.policies.scoring import signal_names
-from remembrancer.policies.signals import MEANINGS
 from remembrancer.presets.catalogue import PRESETS
 from remembrancer.presets.text import table_of
 

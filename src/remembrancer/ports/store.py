@@ -102,7 +102,7 @@ class PendingCue:
 class CueVector:
     """A cue's vector: float32, unit length, shape (dim,).
 
-    `words`: the signs of the vectors of its words, as `policies.late_interaction` packs them, uint8 (pieces, bytes).
+    `words`: the signs of its token embeddings, packed by `policies.ranking.late_interaction`, uint8 (pieces, bytes).
     """
 
     ref: int
@@ -175,7 +175,7 @@ class EventFilter:
 
     `crews`, `agents`: any of them, where `crew` and `agent` are exactly that one.
     `recorded_after`: those recorded later than that. `without_types`: none of these. `words`: of each of these sets one
-    stands among the tokens of the event's `searchable_text`, as `policies.lexical.every_word` asks for them.
+    stands among the tokens of the event's `searchable_text`, as `language.lexical.every_word` asks for them.
     `archived`: also what has been moved into the archive, cut as it is there.
     """
 

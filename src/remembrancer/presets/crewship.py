@@ -7,18 +7,18 @@ from typing import Final
 
 from remembrancer.domain.event import Severity
 from remembrancer.domain.strength import Exposure
-from remembrancer.policies.admission import Admission
-from remembrancer.policies.decay import LinearRamp
-from remembrancer.policies.dynamics import Dynamics, Since
-from remembrancer.policies.formation import Formation
-from remembrancer.policies.importance import Importance
-from remembrancer.policies.linking import SimilarLinks
-from remembrancer.policies.ranking import MAX_DEPTH, Depth, Ranking
-from remembrancer.policies.reinforcement import LogarithmicGain
+from remembrancer.policies.admission.admission import Admission
+from remembrancer.policies.admission.formation import Formation
+from remembrancer.policies.admission.importance import Importance
+from remembrancer.policies.admission.linking import SimilarLinks
+from remembrancer.policies.consolidation.rules import Rules
+from remembrancer.policies.forgetting.decay import LinearRamp
+from remembrancer.policies.forgetting.dynamics import Dynamics, Since
+from remembrancer.policies.forgetting.reinforcement import LogarithmicGain
+from remembrancer.policies.forgetting.retaining import Retention
+from remembrancer.policies.ranking.ranking import MAX_DEPTH, Depth, Ranking
+from remembrancer.policies.ranking.scoring import Clamp, Greatest, Product, Rrf, Signal
 from remembrancer.policies.rendering.block import Block
-from remembrancer.policies.retaining import Retention
-from remembrancer.policies.rules import Rules
-from remembrancer.policies.scoring import Clamp, Greatest, Product, Rrf, Signal
 from remembrancer.presets.spec import Fading, Limits, Preset, Sight
 
 IMPORTANCE_NOW: Final = Greatest(

@@ -7,18 +7,18 @@ from typing import Final
 
 from remembrancer.domain.event import Severity
 from remembrancer.domain.strength import Exposure
-from remembrancer.policies.admission import Admission
-from remembrancer.policies.compacting import Compaction
-from remembrancer.policies.decay import HalfLife
-from remembrancer.policies.dynamics import Dynamics, Since
-from remembrancer.policies.encoding import Encoding
-from remembrancer.policies.formation import Formation
-from remembrancer.policies.importance import Importance
-from remembrancer.policies.ranking import Depth, Ranking
-from remembrancer.policies.reinforcement import LogarithmicGain
-from remembrancer.policies.relevance import Floor
+from remembrancer.policies.admission.admission import Admission
+from remembrancer.policies.admission.encoding import Encoding
+from remembrancer.policies.admission.formation import Formation
+from remembrancer.policies.admission.importance import Importance
+from remembrancer.policies.consolidation.compacting import Compaction
+from remembrancer.policies.forgetting.decay import HalfLife
+from remembrancer.policies.forgetting.dynamics import Dynamics, Since
+from remembrancer.policies.forgetting.reinforcement import LogarithmicGain
+from remembrancer.policies.ranking.ranking import Depth, Ranking
+from remembrancer.policies.ranking.relevance import Floor
+from remembrancer.policies.ranking.scoring import Clamp, Greatest, Product, Signal, Weighted
 from remembrancer.policies.rendering.block import Block
-from remembrancer.policies.scoring import Clamp, Greatest, Product, Signal, Weighted
 from remembrancer.policies.segmentation.segmentation import Segmentation
 from remembrancer.policies.segmentation.topic_shift import TopicShift
 from remembrancer.presets.spec import Fading, Preset

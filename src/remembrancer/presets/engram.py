@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from remembrancer.domain.strength import Exposure
-from remembrancer.policies.clusters import Clusters
-from remembrancer.policies.decay import Ebbinghaus
-from remembrancer.policies.dynamics import Dynamics, Since
-from remembrancer.policies.formation import Formation
-from remembrancer.policies.ranking import Depth, Ranking
-from remembrancer.policies.reinforcement import FeedbackSteps, Strikes
+from remembrancer.policies.admission.formation import Formation
+from remembrancer.policies.consolidation.clusters import Clusters
+from remembrancer.policies.forgetting.decay import Ebbinghaus
+from remembrancer.policies.forgetting.dynamics import Dynamics, Since
+from remembrancer.policies.forgetting.reinforcement import FeedbackSteps, Strikes
+from remembrancer.policies.ranking.ranking import Depth, Ranking
+from remembrancer.policies.ranking.scoring import Signal, Weighted
 from remembrancer.policies.rendering.block import Block
-from remembrancer.policies.scoring import Signal, Weighted
 from remembrancer.presets.spec import Fading, Preset
 
 ENGRAM: Final = Preset(

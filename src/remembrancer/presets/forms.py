@@ -16,12 +16,12 @@ from typing import Any, Final, Literal, Protocol, TypeGuard, cast, get_args, get
 
 from remembrancer.domain.recall import Renderer
 from remembrancer.errors import InvalidInput
-from remembrancer.policies import expressions
-from remembrancer.policies.expressions import Names
+from remembrancer.policies.ranking import expressions
+from remembrancer.policies.ranking.expressions import Names
+from remembrancer.policies.ranking.scoring import Expression
 from remembrancer.policies.rendering.block import Block
 from remembrancer.policies.rendering.markdown import Markdown
 from remembrancer.policies.rendering.sections import Sections
-from remembrancer.policies.scoring import Expression
 
 RENDERERS: Final[tuple[type[Renderer], ...]] = (Block, Markdown, Sections)
 """The classes that a preset's renderer may be of."""
@@ -74,7 +74,7 @@ def form_of(annotation: Any, names: Names) -> Form:  # noqa: PLR0911  a case for
 def name_of(kind: type) -> str:
     """What `form` calls a class.
 
-    >>> from remembrancer.policies.decay import HalfLife
+    >>> from remembrancer.policies.forgetting.decay import HalfLife
     >>> name_of(HalfLife)
     'half_life'
     """

@@ -6,13 +6,13 @@ from typing import Final
 
 from remembrancer.domain.memory import Tier
 from remembrancer.domain.strength import Exposure
-from remembrancer.policies.decay import Exponential
-from remembrancer.policies.dynamics import Dynamics, Since
-from remembrancer.policies.formation import Formation
-from remembrancer.policies.ranking import Depth, Ranking
+from remembrancer.policies.admission.formation import Formation
+from remembrancer.policies.consolidation.sleeping import Sleep
+from remembrancer.policies.forgetting.decay import Exponential
+from remembrancer.policies.forgetting.dynamics import Dynamics, Since
+from remembrancer.policies.ranking.ranking import Depth, Ranking
+from remembrancer.policies.ranking.scoring import Signal, Weighted
 from remembrancer.policies.rendering.block import Block
-from remembrancer.policies.scoring import Signal, Weighted
-from remembrancer.policies.sleeping import Sleep
 from remembrancer.presets.spec import Fading, Preset
 
 MNEMOSYNE: Final = Preset(

@@ -6,14 +6,14 @@ from typing import Final
 
 from remembrancer.domain.memory import Tier
 from remembrancer.domain.strength import Exposure
-from remembrancer.policies.decay import PowerLaw
-from remembrancer.policies.dynamics import Dynamics, Since
-from remembrancer.policies.facts import Facts
-from remembrancer.policies.formation import Formation
-from remembrancer.policies.ranking import Depth, Ranking
+from remembrancer.policies.admission.formation import Formation
+from remembrancer.policies.consolidation.facts import Facts
+from remembrancer.policies.forgetting.decay import PowerLaw
+from remembrancer.policies.forgetting.dynamics import Dynamics, Since
+from remembrancer.policies.forgetting.reviewing import Reviewing
+from remembrancer.policies.ranking.ranking import Depth, Ranking
+from remembrancer.policies.ranking.scoring import Product, Rrf, Signal
 from remembrancer.policies.rendering.markdown import Markdown
-from remembrancer.policies.reviewing import Reviewing
-from remembrancer.policies.scoring import Product, Rrf, Signal
 from remembrancer.policies.segmentation.dual_channel import DualChannel
 from remembrancer.policies.segmentation.segmentation import Segmentation
 from remembrancer.policies.segmentation.windows import Windows

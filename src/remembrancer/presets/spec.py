@@ -10,28 +10,29 @@ from remembrancer.domain import validation
 from remembrancer.domain.recall import Renderer
 from remembrancer.domain.scope import Reach
 from remembrancer.errors import InvalidInput
-from remembrancer.policies import forecast, signals
-from remembrancer.policies.admission import Admission
-from remembrancer.policies.clusters import Clusters
-from remembrancer.policies.compacting import Compaction
-from remembrancer.policies.dynamics import Dynamics
-from remembrancer.policies.encoding import Encoding
-from remembrancer.policies.extraction import Extraction
-from remembrancer.policies.facts import Facts
-from remembrancer.policies.formation import Formation
-from remembrancer.policies.key_terms import KeyTerms
-from remembrancer.policies.linking import SimilarLinks
-from remembrancer.policies.promoting import Promotion
-from remembrancer.policies.ranking import Ranking
-from remembrancer.policies.reinforcement import FeedbackSteps
-from remembrancer.policies.retaining import Retention
-from remembrancer.policies.reviewing import Reviewing
-from remembrancer.policies.rules import Rules
+from remembrancer.policies.admission.admission import Admission
+from remembrancer.policies.admission.encoding import Encoding
+from remembrancer.policies.admission.formation import Formation
+from remembrancer.policies.admission.linking import SimilarLinks
+from remembrancer.policies.consolidation.clusters import Clusters
+from remembrancer.policies.consolidation.compacting import Compaction
+from remembrancer.policies.consolidation.facts import Facts
+from remembrancer.policies.consolidation.rules import Rules
+from remembrancer.policies.consolidation.sleeping import Sleep
+from remembrancer.policies.forgetting import forecast
+from remembrancer.policies.forgetting.dynamics import Dynamics
+from remembrancer.policies.forgetting.reinforcement import FeedbackSteps
+from remembrancer.policies.forgetting.retaining import Retention
+from remembrancer.policies.forgetting.reviewing import Reviewing
+from remembrancer.policies.learning.extraction import Extraction
+from remembrancer.policies.learning.promoting import Promotion
+from remembrancer.policies.learning.stages import Stages
+from remembrancer.policies.ranking import signals
+from remembrancer.policies.ranking.key_terms import KeyTerms
+from remembrancer.policies.ranking.ranking import Ranking
+from remembrancer.policies.ranking.scoring import Expression
 from remembrancer.policies.schedule import Schedule
-from remembrancer.policies.scoring import Expression
 from remembrancer.policies.segmentation.segmentation import EPISODE, Segmentation
-from remembrancer.policies.sleeping import Sleep
-from remembrancer.policies.stages import Stages
 
 MAX_LIMIT = 200
 """Hits of one answer, whatever the preset."""

@@ -7,19 +7,19 @@ from typing import Final
 
 from remembrancer.domain.scope import Level
 from remembrancer.domain.strength import Exposure
-from remembrancer.policies.compacting import Compaction
-from remembrancer.policies.decay import HalfLife
-from remembrancer.policies.diversity import Mmr
-from remembrancer.policies.dynamics import Dynamics, Since
-from remembrancer.policies.extraction import Extraction
-from remembrancer.policies.formation import Formation
-from remembrancer.policies.key_terms import KeyTerms
-from remembrancer.policies.promoting import Promotion
-from remembrancer.policies.ranking import Depth, Ranking
-from remembrancer.policies.reinforcement import LinearGain
+from remembrancer.policies.admission.formation import Formation
+from remembrancer.policies.consolidation.compacting import Compaction
+from remembrancer.policies.forgetting.decay import HalfLife
+from remembrancer.policies.forgetting.dynamics import Dynamics, Since
+from remembrancer.policies.forgetting.reinforcement import LinearGain
+from remembrancer.policies.learning.extraction import Extraction
+from remembrancer.policies.learning.promoting import Promotion
+from remembrancer.policies.learning.stages import Stages
+from remembrancer.policies.ranking.diversity import Mmr
+from remembrancer.policies.ranking.key_terms import KeyTerms
+from remembrancer.policies.ranking.ranking import Depth, Ranking
+from remembrancer.policies.ranking.scoring import Clamp, MinMax, Product, Saturating, Signal, Weighted
 from remembrancer.policies.rendering.sections import Sections
-from remembrancer.policies.scoring import Clamp, MinMax, Product, Saturating, Signal, Weighted
-from remembrancer.policies.stages import Stages
 from remembrancer.presets.spec import Fading, Limits, Preset
 
 PROMINENCE: Final = (Signal("importance"), Signal("retention"), Signal("reinforcement"))

@@ -7,8 +7,8 @@ from typing import Final
 import tomli_w
 
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.expressions import NO_NAMES
-from remembrancer.policies.scoring import Const, Signal
+from remembrancer.policies.ranking.expressions import NO_NAMES
+from remembrancer.policies.ranking.scoring import Const, Signal
 from remembrancer.presets.catalogue import PRESETS
 from remembrancer.presets.forms import Table, form_of
 from remembrancer.presets.spec import Fading, Preset

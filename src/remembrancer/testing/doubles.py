@@ -16,7 +16,7 @@ from remembrancer.domain.event import Event, Origin, Priority, Role, Severity
 from remembrancer.domain.memory import Cue, IndexedCue, Memory, MemoryWrite, Tier
 from remembrancer.domain.scope import Reader, Scope, Visibility
 from remembrancer.errors import ModelUnavailable
-from remembrancer.policies.formation import analysed
+from remembrancer.policies.admission.formation import analysed
 from remembrancer.ports.embedder import Embedded, EmbeddedPassages, EmbeddedQuestion, Passage
 
 if TYPE_CHECKING:

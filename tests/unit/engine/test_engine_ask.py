@@ -17,7 +17,7 @@ from remembrancer.domain.spending import ModelCall, Outcome, Spent
 from remembrancer.engine.ask import ask
 from remembrancer.engine.context import Context
 from remembrancer.errors import ModelUnavailable, StoreUnavailable
-from remembrancer.policies.formation import analysed
+from remembrancer.policies.admission.formation import analysed
 from remembrancer.ports.language_model import Answer, JsonObject, LanguageModel, NoAnswer, Task, Usage
 from remembrancer.presets.default import DEFAULT
 from remembrancer.testing.doubles import NOW, SCOPE, FixedClock

@@ -18,10 +18,10 @@ from remembrancer.engine import record
 from remembrancer.engine.asking import Embedded, embed, planned_for
 from remembrancer.engine.context import Context
 from remembrancer.errors import ModelUnavailable
-from remembrancer.policies.late_interaction import weighted
-from remembrancer.policies.planning import Plan, plan, plan_in_context
-from remembrancer.policies.ranking import Ranking
-from remembrancer.policies.scoring import Signal, Weighted
+from remembrancer.language.reading import Plan, plan, plan_in_context
+from remembrancer.policies.ranking.late_interaction import weighted
+from remembrancer.policies.ranking.ranking import Ranking
+from remembrancer.policies.ranking.scoring import Signal, Weighted
 from remembrancer.ports.embedder import EmbeddedQuestion, Embedder
 from remembrancer.ports.store import SearchRequest
 from remembrancer.presets.default import DEFAULT

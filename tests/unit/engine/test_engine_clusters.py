@@ -18,7 +18,7 @@ from remembrancer.domain.strength import Strength, Usage
 from remembrancer.engine.clusters import CENTRAL, CONSOLIDATED_FROM, JOB, ClustersReport, consolidate_clusters
 from remembrancer.engine.forget import forget, restore
 from remembrancer.errors import InvalidInput, ModelUnavailable, StoreUnavailable
-from remembrancer.policies.clusters import Clusters
+from remembrancer.policies.consolidation.clusters import Clusters
 from remembrancer.ports.store import Store
 from remembrancer.presets.default import DEFAULT
 from remembrancer.presets.engram import ENGRAM

@@ -18,7 +18,7 @@ from remembrancer.domain.strength import Strength, Usage
 from remembrancer.engine.compact import CompactionReport, Merged, compact
 from remembrancer.engine.forget import restore
 from remembrancer.errors import InvalidInput, StoreUnavailable
-from remembrancer.policies.compacting import MERGED_FROM
+from remembrancer.policies.consolidation.compacting import MERGED_FROM
 from remembrancer.ports.store import Store
 from remembrancer.presets.default import DEFAULT
 from remembrancer.presets.mnemosyne import MNEMOSYNE

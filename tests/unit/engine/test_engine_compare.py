@@ -12,10 +12,10 @@ from remembrancer import InvalidInput, Remembrancer, Settings
 from remembrancer.domain.recall import Stage
 from remembrancer.engine.compare import Compared, Comparison, Place
 from remembrancer.errors import ModelUnavailable
-from remembrancer.policies.diversity import Mmr
-from remembrancer.policies.ranking import Ranking
-from remembrancer.policies.relevance import Floor
-from remembrancer.policies.scoring import Product, Signal, Weighted
+from remembrancer.policies.ranking.diversity import Mmr
+from remembrancer.policies.ranking.ranking import Ranking
+from remembrancer.policies.ranking.relevance import Floor
+from remembrancer.policies.ranking.scoring import Product, Signal, Weighted
 from remembrancer.presets.catalogue import PRESETS
 from remembrancer.presets.default import DEFAULT
 from remembrancer.presets.spec import Limits, Preset

@@ -11,7 +11,7 @@ from remembrancer.adapters.reference.store import ReferenceStore
 from remembrancer.engine.ask import ask
 from remembrancer.engine.context import Context
 from remembrancer.engine.inspect import doctor
-from remembrancer.policies.formation import analysed
+from remembrancer.policies.admission.formation import analysed
 from remembrancer.ports.language_model import Task
 from remembrancer.ports.store import Finding
 from remembrancer.presets.default import DEFAULT

@@ -26,7 +26,7 @@ from remembrancer.errors import Conflict, NotFound
 from remembrancer.jobs.indexer import Indexer
 from remembrancer.jobs.maintenance import maintain
 from remembrancer.jobs.sweeps import Sweeper
-from remembrancer.policies.formation import memory_id_of
+from remembrancer.policies.admission.formation import memory_id_of
 from remembrancer.policies.segmentation.dual_channel import DualChannel
 from remembrancer.policies.segmentation.segmentation import EPISODE, Segmentation
 from remembrancer.policies.vault.changes import VAULT

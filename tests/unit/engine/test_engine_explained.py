@@ -15,7 +15,7 @@ from remembrancer.domain.recall import Explanation, Part, Recall
 from remembrancer.engine import record
 from remembrancer.engine.context import Context
 from remembrancer.engine.recall import Question, recall
-from remembrancer.policies.scoring import Scored
+from remembrancer.policies.ranking.scoring import Scored
 from remembrancer.presets.default import DEFAULT
 from remembrancer.testing.doubles import NOW, READER, SCOPE, FixedClock, SequentialIds
 

@@ -23,8 +23,8 @@ from remembrancer.engine.record import observe
 from remembrancer.engine.reinforce import mark
 from remembrancer.engine.stages import enter_stage
 from remembrancer.errors import InvalidInput, ModelUnavailable, StoreUnavailable
-from remembrancer.policies.extraction import EXTRACTED, Extraction, ExtractionScope, Moment
-from remembrancer.policies.formation import memory_id_of
+from remembrancer.policies.admission.formation import memory_id_of
+from remembrancer.policies.learning.extraction import EXTRACTED, Extraction, ExtractionScope, Moment
 from remembrancer.ports.language_model import Answer, Task
 from remembrancer.ports.store import EventFilter, Store
 from remembrancer.presets.default import DEFAULT

@@ -22,8 +22,8 @@ from remembrancer.engine.context import Context
 from remembrancer.engine.facts import JOB, FactsReport, draw_facts
 from remembrancer.engine.record import observe
 from remembrancer.errors import ModelUnavailable, StoreUnavailable
-from remembrancer.policies.facts import DRAWN, DRAWN_BY, Facts
-from remembrancer.policies.formation import episode, memory_id_of
+from remembrancer.policies.admission.formation import episode, memory_id_of
+from remembrancer.policies.consolidation.facts import DRAWN, DRAWN_BY, Facts
 from remembrancer.policies.prompts.facts import PURPOSE
 from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.language_model import Answer, Task

@@ -10,9 +10,9 @@ import pytest
 
 from remembrancer import InvalidInput, NotFound, Remembrancer, Settings
 from remembrancer.engine.fading import Outlook
-from remembrancer.policies.decay import LinearRamp
-from remembrancer.policies.dynamics import Dynamics
-from remembrancer.policies.scoring import Product, Signal
+from remembrancer.policies.forgetting.decay import LinearRamp
+from remembrancer.policies.forgetting.dynamics import Dynamics
+from remembrancer.policies.ranking.scoring import Product, Signal
 from remembrancer.presets.default import DEFAULT
 from remembrancer.presets.spec import Fading
 from remembrancer.testing.doubles import NOW, FixedClock, HashEmbedder

@@ -9,9 +9,9 @@ import pytest
 from found import Around, Match, ask, found
 
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.ranking import Ranking
-from remembrancer.policies.relevance import Floor
-from remembrancer.policies.scoring import Signal, Weighted
+from remembrancer.policies.ranking.ranking import Ranking
+from remembrancer.policies.ranking.relevance import Floor
+from remembrancer.policies.ranking.scoring import Signal, Weighted
 from remembrancer.presets.default import DEFAULT
 from remembrancer.testing.doubles import NOW, a_memory
 

@@ -21,7 +21,7 @@ from remembrancer.engine.recall import Question, recall
 from remembrancer.engine.record import observe, remember
 from remembrancer.engine.segment import segment
 from remembrancer.errors import Conflict, NotFound
-from remembrancer.policies.formation import memory_id_of
+from remembrancer.policies.admission.formation import memory_id_of
 from remembrancer.policies.segmentation.dual_channel import DualChannel
 from remembrancer.policies.segmentation.segmentation import EPISODE, Segmentation
 from remembrancer.policies.segmentation.windows import Windows

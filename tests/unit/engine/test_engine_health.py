@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from remembrancer import InvalidInput, Memory, Remembrancer, Scope, Settings
-from remembrancer.adapters.sqlite.store import SqliteStore
+from remembrancer.adapters.relational.store import SqliteStore
 from remembrancer.domain.candidates import Candidates
 from remembrancer.domain.event import EventDraft
 from remembrancer.domain.health import HealthSnapshot, Metrics
@@ -18,7 +18,7 @@ from remembrancer.domain.scope import Reader
 from remembrancer.engine import health, record
 from remembrancer.engine.context import Context
 from remembrancer.engine.index import index_batch
-from remembrancer.policies.formation import analysed
+from remembrancer.policies.admission.formation import analysed
 from remembrancer.policies.health import SAMPLE
 from remembrancer.ports.embedder import Embedded
 from remembrancer.ports.store import SearchRequest

@@ -17,8 +17,8 @@ from remembrancer.engine import record
 from remembrancer.engine.context import Context
 from remembrancer.engine.index import PLAIN_TEXT, Swept, index_batch, index_memory
 from remembrancer.errors import ModelUnavailable, NotFound
-from remembrancer.policies.encoding import Encoding
-from remembrancer.policies.late_interaction import packed
+from remembrancer.policies.admission.encoding import Encoding
+from remembrancer.policies.ranking.late_interaction import packed
 from remembrancer.ports.embedder import Embedded, EmbeddedPassages, Embedder, Passage
 from remembrancer.presets.default import DEFAULT
 from remembrancer.testing.contract.base import stored_words

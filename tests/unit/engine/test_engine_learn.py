@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from remembrancer import Remembrancer, Settings
-from remembrancer.adapters.sqlite.store import SqliteStore
+from remembrancer.adapters.relational.store import SqliteStore
 from remembrancer.domain.learning import Domain, Learning, LearningType
 from remembrancer.domain.memory import Status
 from remembrancer.errors import Conflict

@@ -21,7 +21,7 @@ from remembrancer.domain.strength import Strength, Usage
 from remembrancer.engine.index import index_batch
 from remembrancer.engine.promote import PromotionReport, candidates, promote, promote_recurring
 from remembrancer.errors import InvalidInput, NotFound, StoreUnavailable
-from remembrancer.policies.promoting import PROMOTED_FROM, job_of
+from remembrancer.policies.learning.promoting import PROMOTED_FROM, job_of
 from remembrancer.ports.embedder import Embedded
 from remembrancer.ports.store import Store
 from remembrancer.presets.default import DEFAULT

@@ -20,7 +20,7 @@ from remembrancer.engine import record
 from remembrancer.engine.context import Context
 from remembrancer.engine.recall import Question, recall
 from remembrancer.errors import ModelUnavailable
-from remembrancer.policies.signals import SCALES
+from remembrancer.policies.ranking.signals import SCALES
 from remembrancer.ports.embedder import Embedder
 from remembrancer.presets.catalogue import PRESETS
 from remembrancer.presets.default import DEFAULT

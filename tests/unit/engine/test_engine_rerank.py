@@ -22,9 +22,9 @@ from remembrancer.domain.scope import Reader
 from remembrancer.engine import record
 from remembrancer.engine.context import Context
 from remembrancer.engine.recall import Question, recall
-from remembrancer.policies.ranking import Ranking
-from remembrancer.policies.relevance import Floor
-from remembrancer.policies.scoring import Product, Signal, Weighted
+from remembrancer.policies.ranking.ranking import Ranking
+from remembrancer.policies.ranking.relevance import Floor
+from remembrancer.policies.ranking.scoring import Product, Signal, Weighted
 from remembrancer.ports.reranker import Reranker
 from remembrancer.presets.default import DEFAULT
 from remembrancer.testing.doubles import NOW, READER, SCOPE, FixedClock, SequentialIds, a_memory, indexed

@@ -21,11 +21,11 @@ from remembrancer.engine.context import Context
 from remembrancer.engine.index import index_batch
 from remembrancer.engine.recall import Question, recall
 from remembrancer.errors import ModelUnavailable
-from remembrancer.policies.encoding import Encoding
-from remembrancer.policies.late_interaction import QuestionWords, packed, sum_of_bits
-from remembrancer.policies.late_interaction import compared as compare
-from remembrancer.policies.ranking import Ranking
-from remembrancer.policies.scoring import Signal, Weighted
+from remembrancer.policies.admission.encoding import Encoding
+from remembrancer.policies.ranking.late_interaction import QuestionWords, packed, sum_of_bits
+from remembrancer.policies.ranking.late_interaction import compared as compare
+from remembrancer.policies.ranking.ranking import Ranking
+from remembrancer.policies.ranking.scoring import Signal, Weighted
 from remembrancer.ports.embedder import EmbeddedQuestion, Embedder, Passage
 from remembrancer.presets.default import DEFAULT
 from remembrancer.testing.doubles import (

@@ -13,8 +13,8 @@ from remembrancer.domain.event import Event, Priority
 from remembrancer.domain.scope import Reader
 from remembrancer.engine.retain import RetentionReport, retain
 from remembrancer.errors import InvalidInput, StoreUnavailable
-from remembrancer.policies.formation import memory_of_event
-from remembrancer.policies.retaining import Retention
+from remembrancer.policies.admission.formation import memory_of_event
+from remembrancer.policies.forgetting.retaining import Retention
 from remembrancer.ports.store import Entry, EventFilter, Store
 from remembrancer.presets.crewship import CREWSHIP
 from remembrancer.presets.default import DEFAULT

@@ -25,10 +25,10 @@ from remembrancer.engine.record import observe
 from remembrancer.engine.reinforce import MAX_QUERY_CHARS, mark
 from remembrancer.engine.review import JOB, UNRATED, UNSEEN, ReviewReport, review
 from remembrancer.errors import ModelUnavailable, StoreUnavailable
-from remembrancer.policies.formation import memory_id_of
-from remembrancer.policies.fsrs import after_review
+from remembrancer.policies.admission.formation import memory_id_of
+from remembrancer.policies.forgetting.fsrs import after_review
+from remembrancer.policies.forgetting.reviewing import Reviewing
 from remembrancer.policies.prompts.review import PURPOSE
-from remembrancer.policies.reviewing import Reviewing
 from remembrancer.ports.language_model import LanguageModel, Task
 from remembrancer.ports.store import Store
 from remembrancer.presets.default import DEFAULT

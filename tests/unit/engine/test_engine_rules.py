@@ -22,7 +22,7 @@ from remembrancer.engine.context import Context
 from remembrancer.engine.record import observe
 from remembrancer.engine.rules import CONSOLIDATED, GENERATED, JOB, RulesReport, learn_rules
 from remembrancer.errors import InvalidInput, ModelUnavailable, StoreUnavailable
-from remembrancer.policies.rules import Rules
+from remembrancer.policies.consolidation.rules import Rules
 from remembrancer.ports.language_model import Answer, Task
 from remembrancer.ports.store import EventFilter, Store
 from remembrancer.presets.crewship import CREWSHIP

@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 import pytest
 from contexts import STORES, a_context, over
 
-from remembrancer.adapters.sqlite.store import SqliteStore
+from remembrancer.adapters.relational.store import SqliteStore
 from remembrancer.domain.effect import Effect, Moved
 from remembrancer.domain.event import Event, EventDraft, Origin, Priority, Role
 from remembrancer.domain.identity import derived_id
@@ -28,8 +28,8 @@ from remembrancer.engine.recall import Question, recall
 from remembrancer.engine.record import observe
 from remembrancer.engine.segment import JOB, PATIENCE, SegmentReport, item_of, segment, segment_stream
 from remembrancer.errors import Conflict, InvalidInput, ModelUnavailable, StoreUnavailable
-from remembrancer.policies.admission import Admission
-from remembrancer.policies.formation import analysed, stability_at_birth
+from remembrancer.policies.admission.admission import Admission
+from remembrancer.policies.admission.formation import analysed, stability_at_birth
 from remembrancer.policies.segmentation.dual_channel import DualChannel
 from remembrancer.policies.segmentation.segmentation import Segmentation
 from remembrancer.policies.segmentation.topic_shift import TopicShift

@@ -20,8 +20,8 @@ from remembrancer.engine.condense import TRIES
 from remembrancer.engine.forget import forget, restore
 from remembrancer.engine.sleep import AAAK, AS_IT_IS, JOB, NOTHING, SleepReport, Slept, sleep
 from remembrancer.errors import InvalidInput, ModelUnavailable, StoreUnavailable
-from remembrancer.policies.formation import memory_of_event
-from remembrancer.policies.sleeping import SUMMARY_OF, Sleep
+from remembrancer.policies.admission.formation import memory_of_event
+from remembrancer.policies.consolidation.sleeping import SUMMARY_OF, Sleep
 from remembrancer.ports.language_model import Answer, Task
 from remembrancer.ports.store import Store
 from remembrancer.presets.default import DEFAULT

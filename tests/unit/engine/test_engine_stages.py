@@ -18,7 +18,7 @@ from remembrancer.engine.context import Context
 from remembrancer.engine.learn import learn
 from remembrancer.engine.stages import ENTERED, StageReport, current_stage, enter_stage, restore_stage, retire_stage
 from remembrancer.errors import InvalidInput, StoreUnavailable
-from remembrancer.policies.stages import Stage
+from remembrancer.policies.learning.stages import Stage
 from remembrancer.ports.store import EventFilter, Store
 from remembrancer.presets.crewship import CREWSHIP
 from remembrancer.presets.teaparty import TEAPARTY

@@ -13,7 +13,7 @@ from uuid import UUID
 import pytest
 
 from remembrancer.adapters.reference import ReferenceStore
-from remembrancer.adapters.sqlite.store import SqliteStore
+from remembrancer.adapters.relational.store import SqliteStore
 from remembrancer.adapters.vault.folder import FolderVault
 from remembrancer.domain.effect import Effect, Moved
 from remembrancer.domain.event import EventDraft, Origin
@@ -25,7 +25,7 @@ from remembrancer.engine import forget, index, record, reinforce, relate, vault
 from remembrancer.engine.context import Context
 from remembrancer.engine.recall import Question, recall
 from remembrancer.engine.vault import SyncReport
-from remembrancer.policies.formation import analysed, own_cue
+from remembrancer.policies.admission.formation import analysed, own_cue
 from remembrancer.ports.store import Store
 from remembrancer.ports.vault import Content
 from remembrancer.presets.teaparty import TEAPARTY

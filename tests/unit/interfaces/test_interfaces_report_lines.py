@@ -22,7 +22,7 @@ from remembrancer.engine.sleep import SleepReport, Slept
 from remembrancer.interfaces.cli.report_lines import line
 from remembrancer.jobs.indexer import IndexReport
 from remembrancer.jobs.reports import BrokenOff, ExtractionReport, HealthReport, NotDue, Report
-from remembrancer.policies.extraction import ExtractionScope
+from remembrancer.policies.learning.extraction import ExtractionScope
 
 AT = datetime(2026, 3, 4, 9, 0, tzinfo=UTC)
 ID = UUID("01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f")

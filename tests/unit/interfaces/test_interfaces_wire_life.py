@@ -26,8 +26,8 @@ from remembrancer.interfaces.wire import Wire
 from remembrancer.jobs.indexer import IndexReport
 from remembrancer.jobs.overview import JobState
 from remembrancer.jobs.reports import BrokenOff, HealthReport, NotDue
-from remembrancer.policies.extraction import ExtractionScope
-from remembrancer.policies.stages import Stage
+from remembrancer.policies.learning.extraction import ExtractionScope
+from remembrancer.policies.learning.stages import Stage
 from remembrancer.testing.doubles import a_memory
 
 AT = datetime(2026, 3, 4, 9, 0, tzinfo=UTC)

@@ -22,7 +22,7 @@ from remembrancer.engine.segment import SegmentReport
 from remembrancer.engine.sleep import SleepReport, Slept
 from remembrancer.jobs.indexer import IndexReport
 from remembrancer.jobs.reports import BrokenOff, Counted, ExtractionReport, HealthReport, NotDue, Report, counted
-from remembrancer.policies.extraction import ExtractionScope
+from remembrancer.policies.learning.extraction import ExtractionScope
 from remembrancer.testing.doubles import NOW
 
 A, B, C, D, E = (UUID(int=number) for number in range(1, 6))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from golden_tables import cells, table
 
-from remembrancer.policies.aaak import ABBREVIATIONS, CONNECTIVES, DICTIONARY, compress, expand
+from remembrancer.policies.consolidation.aaak import ABBREVIATIONS, CONNECTIVES, DICTIONARY, compress, expand
 
 PAGE = (Path(__file__).parents[3] / "docs" / "aaak.md").read_text(encoding="utf-8")
 

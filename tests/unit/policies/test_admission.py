@@ -7,7 +7,7 @@ from golden_tables import cells, table
 
 from remembrancer.domain.event import EventDraft, Severity
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.admission import Admission
+from remembrancer.policies.admission.admission import Admission
 from remembrancer.presets.crewship import CREWSHIP
 
 NEVER = Admission(never=("exec.output_chunk", "network.*"))

@@ -7,7 +7,7 @@ import pytest
 from golden_tables import cells, table
 
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.clusters import Clusters, central, clusters_of
+from remembrancer.policies.consolidation.clusters import Clusters, central, clusters_of
 
 
 @pytest.mark.parametrize("row", table("clusters"), ids=cells)

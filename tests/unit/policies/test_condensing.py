@@ -6,7 +6,7 @@ from remembrancer.domain.memory import Cue, Memory
 from remembrancer.domain.scope import Visibility
 from remembrancer.domain.strength import Strength, Usage
 from remembrancer.domain.validation import MAX_TAGS
-from remembrancer.policies.condensing import cues_of, home_of, id_of, ids_told, shared, tags_of, together
+from remembrancer.policies.consolidation.condensing import cues_of, home_of, id_of, ids_told, shared, tags_of, together
 from remembrancer.testing.doubles import NOW, SCOPE, a_memory
 
 ONE, OTHER = a_memory("one"), a_memory("other")

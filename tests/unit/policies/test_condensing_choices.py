@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.compacting import Compaction
-from remembrancer.policies.promoting import Promotion
-from remembrancer.policies.sleeping import Sleep
+from remembrancer.policies.consolidation.compacting import Compaction
+from remembrancer.policies.consolidation.sleeping import Sleep
+from remembrancer.policies.learning.promoting import Promotion
 from remembrancer.presets.mnemosyne import MNEMOSYNE
 from remembrancer.presets.text import preset_of, table_of
 

@@ -9,7 +9,15 @@ import pytest
 from golden_tables import cells, column, number, table
 
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.decay import MAX_DAYS, Curve, Ebbinghaus, Exponential, HalfLife, LinearRamp, PowerLaw
+from remembrancer.policies.forgetting.decay import (
+    MAX_DAYS,
+    Curve,
+    Ebbinghaus,
+    Exponential,
+    HalfLife,
+    LinearRamp,
+    PowerLaw,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

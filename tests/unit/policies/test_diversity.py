@@ -7,7 +7,7 @@ from golden_tables import cells, number, numbers, table
 
 from remembrancer.domain.recall import Part
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.diversity import Mmr, jaccard, same_words, words_of
+from remembrancer.policies.ranking.diversity import Mmr, jaccard, same_words, words_of
 
 SAID = "Ana, Wednesday 4 March 2026"
 

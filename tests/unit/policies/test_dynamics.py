@@ -12,9 +12,9 @@ from remembrancer.domain.memory import Memory
 from remembrancer.domain.scope import Level, Scope
 from remembrancer.domain.strength import Exposure, Strength, Usage
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.decay import Exponential, LinearRamp, PowerLaw
-from remembrancer.policies.dynamics import Dynamics, Since, microseconds, states_of
-from remembrancer.policies.reinforcement import LinearGain
+from remembrancer.policies.forgetting.decay import Exponential, LinearRamp, PowerLaw
+from remembrancer.policies.forgetting.dynamics import Dynamics, Since, microseconds, states_of
+from remembrancer.policies.forgetting.reinforcement import LinearGain
 from remembrancer.presets.teaparty import TEAPARTY
 from remembrancer.testing.doubles import NOW, a_memory
 

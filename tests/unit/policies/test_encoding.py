@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.encoding import MAX_CHARS, MAX_TURNS, Encoding
+from remembrancer.policies.admission.encoding import MAX_CHARS, MAX_TURNS, Encoding
 
 SAID = [("Ana", "Good morning"), ("Ben", "Hello"), ("Ana", "When do we ship?")]
 

@@ -11,7 +11,7 @@ import pytest
 
 from remembrancer.domain.erasure import Choice, EventTrace, Trace, Traces
 from remembrancer.domain.memory import Memory, Status
-from remembrancer.policies.erasing import Going, beyond, going, says, sentences
+from remembrancer.policies.erasure.erasing import Going, beyond, going, says, sentences
 from remembrancer.policies.segmentation.episodes import SUMMARY_BY
 from remembrancer.policies.segmentation.segmentation import EPISODE
 from remembrancer.testing.doubles import NOW, a_memory, an_event

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from remembrancer.policies.evidence import evidence, evidence_terms
-from remembrancer.policies.scoring import Expression, Product, Signal, Weighted
+from remembrancer.policies.ranking.evidence import evidence, evidence_terms
+from remembrancer.policies.ranking.scoring import Expression, Product, Signal, Weighted
 
 SIMILARITY, TIME = Signal("similarity"), Signal("time")
 HALF_AND_QUARTER = Weighted(

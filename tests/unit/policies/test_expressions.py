@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.expressions import FUNCTIONS, MAX_CHARS, parse, printed
-from remembrancer.policies.scoring import (
+from remembrancer.policies.ranking.expressions import FUNCTIONS, MAX_CHARS, parse, printed
+from remembrancer.policies.ranking.scoring import (
     Clamp,
     Const,
     Expression,

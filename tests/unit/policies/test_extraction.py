@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from remembrancer.domain.event import Role
 from remembrancer.domain.scope import Level, Scope
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.extraction import EXTRACTED, Extraction, ExtractionScope, Moment, Passage, owner
-from remembrancer.policies.nudge import NUDGED
+from remembrancer.policies.learning.extraction import EXTRACTED, Extraction, ExtractionScope, Moment, Passage, owner
+from remembrancer.policies.learning.nudge import NUDGED
 from remembrancer.testing.doubles import NOW, an_event
 
 USUAL = Extraction()

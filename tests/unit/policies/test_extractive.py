@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.extractive import MAX_SENTENCES, TITLE_WORDS, Told, summary, title
+from remembrancer.policies.consolidation.extractive import MAX_SENTENCES, TITLE_WORDS, Told, summary, title
 
 TALK = [
     Told("Ana", "Hi Ben! The payment worker ran out of memory last night. Can you look at it?"),

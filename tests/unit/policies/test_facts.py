@@ -12,8 +12,7 @@ from remembrancer.domain.memory import Memory, Tier
 from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.strength import Strength
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.dynamics import MICROSECOND
-from remembrancer.policies.facts import (
+from remembrancer.policies.consolidation.facts import (
     DRAWN,
     Action,
     Basis,
@@ -25,6 +24,7 @@ from remembrancer.policies.facts import (
     findings_in,
     texts_in,
 )
+from remembrancer.policies.forgetting.dynamics import MICROSECOND
 from remembrancer.testing.doubles import NOW, SCOPE, a_memory, a_vector
 
 if TYPE_CHECKING:

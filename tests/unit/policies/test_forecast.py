@@ -11,11 +11,11 @@ import pytest
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.strength import Exposure, Strength, Usage
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.decay import Curve, Ebbinghaus, Exponential, HalfLife, LinearRamp, PowerLaw
-from remembrancer.policies.dynamics import Dynamics, Since, states_of
-from remembrancer.policies.forecast import NEVER, Forgetting, chosen, curve, falls_below, moment_of, strength
-from remembrancer.policies.reinforcement import Gain, LinearGain, LogarithmicGain, NoGain
-from remembrancer.policies.scoring import Clamp, Expression, Greatest, MinMax, Product, Rrf, Signal
+from remembrancer.policies.forgetting.decay import Curve, Ebbinghaus, Exponential, HalfLife, LinearRamp, PowerLaw
+from remembrancer.policies.forgetting.dynamics import Dynamics, Since, states_of
+from remembrancer.policies.forgetting.forecast import NEVER, Forgetting, chosen, curve, falls_below, moment_of, strength
+from remembrancer.policies.forgetting.reinforcement import Gain, LinearGain, LogarithmicGain, NoGain
+from remembrancer.policies.ranking.scoring import Clamp, Expression, Greatest, MinMax, Product, Rrf, Signal
 from remembrancer.presets.spec import Fading
 from remembrancer.testing.doubles import NOW, a_memory
 

@@ -13,7 +13,8 @@ from remembrancer.domain.memory import Memory, MemoryDraft, Tier
 from remembrancer.domain.scope import Visibility
 from remembrancer.domain.strength import INITIAL_DIFFICULTY, Strength, Usage
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.formation import (
+from remembrancer.language.english.dates import spoken_date
+from remembrancer.policies.admission.formation import (
     Formation,
     episode,
     memory_of_draft,
@@ -21,10 +22,9 @@ from remembrancer.policies.formation import (
     origin_of,
     revised,
     says_the_same,
-    spoken_date,
     stability_at_birth,
 )
-from remembrancer.policies.importance import Importance
+from remembrancer.policies.admission.importance import Importance
 from remembrancer.testing.doubles import NOW, SCOPE, an_event
 
 PLAIN = Formation()

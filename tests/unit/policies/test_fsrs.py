@@ -8,8 +8,8 @@ from golden_tables import cells, column, number, table
 
 from remembrancer.domain.review import Rating
 from remembrancer.domain.strength import INITIAL_DIFFICULTY, INITIAL_STABILITY
-from remembrancer.policies.decay import PowerLaw
-from remembrancer.policies.fsrs import (
+from remembrancer.policies.forgetting.decay import PowerLaw
+from remembrancer.policies.forgetting.fsrs import (
     CURVE,
     MAX_DIFFICULTY,
     MAX_STABILITY,

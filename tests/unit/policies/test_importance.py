@@ -11,7 +11,7 @@ from golden_tables import cells, table
 from remembrancer.domain.event import Event, Priority, Severity
 from remembrancer.domain.strength import Strength
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.importance import Importance
+from remembrancer.policies.admission.importance import Importance
 from remembrancer.presets.catalogue import PRESETS
 from remembrancer.testing.doubles import an_event
 

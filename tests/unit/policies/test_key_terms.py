@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.key_terms import KeyTerms
-from remembrancer.policies.lexical import lexical_query
+from remembrancer.language.lexical import lexical_query
 from remembrancer.policies.prompts.key_terms import key_terms, material
+from remembrancer.policies.ranking.key_terms import KeyTerms
 
 USUAL = KeyTerms()
 TASK = "Move the ledger service from the old cluster to the new one, keep both in step until the books are closed."

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from remembrancer.policies.late_interaction import (
+from remembrancer.language.lexical import stem
+from remembrancer.policies.ranking.late_interaction import (
     ASKING_IDF,
     HALF,
     QuestionWords,
@@ -18,7 +19,6 @@ from remembrancer.policies.late_interaction import (
     sum_of_bits,
     weighted,
 )
-from remembrancer.policies.lexical import stem
 from remembrancer.testing.doubles import a_vector
 
 DIM = 384

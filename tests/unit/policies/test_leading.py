@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from remembrancer.domain.recall import PRODUCT, Part
-from remembrancer.policies.leading import Weight, Weights, leading, setting_apart, weights
+from remembrancer.policies.ranking.leading import Weight, Weights, leading, setting_apart, weights
 
 
 def leaf(label: str, value: float | None, contribution: float | None = None) -> Part:

@@ -12,7 +12,7 @@ from remembrancer.domain.front_matter import normal
 from remembrancer.domain.learning import Domain, Learning, LearningType
 from remembrancer.domain.memory import Status
 from remembrancer.domain.scope import Scope
-from remembrancer.policies.learnings import learning_of_memory, made_to_say, memory_of_learning, strengthened
+from remembrancer.policies.learning.learnings import learning_of_memory, made_to_say, memory_of_learning, strengthened
 from remembrancer.testing.doubles import NOW
 
 SCOPE = Scope(workspace="acme", project="checkout")

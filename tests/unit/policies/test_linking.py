@@ -10,7 +10,7 @@ from golden_tables import table
 
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.linking import SimilarLinks
+from remembrancer.policies.admission.linking import SimilarLinks
 from remembrancer.presets.crewship import CREWSHIP
 from remembrancer.testing.doubles import NOW
 

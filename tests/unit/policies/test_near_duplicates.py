@@ -5,7 +5,7 @@ import time
 import pytest
 from golden_tables import cells, table
 
-from remembrancer.policies.near_duplicates import claim_of, same_claim
+from remembrancer.policies.consolidation.near_duplicates import claim_of, same_claim
 
 
 @pytest.mark.parametrize("row", table("same_claim"), ids=cells)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from remembrancer.policies.nudge import reminder
+from remembrancer.policies.learning.nudge import reminder
 
 
 def test_a_reminder_names_the_count() -> None:

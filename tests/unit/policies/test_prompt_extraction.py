@@ -6,7 +6,7 @@ from typing import Any, Final
 import pytest
 
 from remembrancer.domain.learning import Domain, LearningType
-from remembrancer.policies.extraction import ExtractionScope, Passage
+from remembrancer.policies.learning.extraction import ExtractionScope, Passage
 from remembrancer.policies.prompts.extraction import (
     MAX_LEARNING_BYTES,
     Lesson,

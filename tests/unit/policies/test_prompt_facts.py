@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from remembrancer.domain.validation import JsonValue
-from remembrancer.policies.facts import Action, Category
+from remembrancer.policies.consolidation.facts import Action, Category
 from remembrancer.policies.prompts.facts import INSTRUCTIONS, MAX_FACTS, SCHEMA, Said, material, read
 from remembrancer.policies.segmentation.segments import Turn
 from remembrancer.testing.doubles import NOW, a_memory

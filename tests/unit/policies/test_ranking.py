@@ -5,8 +5,15 @@ from typing import Any
 import pytest
 
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.ranking import MAX_DEPTH, MAX_RERANK, MAX_REREAD, SURROUNDINGS, Depth, Ranking
-from remembrancer.policies.scoring import Expression, Product, Rrf, Signal, Weighted
+from remembrancer.policies.ranking.ranking import (
+    MAX_DEPTH,
+    MAX_RERANK,
+    MAX_REREAD,
+    SURROUNDINGS,
+    Depth,
+    Ranking,
+)
+from remembrancer.policies.ranking.scoring import Expression, Product, Rrf, Signal, Weighted
 
 SIMILARITY, LEXICAL = Signal("similarity"), Signal("lexical")
 BY_WORDS = Rrf((SIMILARITY, Signal("late_interaction")))

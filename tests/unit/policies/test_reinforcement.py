@@ -10,7 +10,7 @@ from golden_tables import cells, number, table
 
 from remembrancer.domain.strength import Adjustment, Exposure, Feedback, Strength, Usage
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.reinforcement import (
+from remembrancer.policies.forgetting.reinforcement import (
     FeedbackSteps,
     Gain,
     LinearGain,

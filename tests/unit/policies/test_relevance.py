@@ -7,7 +7,7 @@ import pytest
 from golden_tables import number, numbers, table
 
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.relevance import Floor
+from remembrancer.policies.ranking.relevance import Floor
 
 
 @pytest.mark.parametrize("row", table("relevance_floor"), ids=lambda row: " ".join(list(row.values())[:7]))

@@ -10,7 +10,7 @@ from recalled import a_hit, a_recall, an_answer, remembered
 
 from remembrancer.domain.recall import Detail, Hit
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.decay import Ebbinghaus, LinearRamp, PowerLaw
+from remembrancer.policies.forgetting.decay import Ebbinghaus, LinearRamp, PowerLaw
 from remembrancer.policies.rendering.block import Block, Label
 from remembrancer.policies.rendering.frame import MAX_BLOCK_CHARS
 from remembrancer.presets.crewship import CREWSHIP

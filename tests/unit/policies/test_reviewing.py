@@ -9,7 +9,7 @@ import pytest
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.review import Evidence, Rating
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.reviewing import Reviewing
+from remembrancer.policies.forgetting.reviewing import Reviewing
 from remembrancer.testing.doubles import NOW, a_memory
 
 DAY = timedelta(days=1)

@@ -7,8 +7,8 @@ import pytest
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.scope import Scope, Visibility
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.importance import Importance
-from remembrancer.policies.rules import Rules, by_owner, is_permanent, pattern_key, said
+from remembrancer.policies.admission.importance import Importance
+from remembrancer.policies.consolidation.rules import Rules, by_owner, is_permanent, pattern_key, said
 from remembrancer.testing.doubles import SCOPE, a_memory
 
 USUAL = Rules()

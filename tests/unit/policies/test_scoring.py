@@ -9,7 +9,7 @@ from golden_tables import cells, number, numbers, table
 
 from remembrancer.domain.recall import Part
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.scoring import (
+from remembrancer.policies.ranking.scoring import (
     Clamp,
     Const,
     Expression,
@@ -27,7 +27,7 @@ from remembrancer.policies.scoring import (
 )
 
 if TYPE_CHECKING:
-    from remembrancer.policies.scoring import Column
+    from remembrancer.policies.ranking.scoring import Column
 
 NAN = math.nan
 A, B = Signal("a"), Signal("b")

@@ -12,11 +12,12 @@ from remembrancer.domain.candidates import Surroundings
 from remembrancer.domain.memory import Mark, Memory
 from remembrancer.domain.strength import Exposure, Strength, Usage
 from remembrancer.errors import InvalidInput
-from remembrancer.policies import signals
-from remembrancer.policies.decay import HalfLife
-from remembrancer.policies.dynamics import Dynamics, Since, states_of
-from remembrancer.policies.reinforcement import LinearGain
-from remembrancer.policies.scoring import (
+from remembrancer.language.times.spans import TimeSpan
+from remembrancer.policies.forgetting.decay import HalfLife
+from remembrancer.policies.forgetting.dynamics import Dynamics, Since, states_of
+from remembrancer.policies.forgetting.reinforcement import LinearGain
+from remembrancer.policies.ranking import signals
+from remembrancer.policies.ranking.scoring import (
     Clamp,
     Const,
     Expression,
@@ -28,8 +29,15 @@ from remembrancer.policies.scoring import (
     Signal,
     Weighted,
 )
-from remembrancer.policies.signals import MATCH_SIGNALS, NOTHING_MORE, SCALES, STATE_SIGNALS, Asked, Moment, Scale
-from remembrancer.policies.times.spans import TimeSpan
+from remembrancer.policies.ranking.signals import (
+    MATCH_SIGNALS,
+    NOTHING_MORE,
+    SCALES,
+    STATE_SIGNALS,
+    Asked,
+    Moment,
+    Scale,
+)
 from remembrancer.testing.doubles import NOW, a_memory
 
 NAN = math.nan

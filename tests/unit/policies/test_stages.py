@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.stages import WORDS, Stage, Stages, detect
+from remembrancer.policies.learning.stages import WORDS, Stage, Stages, detect
 
 TABLE = Path(__file__).parents[2] / "golden" / "stages.csv"
 with TABLE.open(newline="", encoding="utf-8") as file:

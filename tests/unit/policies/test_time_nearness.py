@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.dynamics import microseconds
-from remembrancer.policies.times.nearness import nearness
-from remembrancer.policies.times.spans import TimeSpan
+from remembrancer.language.times.spans import TimeSpan
+from remembrancer.policies.forgetting.dynamics import microseconds
+from remembrancer.policies.ranking.nearness import nearness
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,12 +14,12 @@ from remembrancer.domain.recall import Detail, Recall, Rendered
 from remembrancer.domain.scope import Level
 from remembrancer.errors import InvalidInput
 from remembrancer.policies import rendering
-from remembrancer.policies.decay import Ebbinghaus, HalfLife
-from remembrancer.policies.expressions import parse
-from remembrancer.policies.reinforcement import FeedbackSteps, Strikes
+from remembrancer.policies.forgetting.decay import Ebbinghaus, HalfLife
+from remembrancer.policies.forgetting.reinforcement import FeedbackSteps, Strikes
+from remembrancer.policies.ranking.expressions import parse
+from remembrancer.policies.ranking.signals import SCALES
 from remembrancer.policies.rendering.block import Block
 from remembrancer.policies.rendering.sections import Sections
-from remembrancer.policies.signals import SCALES
 from remembrancer.presets.catalogue import PRESETS
 from remembrancer.presets.crewship import CREWSHIP
 from remembrancer.presets.default import DEFAULT

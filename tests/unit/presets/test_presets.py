@@ -10,11 +10,11 @@ import pytest
 from remembrancer.domain.memory import Tier
 from remembrancer.domain.scope import Reach
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.admission import Admission
-from remembrancer.policies.ranking import COMPARED, MAX_DEPTH, RERANK, Depth, Ranking
-from remembrancer.policies.reinforcement import FeedbackSteps, Strikes
-from remembrancer.policies.relevance import Floor
-from remembrancer.policies.scoring import (
+from remembrancer.policies.admission.admission import Admission
+from remembrancer.policies.forgetting.reinforcement import FeedbackSteps, Strikes
+from remembrancer.policies.ranking.ranking import COMPARED, MAX_DEPTH, RERANK, Depth, Ranking
+from remembrancer.policies.ranking.relevance import Floor
+from remembrancer.policies.ranking.scoring import (
     Clamp,
     Expression,
     MinMax,
@@ -25,9 +25,9 @@ from remembrancer.policies.scoring import (
     Weighted,
     signal_names,
 )
+from remembrancer.policies.ranking.signals import MEANINGS, SCALES, Scale
 from remembrancer.policies.segmentation.dual_channel import DualChannel
 from remembrancer.policies.segmentation.windows import Windows
-from remembrancer.policies.signals import MEANINGS, SCALES, Scale
 from remembrancer.presets.catalogue import PRESETS, preset_named
 from remembrancer.presets.default import DEFAULT
 from remembrancer.presets.spec import MAX_LIMIT, Fading, Limits, Preset, Sight

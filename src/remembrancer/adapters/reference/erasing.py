@@ -30,7 +30,7 @@ from remembrancer.domain.quoting import LEAST_QUOTED_CHARS, plain, quoter
 from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.reply import Reply, Unkept
 from remembrancer.errors import Conflict, NotFound
-from remembrancer.policies.dynamics import MICROSECOND
+from remembrancer.policies.forgetting.dynamics import MICROSECOND
 from remembrancer.ports.exchange import Analyse
 
 K = TypeVar("K")

@@ -8,7 +8,7 @@ from remembrancer.adapters.reference.rows import Rows
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader
 from remembrancer.domain.strength import Exposure
-from remembrancer.policies.selection import excluded_by
+from remembrancer.policies.ranking.selection import excluded_by
 from remembrancer.ports.store import Vitals
 
 

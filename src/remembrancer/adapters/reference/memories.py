@@ -13,7 +13,7 @@ from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Scope
 from remembrancer.domain.strength import Adjustment, Exposed, Strength
 from remembrancer.errors import Conflict, InvalidInput, NotFound
-from remembrancer.policies.dynamics import MICROSECOND
+from remembrancer.policies.forgetting.dynamics import MICROSECOND
 from remembrancer.ports.store import Audited
 
 NewRef = Callable[[], int]

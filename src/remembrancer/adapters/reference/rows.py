@@ -24,7 +24,7 @@ from remembrancer.domain.spending import ModelCall
 from remembrancer.domain.strength import Exposed, Exposure
 from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import Conflict, EmbedderMismatch, NotFound
-from remembrancer.policies.selection import can_see
+from remembrancer.policies.ranking.selection import can_see
 from remembrancer.ports.store import Audited
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from remembrancer.domain.memory import IndexedCue, Memory
 from remembrancer.domain.query import Filter, LexicalQuery
 from remembrancer.domain.scope import Reader
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.dynamics import microseconds, states_of
-from remembrancer.policies.selection import excluded_by
+from remembrancer.policies.forgetting.dynamics import microseconds, states_of
+from remembrancer.policies.ranking.selection import excluded_by
 from remembrancer.ports.store import SearchRequest
 
 K1: Final = 0.9

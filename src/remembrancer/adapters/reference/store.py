@@ -38,9 +38,9 @@ from remembrancer.domain.spending import ModelCall, Spent
 from remembrancer.domain.stream import Tail
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
 from remembrancer.errors import Conflict, InvalidInput, StoreUnavailable
-from remembrancer.policies.dynamics import states_of
-from remembrancer.policies.formation import analysed
-from remembrancer.policies.selection import excluded_by
+from remembrancer.policies.admission.formation import analysed
+from remembrancer.policies.forgetting.dynamics import states_of
+from remembrancer.policies.ranking.selection import excluded_by
 from remembrancer.ports.exchange import Analyse, row_to_record
 from remembrancer.ports.one_thread import Beside
 from remembrancer.ports.store import (

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from remembrancer.domain.validation import JsonValue
-from remembrancer.policies.near_duplicates import claim_of
+from remembrancer.policies.consolidation.near_duplicates import claim_of
 from remembrancer.policies.prompts.fence import fenced
 from remembrancer.policies.rendering.safe import indented, one_line
 

@@ -11,7 +11,7 @@ from remembrancer.domain import validation
 from remembrancer.domain.learning import Domain, LearningType
 from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.extraction import FILES, ExtractionScope, Passage
+from remembrancer.policies.learning.extraction import FILES, ExtractionScope, Passage
 from remembrancer.policies.prompts.fence import fenced
 from remembrancer.policies.rendering.safe import indented, one_line
 

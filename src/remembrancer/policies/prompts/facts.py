@@ -11,7 +11,7 @@ from remembrancer.domain import validation
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.facts import Action, Category
+from remembrancer.policies.consolidation.facts import Action, Category
 from remembrancer.policies.prompts.fence import fenced
 from remembrancer.policies.prompts.fields import Object, objects, words
 from remembrancer.policies.prompts.transcript import transcript

@@ -13,8 +13,8 @@ import numpy as np
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.recall import Detail, Hit, Recall, Rendered
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.decay import Curve
-from remembrancer.policies.formation import spoken_date
+from remembrancer.language.english.dates import spoken_date
+from remembrancer.policies.forgetting.decay import Curve
 from remembrancer.policies.rendering.ages import spoken_age
 from remembrancer.policies.rendering.frame import TAG, UNTRUSTED, Frame, Item, Room, Told, place, text_of
 from remembrancer.policies.rendering.safe import label

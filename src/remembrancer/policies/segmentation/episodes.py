@@ -13,8 +13,8 @@ from remembrancer.domain.identity import derived_id
 from remembrancer.domain.memory import Memory, MemoryWrite, Tier
 from remembrancer.domain.scope import Visibility, narrowest
 from remembrancer.domain.strength import Strength
-from remembrancer.policies import extractive
-from remembrancer.policies.formation import episode, own_cue, stability_at_birth, turn_cue
+from remembrancer.policies.admission.formation import episode, own_cue, stability_at_birth, turn_cue
+from remembrancer.policies.consolidation import extractive
 from remembrancer.policies.segmentation.segmentation import EPISODE
 from remembrancer.policies.segmentation.segments import Segment
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from remembrancer.policies.segmentation.cues import asks, closes, refers_back
+from remembrancer.language.english.turn_cues import asks, closes, refers_back
 from remembrancer.policies.segmentation.likeness import Likeness, Measure, Usual
 from remembrancer.policies.segmentation.segments import Turn
 

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from remembrancer.policies.lexical import analyse
+from remembrancer.language.lexical import analyse
 from remembrancer.policies.segmentation.segments import Turn
 
 MEMORY: Final = 64

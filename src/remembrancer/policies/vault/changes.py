@@ -16,8 +16,8 @@ from remembrancer.domain.scope import Scope
 from remembrancer.domain.strength import Adjustment, Strength
 from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import Conflict
-from remembrancer.policies.formation import memory_of_draft, own_cue
-from remembrancer.policies.learnings import made_to_say, memory_of_learning, strengthened
+from remembrancer.policies.admission.formation import memory_of_draft, own_cue
+from remembrancer.policies.learning.learnings import made_to_say, memory_of_learning, strengthened
 from remembrancer.policies.vault.chunks import Chunk
 from remembrancer.policies.vault.places import Place
 

@@ -14,7 +14,7 @@ from remembrancer.domain.learning import Learning
 from remembrancer.domain.memory import Memory, Status
 from remembrancer.domain.scope import Visibility
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.learnings import KINDS, learning_of_memory, moment_of
+from remembrancer.policies.learning.learnings import KINDS, learning_of_memory, moment_of
 from remembrancer.policies.vault.changes import (
     DOCUMENT,
     ENTRY,

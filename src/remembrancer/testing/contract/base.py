@@ -21,7 +21,7 @@ from remembrancer.domain.memory import Memory, MemoryWrite
 from remembrancer.domain.query import Filter, LexicalQuery
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.strength import Exposure
-from remembrancer.policies.lexical import stem
+from remembrancer.language.lexical import stem
 from remembrancer.ports.store import CueVector, ExportRow, SearchRequest, Store
 from remembrancer.testing.doubles import NOW, READER, SCOPE
 

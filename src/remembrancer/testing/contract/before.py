@@ -9,7 +9,7 @@ import pytest
 
 from remembrancer.domain.event import Event, Role
 from remembrancer.domain.memory import MemoryWrite
-from remembrancer.policies.formation import turn_cue
+from remembrancer.policies.admission.formation import turn_cue
 from remembrancer.ports.store import CONTEXT_GAP, Entry, PendingCue, Said, Store
 from remembrancer.testing.contract.base import MODEL, StoreSuite, awaited
 from remembrancer.testing.contract.neighbours import ELSEWHERE, MINUTE, memory_of, turns

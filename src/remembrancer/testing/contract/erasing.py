@@ -18,7 +18,7 @@ from remembrancer.domain.scope import Scope, Visibility
 from remembrancer.domain.stream import Cursor
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure
 from remembrancer.errors import Conflict, NotFound
-from remembrancer.policies.formation import own_cue
+from remembrancer.policies.admission.formation import own_cue
 from remembrancer.ports.store import Entry, EventFilter, Store
 from remembrancer.testing.contract.base import MODEL, StoreSuite, awaited, exported, found, give_vectors, remember
 from remembrancer.testing.contract.world import (

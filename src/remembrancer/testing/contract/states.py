@@ -11,7 +11,7 @@ from remembrancer.domain.memory import Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reach, Reader, Scope
 from remembrancer.domain.strength import Exposure, Strength, Usage
-from remembrancer.policies.dynamics import states_of
+from remembrancer.policies.forgetting.dynamics import states_of
 from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import EVERYTHING, StoreSuite, assert_same_states, awaited, remember
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, indexed

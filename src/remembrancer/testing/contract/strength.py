@@ -14,7 +14,7 @@ from remembrancer.domain.memory import Status
 from remembrancer.domain.scope import Level, Reach, Reader, Scope
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength, Usage
 from remembrancer.errors import InvalidInput, NotFound
-from remembrancer.policies.dynamics import states_of
+from remembrancer.policies.forgetting.dynamics import states_of
 from remembrancer.ports.store import Audited, ExportRow, Store
 from remembrancer.testing.contract.base import StoreSuite, assert_same_states, awaited, exported, remember, request
 from remembrancer.testing.contract.memories import FULL, LATER, one, used_once

@@ -12,7 +12,7 @@ from remembrancer.domain.event import Role
 from remembrancer.domain.memory import Mark, MemoryWrite
 from remembrancer.domain.query import LexicalQuery
 from remembrancer.domain.scope import Visibility
-from remembrancer.policies.formation import turn_cue
+from remembrancer.policies.admission.formation import turn_cue
 from remembrancer.ports.store import Entry, SearchRequest, Store
 from remembrancer.testing.contract.base import (
     BM25_TOLERANCE,

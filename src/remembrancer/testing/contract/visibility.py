@@ -1,4 +1,4 @@
-"""What a reader sees and a filter keeps: every method agrees with `policies.selection`, on every combination."""
+"""What a reader sees and a filter keeps: every method agrees with `policies.ranking.selection`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reach, Reader, Scope, Visibility
 from remembrancer.domain.strength import Adjustment, Strength
 from remembrancer.errors import InvalidInput, NotFound
-from remembrancer.policies.selection import can_see, excluded_by
+from remembrancer.policies.ranking.selection import can_see, excluded_by
 from remembrancer.ports.exchange import relation_to_row
 from remembrancer.ports.store import CueVector, Entry, EventFilter, Store
 from remembrancer.testing.contract.base import (

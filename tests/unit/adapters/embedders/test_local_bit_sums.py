@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from remembrancer.adapters.embedders.local import bindings, bit_sums
 from remembrancer.adapters.embedders.local.model import LocalEmbedder
 from remembrancer.errors import ModelUnavailable
-from remembrancer.policies.late_interaction import QuestionWords, compared, packed, sum_of_bits
+from remembrancer.policies.ranking.late_interaction import QuestionWords, compared, packed, sum_of_bits
 from remembrancer.ports.embedder import EmbeddedQuestion
 
 DIM = 384

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.scope import Scope
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.dynamics import states_of
+from remembrancer.policies.forgetting.dynamics import states_of
 from remembrancer.policies.vault.places import Place, holds_learnings, path_of, place_of, place_of_memory
 from remembrancer.presets.teaparty import TEAPARTY
 from remembrancer.testing.doubles import a_memory

@@ -13,8 +13,8 @@ from remembrancer.domain.recall import PRODUCT, Part
 from remembrancer.interfaces import palette
 from remembrancer.interfaces.dashboard.charts.frame import Picture, key, ornament, small_picture, swatch, table
 from remembrancer.interfaces.dashboard.charts.svg import NOTHING, element, joined, percent
-from remembrancer.policies import leading
-from remembrancer.policies.signals import MEANINGS
+from remembrancer.policies.ranking import leading
+from remembrancer.policies.ranking.signals import MEANINGS
 
 if TYPE_CHECKING:
     from remembrancer.interfaces.wire import PartOut

@@ -34,7 +34,7 @@ from remembrancer.interfaces.wire_plastmem import (
     PlastmemEpisodeOut,
     PlastmemRetrievedOut,
 )
-from remembrancer.policies.facts import Category
+from remembrancer.policies.consolidation.facts import Category
 from remembrancer.policies.rendering.frame import MAX_BLOCK_CHARS
 from remembrancer.policies.rendering.markdown import Markdown
 from remembrancer.policies.segmentation.segmentation import EPISODE

@@ -36,7 +36,7 @@ from remembrancer.interfaces.http.idempotency import WrittenKey
 from remembrancer.interfaces.http.v1 import LOCATED, MISSING, router_of
 from remembrancer.interfaces.wire import CurveOut, DossierOut, FeedbackOut, MemoryOut, WhyNotOut
 from remembrancer.interfaces.wire_memories import MemoryPageOut
-from remembrancer.policies.updating import Changes
+from remembrancer.policies.admission.updating import Changes
 from remembrancer.presets.spec import MAX_LIMIT
 
 router = router_of("memories")

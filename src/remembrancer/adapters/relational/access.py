@@ -1,0 +1,132 @@
+"""Keys to workspaces, and what was answered to requests under idempotency keys."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from remembrancer.adapters.relational.connection import Connection
+from remembrancer.adapters.relational.errors import as_written
+from remembrancer.adapters.relational.rows import Row
+from remembrancer.adapters.relational.times import micros, moment, optional_moment
+from remembrancer.domain.api_key import ApiKey, Right
+from remembrancer.domain.reply import MAX_REPLY_BYTES, Claim, Claimed, ClaimOutcome, Reply, UnderWay, Unkept
+from remembrancer.domain.scope import Scope
+from remembrancer.errors import Conflict, InvalidInput, NotFound
+
+_KEY_COLUMNS: Final = "id, workspace, name, grants, digest, created_at, expires_at, revoked_at"
+
+
+def put_key(connection: Connection, scope: Scope, key: ApiKey) -> None:
+    if key.workspace != scope.workspace:
+        raise InvalidInput("key.workspace", key.workspace, repr(scope.workspace))
+    # An id or a digest that is taken is the table's to refuse: a ConstraintError, which is a Conflict.
+    connection.execute(
+        f"INSERT INTO api_keys ({_KEY_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            key.id.bytes,
+            key.workspace,
+            key.name,
+            key.right,
+            key.digest,
+            micros(key.created_at),
+            micros(key.expires_at),
+            micros(key.revoked_at),
+        ),
+    )
+
+
+def keys(connection: Connection, scope: Scope) -> tuple[ApiKey, ...]:
+    rows = connection.execute(
+        f"SELECT {_KEY_COLUMNS} FROM api_keys WHERE workspace = ? ORDER BY created_at DESC, id DESC", (scope.workspace,)
+    )
+    return tuple(_key_of_row(row) for row in rows)
+
+
+def revoke_key(connection: Connection, scope: Scope, key_id: UUID, at: datetime) -> ApiKey:
+    connection.execute(
+        "UPDATE api_keys SET revoked_at = ? WHERE workspace = ? AND id = ? AND revoked_at IS NULL",
+        (micros(at), scope.workspace, key_id.bytes),
+    )
+    row = connection.execute(
+        f"SELECT {_KEY_COLUMNS} FROM api_keys WHERE workspace = ? AND id = ?", (scope.workspace, key_id.bytes)
+    ).fetchone()
+    if row is None:
+        raise NotFound("key", key_id)
+    return _key_of_row(row)
+
+
+def key_of(connection: Connection, digest: bytes) -> ApiKey | None:
+    row = connection.execute(f"SELECT {_KEY_COLUMNS} FROM api_keys WHERE digest = ?", (digest,)).fetchone()
+    return None if row is None else _key_of_row(row)
+
+
+def has_keys(connection: Connection, at: datetime) -> bool:
+    found: int = connection.execute(
+        "SELECT EXISTS (SELECT 1 FROM api_keys WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?))",
+        (micros(at),),
+    ).get
+    return bool(found)
+
+
+def _key_of_row(row: Row) -> ApiKey:
+    """A row of _KEY_COLUMNS. Raises apsw.CorruptError for one that was never written so."""
+    identifier, workspace, name, grants, digest, created_at, expires_at, revoked_at = row
+    with as_written():
+        return ApiKey(
+            id=UUID(bytes=identifier),
+            workspace=workspace,
+            name=name,
+            right=Right(grants),
+            digest=digest,
+            created_at=moment(created_at),
+            expires_at=optional_moment(expires_at),
+            revoked_at=optional_moment(revoked_at),
+        )
+
+
+def claim(connection: Connection, scope: Scope, made: Claim, forget_before: datetime) -> ClaimOutcome:
+    connection.execute("DELETE FROM claims WHERE workspace = ? AND at < ?", (scope.workspace, micros(forget_before)))
+    row = connection.execute(
+        "SELECT fingerprint, at, status, media_type, body FROM claims WHERE workspace = ? AND key = ?",
+        (scope.workspace, made.key),
+    ).fetchone()
+    if row is None:
+        connection.execute(
+            "INSERT INTO claims (workspace, key, fingerprint, at) VALUES (?, ?, ?, ?)",
+            (scope.workspace, made.key, made.fingerprint, micros(made.at)),
+        )
+        return Claimed(made)
+    fingerprint, at, status, media_type, body = row
+    if fingerprint != made.fingerprint:
+        raise Conflict(f"key {made.key!r} was given to another request")
+    with as_written():
+        if status is None:
+            return UnderWay(replace(made, at=moment(at)))
+        return Unkept(status) if body is None else Reply(status, body, media_type)
+
+
+def answer(connection: Connection, scope: Scope, made: Claim, reply: Reply) -> None:
+    kept = reply.body if len(reply.body) <= MAX_REPLY_BYTES else None
+    connection.execute(
+        "UPDATE claims SET status = ?, media_type = ?, body = ?"
+        " WHERE workspace = ? AND key = ? AND at = ? AND fingerprint = ? AND status IS NULL",
+        (
+            reply.status,
+            reply.media_type,
+            kept,
+            scope.workspace,
+            made.key,
+            micros(made.at),
+            made.fingerprint,
+        ),
+    )
+
+
+def release(connection: Connection, scope: Scope, made: Claim) -> None:
+    connection.execute(
+        "DELETE FROM claims WHERE workspace = ? AND key = ? AND at = ? AND fingerprint = ? AND status IS NULL",
+        (scope.workspace, made.key, micros(made.at), made.fingerprint),
+    )

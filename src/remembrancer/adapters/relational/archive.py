@@ -1,0 +1,71 @@
+"""Old events out of the journal, cut, where no memory was formed from them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+from remembrancer.adapters.relational.clauses import marks
+from remembrancer.adapters.relational.connection import Connection
+from remembrancer.adapters.relational.full_text import add_words, tokens_of
+from remembrancer.adapters.relational.rows import EVENT_COLUMNS, event_bindings, event_of
+from remembrancer.adapters.relational.times import micros
+from remembrancer.domain.event import Event, archived
+from remembrancer.domain.scope import Scope
+from remembrancer.ports.exchange import Analyse
+from remembrancer.ports.store import Aged
+
+_TYPES: Final = (
+    "WITH RECURSIVE found (type) AS (SELECT min(type) FROM events WHERE workspace = ?1"
+    " UNION ALL SELECT (SELECT min(type) FROM events WHERE workspace = ?1 AND type > found.type) FROM found"
+    " WHERE found.type IS NOT NULL) SELECT type FROM found WHERE type IS NOT NULL"
+)
+"""The types that the workspace has, one step in the index for each: DISTINCT would read all of it."""
+
+Due = tuple[int, int, bytes, int]
+"""occurred_at, seq, id and number of an event: what decides which is the oldest comes first."""
+
+
+def archive(connection: Connection, scope: Scope, aged: Aged, at: datetime, limit: int, analyse: Analyse) -> int:
+    due: list[Due] = []
+    for (kind,) in list(connection.execute(_TYPES, (scope.workspace,))):
+        if _matches(kind, aged):
+            due += _oldest(connection, scope, aged, kind, limit)
+    chosen = sorted(due)[:limit]
+    for *_, number in chosen:
+        row = connection.execute(f"SELECT {EVENT_COLUMNS} FROM events e WHERE e.n = ?", (number,)).fetchone()
+        if row is not None:
+            event = event_of(row)
+            connection.execute("DELETE FROM events WHERE n = ?", (number,))
+            put(connection, archived(event), event.seq, at, analyse)
+    return len(chosen)
+
+
+def put(connection: Connection, event: Event, seq: int, at: datetime, analyse: Analyse) -> None:
+    """An event as it is cut already, with the words that are left, at its place in its stream."""
+    connection.execute(
+        "INSERT INTO archive (workspace, id, project, crew, agent, session, seq, occurred_at, recorded_at, type,"
+        " severity, priority, actor, role, text, payload, refs, key, origin, archived_at)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (*event_bindings(event, seq), micros(at)),
+    )
+    add_words(connection, "archive", connection.last_insert_rowid(), tokens_of(event, analyse))
+
+
+def _matches(kind: str, aged: Aged) -> bool:
+    return any(kind.startswith(each[:-1]) if each.endswith("*") else kind == each for each in aged.types)
+
+
+def _oldest(connection: Connection, scope: Scope, aged: Aged, kind: str, limit: int) -> list[Due]:
+    """Of one type, so that the index gives them in their order and no more are read than are moved."""
+    return [
+        (occurred_at, seq, identifier, number)
+        for occurred_at, seq, identifier, number in connection.execute(
+            "SELECT e.occurred_at, e.seq, e.id, e.n FROM events e"
+            f" WHERE e.workspace = ? AND e.type = ? AND e.occurred_at < ? AND e.priority NOT IN ({marks(aged.keep)})"
+            " AND NOT EXISTS (SELECT 1 FROM memory_events l WHERE l.event = e.n)"
+            " AND NOT EXISTS (SELECT 1 FROM cues c WHERE c.event = e.n)"
+            " ORDER BY e.occurred_at, e.seq, e.id LIMIT ?",
+            (scope.workspace, kind, micros(aged.before), *sorted(aged.keep), limit),
+        )
+    ]

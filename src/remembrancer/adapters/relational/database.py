@@ -1,0 +1,372 @@
+"""Connections, threads and transactions of one file.
+
+One writer thread takes what is waiting, up to 256 writes, into one transaction (group commit), each in a savepoint of
+its own: a write that fails takes none of its neighbours with it. A few reader threads each have a connection; work of
+many reads, such as a recall, has others than single reads have, and threads for arithmetic beside them. A transaction
+is one hop: the function runs whole in its thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import queue
+import random
+import threading
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, Final, Protocol, TypeVar
+
+import apsw
+
+from remembrancer.adapters.relational import schema
+from remembrancer.adapters.relational.connection import Connection, connect
+from remembrancer.adapters.relational.errors import translated
+from remembrancer.adapters.relational.location import check_path
+from remembrancer.errors import StoreUnavailable
+from remembrancer.ports.one_thread import Beside, driven, has_event_loop
+
+T = TypeVar("T")
+
+GROUP: Final = 256
+LOCK_TIMEOUT_S: Final = 60.0
+"""How long a write waits for other processes before it gives up."""
+CACHE_KIB: Final = 32_768
+LOG_BYTES: Final = 64 << 20
+"""To what the write-ahead log is cut back after it was larger."""
+
+
+@dataclass(slots=True)
+class _Write:
+    work: Callable[[Connection], Any]
+    result: Future[Any]
+    alone: bool = False
+    """Outside of any transaction."""
+
+
+class _Read(Protocol):
+    def __call__(self, work: Callable[[Connection], T]) -> Awaitable[T]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """`read` runs a function on one unchanging state of the file."""
+
+    read: _Read
+
+
+class Database:
+    """One open file. Raises StoreUnavailable or Unsupported, naming the file, when it cannot be opened."""
+
+    def __init__(
+        self,
+        path: str,
+        *,
+        create: bool = True,
+        full_sync: bool = False,
+        readers: int = 2,
+        fills: Mapping[int, schema.Fill] = schema.NO_FILLS,
+    ) -> None:
+        """`fills`: what migrations do beside their statements, by number."""
+        self.path = path
+        self._fills = fills
+        self._memory = path == ":memory:"
+        self._full_sync = full_sync
+        self._local = threading.local()
+        self._reading: list[Connection] = []
+        self._closed = False
+        self._door = threading.Lock()
+        self._closing = threading.Lock()
+        self._process = os.getpid()
+        if not self._memory:
+            check_path(path, create=create)
+        with translated(path):
+            self._writing = self._connect()
+            try:
+                self._prepare()
+            except BaseException:
+                self._writing.close()
+                raise
+        self._queue: queue.SimpleQueue[_Write | None] = queue.SimpleQueue()
+        self._writer = threading.Thread(target=self._write_loop, name="remembrancer-writer", daemon=True)
+        self._writer.start()
+        # An in-memory database is its one connection: reads go through the writer's thread.
+        self._readers = None if self._memory else ThreadPoolExecutor(readers, "remembrancer-reader")
+        # Apart: behind a row of questions a read of a row or two, such as who it is that asks, would wait for all.
+        self._longer = None if self._memory else ThreadPoolExecutor(readers, "remembrancer-longer")
+        self._arithmetic = ThreadPoolExecutor(readers, "remembrancer-beside")
+
+    async def write(self, work: Callable[[Connection], T]) -> T:
+        """Run `work` inside a transaction, alone of its savepoint; return when the transaction is committed."""
+        return await asyncio.wrap_future(self._submit(work))
+
+    async def alone(self, work: Callable[[Connection], T], *, patience_s: float = LOCK_TIMEOUT_S) -> T:
+        """Run `work` on the writing connection outside of any transaction, between two. It waits up to `patience_s` at
+        each lock of another's.
+        """
+
+        def impatient(connection: Connection) -> T:
+            connection.set_busy_timeout(int(patience_s * 1000))
+            try:
+                return work(connection)
+            finally:
+                connection.set_busy_timeout(int(LOCK_TIMEOUT_S * 1000))
+
+        return await asyncio.wrap_future(self._submit(impatient, alone=True))
+
+    async def read(self, work: Callable[[Connection], T]) -> T:
+        """Run `work` inside a read transaction: all its statements see one state of the file."""
+        if self._readers is None:
+            return await self.write(work)
+        if not has_event_loop():  # one of the reader threads, inside `in_one_thread`
+            return self._read(work)
+        with self._entrance():
+            result = self._readers.submit(self._read, work)
+        return await asyncio.wrap_future(result)
+
+    async def in_one_thread(self, work: Callable[[Beside | None], Coroutine[Any, Any, T]]) -> T:
+        """Run `work` whole in a reader thread: its reads are done there and then, and all see one state of the file. It
+        must not write. What it is given begins other work beside it, which reads nothing here; None where it is done
+        in the caller's own thread.
+        """
+        if self._longer is None or not has_event_loop():
+            return await work(None)
+        with self._entrance():
+            result = self._longer.submit(self._drive, work)
+        return await asyncio.wrap_future(result)
+
+    @asynccontextmanager
+    async def snapshot(self) -> AsyncGenerator[Snapshot]:
+        """One state of the file for many reads. Every read inside sees what was there when the first began."""
+        copy = await self.write(lambda connection: connection.serialize("main")) if self._memory else None
+        # A thread of its own: whoever stops waiting in the middle of a read must not close what that read is using.
+        thread = ThreadPoolExecutor(1, "remembrancer-snapshot")
+        loop = asyncio.get_running_loop()
+
+        def read_in_thread(connection: Connection, work: Callable[[Connection], T]) -> T:
+            with translated(self.path):
+                return work(connection)
+
+        async def read(work: Callable[[Connection], T]) -> T:
+            with self._entrance():
+                result = thread.submit(read_in_thread, connection, work)
+            return await asyncio.wrap_future(result)
+
+        try:
+            with self._entrance():
+                opened = thread.submit(self._snapshot, copy)
+            connection = await asyncio.wrap_future(opened)
+            try:
+                yield Snapshot(read)
+            finally:
+                await loop.run_in_executor(thread, connection.close)
+        finally:
+            await asyncio.to_thread(thread.shutdown)
+
+    def close(self) -> None:
+        """Finish the waiting writes and let go of the file. Closing twice is harmless, and waits for the first."""
+        with self._closing:
+            with self._door:
+                if self._closed:
+                    return
+                self._closed = True
+                self._queue.put(None)
+            self._writer.join()
+            for threads in (self._readers, self._longer):
+                if threads is not None:
+                    threads.shutdown()
+            self._arithmetic.shutdown()
+            for connection in self._reading:
+                connection.close()
+            self._writing.close()
+
+    @property
+    def is_in_memory(self) -> bool:
+        return self._memory
+
+    def _submit(self, work: Callable[[Connection], T], *, alone: bool = False) -> Future[T]:
+        result: Future[T] = Future()
+        with self._entrance():
+            self._queue.put(_Write(work, result, alone))
+        return result
+
+    @contextmanager
+    def _entrance(self) -> Generator[None]:
+        """Held while work is handed in, so that none comes in behind the last. Raises StoreUnavailable when closed."""
+        if os.getpid() != self._process:  # a fork has no threads to do the work: it would wait for ever
+            raise StoreUnavailable(f"{self.path}: opened before this process was forked off; open it again here")
+        with self._door:
+            if self._closed:
+                raise StoreUnavailable(f"{self.path}: already closed")
+            yield
+
+    def _connect(self) -> Connection:
+        connection = connect(self.path)
+        try:
+            connection.set_busy_timeout(int(LOCK_TIMEOUT_S * 1000))
+            connection.pragma("foreign_keys", True)
+            connection.pragma("cache_size", -CACHE_KIB)
+            connection.pragma("temp_store", "memory")
+            # NORMAL: a killed process loses nothing that was acknowledged; a power cut may lose the last moments, never
+            # the file. FULL waits for the disk at every commit.
+            connection.pragma("synchronous", "FULL" if self._full_sync else "NORMAL")
+            # Without a limit the log keeps, until the last process closes the file, the size of the largest import.
+            connection.pragma("journal_size_limit", LOG_BYTES)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _snapshot(self, copy: bytes | None) -> Connection:
+        with translated(self.path):
+            connection = self._connect()
+            if copy is not None:
+                connection.deserialize("main", copy)
+            connection.execute("BEGIN")
+            return connection
+
+    def _prepare(self) -> None:
+        """Bring the tables up to date and turn on the write-ahead log, in a file that is ours or empty.
+
+        Changing the journal mode does not wait for other connections as other statements do, so processes that open a
+        new file at the same moment try again here.
+        """
+        deadline = time.monotonic() + LOCK_TIMEOUT_S
+        while True:
+            try:
+                schema.refuse_others(self._writing, self.path)  # before anything is written to the file
+                if not self._memory:
+                    self._writing.pragma("journal_mode", "wal")
+                schema.prepare(self._writing, self.path, self._fills)
+            except apsw.BusyError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(random.uniform(0.005, 0.05))
+            else:
+                return
+
+    def _drive(self, work: Callable[[Beside | None], Coroutine[Any, Any, T]]) -> T:
+        """In a reader thread: one transaction around all reads of `work`. Each of its own would look for the newest
+        state of the file, and lock it, again.
+        """
+        with self._transaction() as connection:
+            self._local.within = connection
+            try:
+                return driven(work(self._beside))
+            finally:
+                self._local.within = None
+
+    def _beside(self, work: Callable[[], Coroutine[Any, Any, T]], /) -> Callable[[], T]:
+        begun = threading.Event()
+
+        def whole() -> T:
+            begun.set()
+            return driven(work())
+
+        result = self._arithmetic.submit(whole)
+        # Until it waits for something, this thread keeps Python's lock: the other would not begin before it is needed.
+        begun.wait()
+        return result.result
+
+    def _read(self, work: Callable[[Connection], T]) -> T:
+        within: Connection | None = getattr(self._local, "within", None)
+        if within is not None:
+            with translated(self.path):
+                return work(within)
+        with self._transaction() as connection, translated(self.path):
+            return work(connection)
+
+    @contextmanager
+    def _transaction(self) -> Generator[Connection]:
+        """This thread's own connection, in a read transaction."""
+        with translated(self.path):
+            connection: Connection | None = getattr(self._local, "connection", None)
+            if connection is None:
+                connection = self._local.connection = self._connect()
+                connection.pragma("query_only", True)
+                self._reading.append(connection)
+            _roll_back(connection)  # what failed to be, the last time: its view of the file is an old one
+            connection.execute("BEGIN")
+        try:
+            connection.known = {}
+            yield connection
+        finally:
+            connection.known = None
+            with translated(self.path):
+                _roll_back(connection)
+
+    def _write_loop(self) -> None:
+        open_for_more = True
+        while open_for_more:
+            group = [self._queue.get()]
+            while group[-1] is not None and len(group) < GROUP:
+                try:
+                    group.append(self._queue.get_nowait())
+                except queue.Empty:
+                    break
+            open_for_more = group[-1] is not None
+            # A caller that has stopped waiting before its write began is not written for.
+            writes = [write for write in group if write is not None and write.result.set_running_or_notify_cancel()]
+            for alone, several in groupby(writes, key=lambda write: write.alone):
+                if alone:
+                    for write in several:
+                        self._run_alone(write)
+                else:
+                    self._commit(list(several))
+
+    def _run_alone(self, write: _Write) -> None:
+        try:
+            with translated(self.path):
+                _roll_back(self._writing)  # what failed to be, the last time
+                value = write.work(self._writing)
+        except BaseException as error:  # noqa: BLE001  the writer's outer edge: its thread must outlive any failure
+            with suppress(apsw.Error):
+                _roll_back(self._writing)
+            write.result.set_exception(error)
+        else:
+            write.result.set_result(value)
+
+    def _commit(self, writes: list[_Write]) -> None:
+        """One transaction for all; each write is told its own result only after the commit."""
+        outcomes: list[tuple[_Write, Any, BaseException | None]] = []
+        try:
+            with translated(self.path):
+                _roll_back(self._writing)  # what failed to be, the last time
+                self._writing.execute("BEGIN IMMEDIATE")
+                outcomes.extend(self._apply(write) for write in writes)
+                self._writing.execute("COMMIT")
+        except BaseException as error:  # noqa: BLE001  the writer's outer edge: its thread must outlive any failure
+            # The whole transaction failed (no lock, disk full at commit): nothing of it was kept.
+            with suppress(apsw.Error):  # then the next one rolls back first; this thread must live to do so
+                _roll_back(self._writing)
+            for write in writes:
+                write.result.set_exception(error)
+            return
+        for write, value, failure in outcomes:
+            if failure is None:
+                write.result.set_result(value)
+            else:
+                write.result.set_exception(failure)
+
+    def _apply(self, write: _Write) -> tuple[_Write, Any, BaseException | None]:
+        self._writing.execute("SAVEPOINT one")
+        try:
+            with translated(self.path):
+                value = write.work(self._writing)
+        except BaseException as error:
+            if not self._writing.in_transaction:
+                raise  # SQLite gave up the whole transaction: so must we
+            self._writing.execute("ROLLBACK TO one; RELEASE one")
+            return write, None, error
+        self._writing.execute("RELEASE one")
+        return write, value, None
+
+
+def _roll_back(connection: Connection) -> None:
+    """Unless SQLite has done so by itself, as it does on some errors."""
+    if connection.in_transaction:
+        connection.execute("ROLLBACK")

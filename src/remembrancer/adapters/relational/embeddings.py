@@ -1,0 +1,232 @@
+"""Row vectors: the record the resident matrix is derived from, and the work list of the index sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from remembrancer.adapters.relational.connection import Binding, Connection
+from remembrancer.adapters.relational.errors import as_written
+from remembrancer.adapters.relational.lookup import by_ids
+from remembrancer.adapters.relational.memories import add_relation, next_change
+from remembrancer.adapters.relational.times import micros
+from remembrancer.domain.relation import Relation
+from remembrancer.domain.scope import Reader, Scope
+from remembrancer.errors import EmbedderMismatch
+from remembrancer.ports.store import CONTEXT_GAP, MAX_ERROR_CHARS, MAX_SAID_CHARS, CueVector, PendingCue, Said
+
+FIRST_RETRY: Final = timedelta(seconds=30)
+LAST_RETRY: Final = timedelta(days=1)
+_GAP: Final = CONTEXT_GAP // timedelta(microseconds=1)
+_CHUNK: Final = 500
+"""Cues in one statement."""
+
+
+_PENDING: Final = (
+    "c.n, m.id, c.text, c.heading, e.project, e.crew, e.agent, e.session, e.seq, e.occurred_at,"
+    " iif(e.role IN ('user', 'assistant'), ifnull(e.actor, ''), '')"
+)
+
+
+def untried(
+    connection: Connection, scope: Scope, model: str, limit: int, *, after: int, before: int, words: bool
+) -> tuple[PendingCue, ...]:
+    """Cues that have no vector and never failed, whose number is greater than `after`, by number.
+
+    `words`: or no vectors of their words.
+    """
+    rows = connection.execute(
+        f"SELECT {_PENDING} FROM cues c JOIN memories m ON m.n = c.memory LEFT JOIN events e ON e.n = c.event"
+        " LEFT JOIN embeddings v ON v.cue = c.n AND v.model = ?"
+        " LEFT JOIN vector_retries r ON r.cue = c.n AND r.model = ?"
+        f" WHERE c.workspace = ? AND c.n > ? AND ({_missing(words=words)}) AND r.cue IS NULL"
+        " ORDER BY c.n LIMIT ?",
+        (model, model, scope.workspace, after, limit),
+    )
+    return _pending(connection, scope, rows, before)
+
+
+def missing_of(
+    connection: Connection, scope: Scope, model: str, memory_id: UUID, *, before: int, words: bool
+) -> tuple[PendingCue, ...]:
+    """Cues of one memory that have no vector, by ordinal; `words`: or no vectors of their words."""
+    rows = connection.execute(
+        f"SELECT {_PENDING} FROM memories m JOIN cues c ON c.memory = m.n LEFT JOIN events e ON e.n = c.event"
+        " LEFT JOIN embeddings v ON v.cue = c.n AND v.model = ?"
+        f" WHERE m.workspace = ? AND m.id = ? AND ({_missing(words=words)}) ORDER BY c.ordinal",
+        (model, scope.workspace, memory_id.bytes),
+    )
+    return _pending(connection, scope, rows, before)
+
+
+def _missing(*, words: bool) -> str:
+    without_words = "NOT EXISTS (SELECT 1 FROM word_vectors w WHERE w.cue = c.n AND w.model = v.model)"
+    return f"v.n IS NULL OR {without_words}" if words else "v.n IS NULL"
+
+
+def due_again(
+    connection: Connection, scope: Scope, model: str, limit: int, now: datetime, *, before: int
+) -> tuple[PendingCue, ...]:
+    """Cues that failed and have waited long enough, those that failed least first."""
+    rows = connection.execute(
+        f"SELECT {_PENDING} FROM vector_retries r JOIN cues c ON c.n = r.cue"
+        " JOIN memories m ON m.n = c.memory LEFT JOIN events e ON e.n = c.event"
+        " WHERE r.model = ? AND r.retry_at <= ? AND c.workspace = ?"
+        " ORDER BY r.attempts, c.n LIMIT ?",
+        (model, micros(now), scope.workspace, limit),
+    )
+    return _pending(connection, scope, rows, before)
+
+
+def _pending(
+    connection: Connection, scope: Scope, rows: Iterable[tuple[Any, ...]], before: int
+) -> tuple[PendingCue, ...]:
+    return tuple(
+        PendingCue(
+            number,
+            UUID(bytes=memory),
+            text,
+            heading,
+            speaker or "",
+            _said_before(connection, (scope.workspace, *stream), seq, at, before) if seq is not None and before else (),
+        )
+        for number, memory, text, heading, *stream, seq, at, speaker in list(rows)
+    )
+
+
+def _said_before(
+    connection: Connection, stream: tuple[Binding, ...], seq: int, at: int, limit: int
+) -> tuple[Said, ...]:
+    """Up to `limit` turns before number `seq` of a stream, none across a gap, the last one last."""
+    rows = connection.execute(
+        "SELECT occurred_at, ifnull(actor, ''), substr(text, -?) FROM events"
+        " WHERE workspace = ? AND project = ? AND crew = ? AND agent = ? AND session = ? AND seq < ?"
+        " AND role IN ('user', 'assistant') ORDER BY seq DESC LIMIT ?",
+        (MAX_SAID_CHARS, *stream, seq, limit),
+    )
+    said: list[Said] = []
+    for told_at, speaker, text in rows:
+        if abs(at - told_at) > _GAP:
+            break
+        said.append(Said(speaker, text))
+        at = told_at
+    return tuple(reversed(said))
+
+
+def last_cue(connection: Connection) -> int:
+    return connection.execute("SELECT ifnull(max(n), 0) FROM cues").get
+
+
+def put_vectors(
+    connection: Connection,
+    scope: Scope,
+    model: str,
+    vectors: Sequence[CueVector],
+    at: datetime,
+    relations: Sequence[Relation],
+) -> int:
+    for dim in {len(item.vector) for item in vectors}:
+        require_dim(connection, scope.workspace, model, dim)
+    change = next_change(connection)
+    stored = 0
+    for item in vectors:
+        data = np.ascontiguousarray(item.vector, dtype="<f4").tobytes()
+        connection.execute(
+            "INSERT INTO embeddings (cue, model, dim, truncated, vector, indexed_at)"
+            " SELECT n, ?, ?, ?, ?, ? FROM cues WHERE n = ? AND workspace = ? ON CONFLICT DO NOTHING",
+            (model, len(item.vector), item.truncated, data, micros(at), item.ref, scope.workspace),
+        )
+        if connection.changes() or (item.words is not None and _remade(connection, scope, model, item, data, at)):
+            stored += 1
+            if item.words is not None:
+                connection.execute(
+                    "INSERT OR REPLACE INTO word_vectors (cue, model, signs) VALUES (?, ?, ?)",
+                    (item.ref, model, np.ascontiguousarray(item.words).tobytes()),
+                )
+            connection.execute("DELETE FROM vector_retries WHERE cue = ? AND model = ?", (item.ref, model))
+            connection.execute(
+                "UPDATE memories SET change = ? WHERE n = (SELECT memory FROM cues WHERE n = ?)", (change, item.ref)
+            )
+    for edge in relations:
+        add_relation(connection, scope, edge, replace_weight=False)
+    return stored
+
+
+def _remade(connection: Connection, scope: Scope, model: str, item: CueVector, data: bytes, at: datetime) -> bool:
+    """Whether the vector took the place of one that came without its words."""
+    connection.execute(
+        "UPDATE embeddings SET truncated = ?, vector = ?, indexed_at = ? WHERE cue = ? AND model = ?"
+        " AND EXISTS (SELECT 1 FROM cues c WHERE c.n = cue AND c.workspace = ?)"
+        " AND NOT EXISTS (SELECT 1 FROM word_vectors w WHERE w.cue = embeddings.cue AND w.model = embeddings.model)",
+        (item.truncated, data, micros(at), item.ref, model, scope.workspace),
+    )
+    return connection.changes() > 0
+
+
+def vectors(connection: Connection, reader: Reader, model: str, ids: Sequence[UUID]) -> dict[UUID, NDArray[np.float32]]:
+    rows = by_ids(
+        connection,
+        reader,
+        ids,
+        "m.id, v.vector",
+        "JOIN embeddings v ON v.n = (SELECT w.n FROM cues c JOIN embeddings w ON w.cue = c.n AND w.model = ?"
+        " WHERE c.memory = m.n ORDER BY c.ordinal LIMIT 1)",
+        model,
+    )
+    with as_written():
+        return {
+            UUID(bytes=identifier): np.frombuffer(data, dtype="<f4").astype(np.float32) for identifier, data in rows
+        }
+
+
+def words(connection: Connection, model: str, refs: Sequence[int], dim: int) -> dict[int, NDArray[np.uint8]]:
+    """The signs of the words of each of these cues that has them, shape (words, bytes). Whoever asks may see them."""
+    found: dict[int, NDArray[np.uint8]] = {}
+    for start in range(0, len(refs), _CHUNK):
+        chunk = refs[start : start + _CHUNK]
+        rows = connection.execute(
+            f"SELECT cue, signs FROM word_vectors WHERE model = ? AND cue IN ({', '.join('?' * len(chunk))})",
+            (model, *chunk),
+        )
+        with as_written():
+            for ref, signs in rows:
+                found[ref] = np.frombuffer(signs, dtype=np.uint8).reshape(-1, -(-dim // 8))
+    return found
+
+
+def require_dim(connection: Connection, workspace: str, model: str, dim: int) -> None:
+    """The first vector of a model binds all others of the workspace. Raises EmbedderMismatch."""
+    known: int = connection.execute(
+        "INSERT INTO vector_models (workspace, model, dim) VALUES (?, ?, ?)"
+        " ON CONFLICT DO UPDATE SET dim = dim RETURNING dim",
+        (workspace, model, dim),
+    ).get
+    if known != dim:
+        raise EmbedderMismatch(f"model {model!r} has vectors of {known} dimensions here, this one has {dim}")
+
+
+def wait_after(attempts: int) -> timedelta:
+    """How long what failed so often, from 1, waits before it is tried again."""
+    return min(FIRST_RETRY * (1 << min(attempts - 1, 20)), LAST_RETRY)
+
+
+def defer_vectors(
+    connection: Connection, scope: Scope, model: str, refs: Sequence[int], error: str, now: datetime
+) -> None:
+    for ref in refs:
+        failed: int | None = connection.execute(
+            "SELECT attempts FROM vector_retries WHERE cue = ? AND model = ?", (ref, model)
+        ).get
+        attempts = 1 if failed is None else failed + 1
+        connection.execute(
+            "INSERT INTO vector_retries (cue, model, attempts, retry_at, error)"
+            " SELECT n, ?, ?, ?, ? FROM cues WHERE n = ? AND workspace = ?"
+            " ON CONFLICT DO UPDATE SET attempts = excluded.attempts, retry_at = excluded.retry_at,"
+            " error = excluded.error",
+            (model, attempts, micros(now + wait_after(attempts)), error[:MAX_ERROR_CHARS], ref, scope.workspace),
+        )

@@ -1,0 +1,116 @@
+"""What the health of a store is worked out from, and the days it was."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Final
+from uuid import UUID
+
+from remembrancer.adapters.relational.clauses import Where, kept_by, seen_by
+from remembrancer.adapters.relational.connection import Connection
+from remembrancer.adapters.relational.errors import as_written
+from remembrancer.adapters.relational.rows import Row
+from remembrancer.adapters.relational.times import micros, moment
+from remembrancer.domain.health import HealthSnapshot, Metrics
+from remembrancer.domain.query import Filter
+from remembrancer.domain.scope import Reader, Scope
+from remembrancer.domain.strength import Exposure
+from remembrancer.ports.store import Vitals
+
+SNAPSHOT_COLUMNS: Final = "crew, day, taken_at, freshness, coverage, coherence, efficiency, reachability, score"
+
+
+def vitals(connection: Connection, reader: Reader, where: Filter, model: str | None, shown_since: datetime) -> Vitals:
+    kept = kept_by(where, seen_by(reader, "m", visibility=True))
+    rows = _rows(connection, reader, kept, model)
+    shown = connection.execute(
+        "SELECT x.similarity FROM memories m JOIN exposures x ON x.memory = m.n"
+        f" WHERE {kept.sql} AND x.kind = ? AND x.at >= ? AND x.similarity IS NOT NULL ORDER BY x.at, m.id",
+        (*kept.bindings, Exposure.SHOWN, micros(shown_since)),
+    )
+    with as_written():
+        return Vitals(
+            ids=tuple(UUID(bytes=identifier) for identifier, *_ in rows),
+            occurred=tuple(moment(at) for _, at, _ in rows),
+            with_vector=sum(related is not None for *_, related in rows),
+            related=sum(related == 1 for *_, related in rows),
+            shown=tuple(similarity for (similarity,) in shown),
+        )
+
+
+def _rows(
+    connection: Connection, reader: Reader, kept: Where, model: str | None
+) -> list[tuple[bytes, int, int | None]]:
+    """Id, time, and whether it is joined to another memory (None where a vector is missing), by id."""
+    seen = seen_by(reader, "o", visibility=True)
+    # CROSS JOIN: edges first. Left to itself, SQLite reads the whole workspace for each memory to look for an edge.
+    edge = (
+        "EXISTS (SELECT 1 FROM relations r CROSS JOIN memories o ON o.n = r.{far} WHERE r.{near} = m.n AND o.n <> m.n"
+        f" AND {seen.sql})"
+    )
+    rows = connection.execute(
+        "SELECT m.id, m.occurred_to,"
+        " CASE WHEN (SELECT min(EXISTS (SELECT 1 FROM embeddings v WHERE v.cue = c.n AND v.model = ?))"
+        " FROM cues c WHERE c.memory = m.n)"
+        f" THEN {edge.format(near='source', far='target')} OR {edge.format(near='target', far='source')} END"
+        f" FROM memories m WHERE {kept.sql}",
+        (model, *seen.bindings, *seen.bindings, *kept.bindings),
+    )
+    # Sorted here: read in the order of their ids, rows lie all over the file, and that takes twice as long.
+    return sorted((identifier, at, related) for identifier, at, related in rows)
+
+
+def put_snapshot(connection: Connection, scope: Scope, snapshot: HealthSnapshot) -> None:
+    connection.execute(
+        f"INSERT INTO health_snapshots (workspace, {SNAPSHOT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT DO UPDATE SET taken_at = excluded.taken_at, freshness = excluded.freshness,"
+        " coverage = excluded.coverage, coherence = excluded.coherence, efficiency = excluded.efficiency,"
+        " reachability = excluded.reachability, score = excluded.score",
+        snapshot_bindings(scope.workspace, snapshot),
+    )
+
+
+def snapshots(connection: Connection, scope: Scope, crew: str | None, limit: int) -> tuple[HealthSnapshot, ...]:
+    rows = connection.execute(
+        f"SELECT {SNAPSHOT_COLUMNS} FROM health_snapshots WHERE workspace = ? AND crew = ? ORDER BY day DESC LIMIT ?",
+        (scope.workspace, crew or "", limit),
+    )
+    return tuple(snapshot_of(row) for row in rows)
+
+
+def crews(connection: Connection, scope: Scope) -> tuple[str, ...]:
+    rows = connection.execute(
+        "SELECT DISTINCT crew FROM memories WHERE workspace = ? AND crew <> '' ORDER BY crew", (scope.workspace,)
+    )
+    return tuple(crew for (crew,) in rows)
+
+
+def snapshot_of(row: Row) -> HealthSnapshot:
+    """A row of SNAPSHOT_COLUMNS. Raises apsw.CorruptError for one that was never written so."""
+    with as_written():
+        return HealthSnapshot(
+            crew=row[0] or None,
+            day=date.fromisoformat(row[1]),
+            taken_at=moment(row[2]),
+            metrics=Metrics(
+                freshness=row[3], coverage=row[4], coherence=row[5], efficiency=row[6], reachability=row[7]
+            ),
+            score=row[8],
+        )
+
+
+def snapshot_bindings(workspace: str, snapshot: HealthSnapshot) -> Row:
+    """The workspace, then as SNAPSHOT_COLUMNS."""
+    metrics = snapshot.metrics
+    return (
+        workspace,
+        snapshot.crew or "",
+        snapshot.day.isoformat(),
+        micros(snapshot.taken_at),
+        metrics.freshness,
+        metrics.coverage,
+        metrics.coherence,
+        metrics.efficiency,
+        metrics.reachability,
+        snapshot.score,
+    )

@@ -1,0 +1,184 @@
+"""Events: appended, listed, and in the end moved into the archive."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import date, timedelta
+from typing import Final
+from uuid import UUID
+
+from remembrancer.adapters.relational.clauses import events_kept_by, owner, seen_by
+from remembrancer.adapters.relational.connection import Binding, Connection
+from remembrancer.adapters.relational.full_text import add_words, tokens_of
+from remembrancer.adapters.relational.memories import add_memory, check_workspace
+from remembrancer.adapters.relational.rows import EVENT_COLUMNS, Table, event_bindings, event_of
+from remembrancer.adapters.relational.times import micros
+from remembrancer.domain.event import Event, archived
+from remembrancer.domain.journal import Place, Recorded, Stretch
+from remembrancer.domain.scope import Reader, Scope
+from remembrancer.errors import Conflict, InvalidInput
+from remembrancer.ports.exchange import Analyse
+from remembrancer.ports.store import Appended, Entry, EventFilter
+
+_EPOCH: Final = date(1970, 1, 1)
+_DAY: Final = 86_400_000_000
+"""Microseconds."""
+
+
+def append(connection: Connection, scope: Scope, entries: Sequence[Entry], analyse: Analyse) -> tuple[Appended, ...]:
+    return tuple(_append_one(connection, scope, entry, analyse) for entry in entries)
+
+
+def events(
+    connection: Connection,
+    reader: Reader,
+    where: EventFilter,
+    limit: int,
+    oldest_first: bool,
+    after: Place | None,
+) -> tuple[Event, ...]:
+    order, behind = ("ASC", ">") if oldest_first else ("DESC", "<")
+    found: list[str] = []
+    bindings: list[Binding] = []
+    for table in _tables(where):
+        conditions = events_kept_by(where, seen_by(reader, "e", visibility=False), table)
+        if after is not None:
+            place = (micros(after.occurred_at), after.seq, after.id.bytes)
+            conditions.add(f"(e.occurred_at, e.seq, e.id) {behind} (?, ?, ?)", *place)
+        found.append(f"SELECT {EVENT_COLUMNS} FROM {table} e WHERE {conditions.sql}")
+        bindings += conditions.bindings
+    # By number: what is sorted is columns of the result, occurred_at, seq and id.
+    rows = connection.execute(
+        f"{' UNION ALL '.join(found)} ORDER BY 8 {order}, 7 {order}, 1 {order} LIMIT ?", (*bindings, limit)
+    )
+    return tuple(event_of(row) for row in rows)
+
+
+def count_events(connection: Connection, reader: Reader, where: EventFilter) -> int:
+    count = 0
+    for table in _tables(where):
+        conditions = events_kept_by(where, seen_by(reader, "e", visibility=False), table)
+        count += connection.execute(f"SELECT count(*) FROM {table} e WHERE {conditions.sql}", conditions.bindings).get
+    return count
+
+
+def events_by_day(connection: Connection, reader: Reader, where: EventFilter) -> dict[date, int]:
+    counts: Counter[int] = Counter()
+    for table in _tables(where):
+        conditions = events_kept_by(where, seen_by(reader, "e", visibility=False), table)
+        # Rounded down before 1970 too, where SQLite's division rounds up.
+        day = f"(e.occurred_at - ((e.occurred_at % {_DAY}) + {_DAY}) % {_DAY}) / {_DAY}"
+        counts.update(
+            dict(
+                connection.execute(
+                    f"SELECT {day}, count(*) FROM {table} e WHERE {conditions.sql} GROUP BY 1", conditions.bindings
+                )
+            )
+        )
+    return {_EPOCH + timedelta(days=day): count for day, count in sorted(counts.items())}
+
+
+def recorded(connection: Connection, reader: Reader, where: EventFilter, after: int | None, limit: int) -> Stretch:
+    last: int = connection.execute("SELECT last FROM positions WHERE workspace = ?", (reader.scope.workspace,)).get or 0
+    if after is not None and not 0 <= after <= last:
+        raise InvalidInput("after", after, f"a position from 0 to {last}, the last that was given here")
+    conditions = events_kept_by(where, seen_by(reader, "e", visibility=False), "events")
+    conditions.add("e.position > ?", after or 0)
+    rows = connection.execute(
+        f"SELECT {EVENT_COLUMNS}, e.position FROM events e WHERE {conditions.sql}"
+        f" ORDER BY e.position {'DESC' if after is None else 'ASC'} LIMIT ?",
+        (*conditions.bindings, limit),
+    )
+    entries = [Recorded(row[-1], event_of(row[:-1])) for row in rows]
+    if after is None:
+        return Stretch(tuple(reversed(entries)), last)
+    if len(entries) < limit:
+        return Stretch(tuple(entries), last)
+    return Stretch(tuple(entries), entries[-1].position if entries else after)
+
+
+def _tables(where: EventFilter) -> tuple[Table, ...]:
+    return ("events", "archive") if where.archived else ("events",)
+
+
+def provenance(connection: Connection, reader: Reader, memory_id: UUID) -> tuple[Event, ...]:
+    memories, events = seen_by(reader, "m", visibility=True), seen_by(reader, "e", visibility=False)
+    rows = connection.execute(
+        f"SELECT {EVENT_COLUMNS} FROM memories m JOIN memory_events l ON l.memory = m.n JOIN events e ON e.n = l.event"
+        f" WHERE {memories.sql} AND {events.sql} AND m.id = ? ORDER BY l.ordinal",
+        (*memories.bindings, *events.bindings, memory_id.bytes),
+    )
+    return tuple(event_of(row) for row in rows)
+
+
+def add_event(connection: Connection, event: Event, seq: int, tokens: Iterable[str]) -> int:
+    """With its tokens, at the next position of its workspace. Returns the new row's number."""
+    position = connection.execute(
+        "INSERT INTO positions (workspace, last) VALUES (?, 1) ON CONFLICT DO UPDATE SET last = last + 1"
+        " RETURNING last",
+        (event.scope.workspace,),
+    ).get
+    connection.execute(
+        "INSERT INTO events (workspace, id, project, crew, agent, session, seq, occurred_at, recorded_at, type,"
+        " severity, priority, actor, role, text, payload, refs, key, origin, position)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (*event_bindings(event, seq), position),
+    )
+    number = connection.last_insert_rowid()
+    add_words(connection, "events", number, tokens)
+    return number
+
+
+def _append_one(connection: Connection, scope: Scope, entry: Entry, analyse: Analyse) -> Appended:
+    event = entry.event
+    if event.scope.workspace != scope.workspace:
+        raise InvalidInput("event.scope.workspace", event.scope.workspace, repr(scope.workspace))
+    known = recorded_under_key(connection, event)
+    if known is not None:
+        return Appended(known, created=False)
+    if archived_number(connection, scope, event.id) is not None:
+        raise Conflict(f"event {event.id} is recorded already, and in the archive")
+    seq = next_seq(connection, event.scope)
+    number = add_event(connection, event, seq, tokens_of(event, analyse) if entry.tokens is None else entry.tokens)
+    if entry.memory is not None:
+        check_workspace(scope, entry.memory.memory)
+        add_memory(connection, entry.memory, {event.id: number})
+    return Appended(replace(event, seq=seq), created=True)
+
+
+def recorded_under_key(connection: Connection, event: Event) -> Event | None:
+    """The event that has the key, where there is one. Raises Conflict when it says something else.
+
+    Of one in the archive only the beginning is left to compare.
+    """
+    if event.key is None:
+        return None
+    for table, text in (("events", event.text), ("archive", archived(event).text)):
+        row = connection.execute(
+            f"SELECT {EVENT_COLUMNS} FROM {table} e WHERE e.workspace = ? AND e.project = ? AND e.crew = ?"
+            " AND e.agent = ? AND e.key = ?",
+            (*owner(event.scope), event.key),
+        ).fetchone()
+        if row is not None:
+            known = event_of(row)
+            if known.text != text:
+                raise Conflict(f"key {event.key!r}: already recorded with another text ({known.id})")
+            return known
+    return None
+
+
+def archived_number(connection: Connection, scope: Scope, event_id: UUID) -> int | None:
+    """The row in the archive of an event, where it is there."""
+    return connection.execute(
+        "SELECT n FROM archive WHERE workspace = ? AND id = ?", (scope.workspace, event_id.bytes)
+    ).get
+
+
+def next_seq(connection: Connection, scope: Scope) -> int:
+    return connection.execute(
+        "INSERT INTO streams (workspace, project, crew, agent, session, last_seq) VALUES (?, ?, ?, ?, ?, 1)"
+        " ON CONFLICT DO UPDATE SET last_seq = last_seq + 1 RETURNING last_seq",
+        (*owner(scope), scope.session or ""),
+    ).get

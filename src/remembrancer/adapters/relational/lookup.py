@@ -1,0 +1,199 @@
+"""Memories looked up: by id, by topic, by filter, with their cues, revisions and relations."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+from uuid import UUID
+
+from remembrancer.adapters.relational.clauses import Where, kept_by, owner, seen_by
+from remembrancer.adapters.relational.connection import Binding, Connection
+from remembrancer.adapters.relational.errors import as_written
+from remembrancer.adapters.relational.rows import MEMORY_SELECT, Row, memory_of
+from remembrancer.adapters.relational.times import micros, moment
+from remembrancer.domain.listing import MemoryPlace
+from remembrancer.domain.memory import Cue, Memory, Revision
+from remembrancer.domain.query import Filter
+from remembrancer.domain.relation import Relation, RelationKind
+from remembrancer.domain.scope import Reader, Scope
+from remembrancer.errors import NotFound
+
+_CHUNK: Final = 500
+"""Ids in one statement."""
+
+
+def get(connection: Connection, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, Memory]:
+    rows = by_ids(connection, reader, ids, MEMORY_SELECT)
+    return {memory.id: memory for memory in (memory_of(row) for row in rows)}
+
+
+def there(connection: Connection, scope: Scope, memory_id: UUID) -> Memory:
+    """Whatever its visibility. Raises NotFound for one that the workspace does not have."""
+    row = connection.execute(
+        f"SELECT {MEMORY_SELECT} FROM memories m WHERE m.workspace = ? AND m.id = ?", (scope.workspace, memory_id.bytes)
+    ).fetchone()
+    if row is None:
+        raise NotFound("memory", memory_id)
+    return memory_of(row)
+
+
+def cues(connection: Connection, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, tuple[Cue, ...]]:
+    rows = by_ids(
+        connection,
+        reader,
+        ids,
+        "m.id, c.ordinal, c.text, c.heading, e.id",
+        "JOIN cues c ON c.memory = m.n LEFT JOIN events e ON e.n = c.event",
+    )
+    found: dict[UUID, list[Cue]] = {}
+    for memory, ordinal, text, heading, event in rows:
+        identifier = UUID(bytes=memory)
+        cue = Cue(
+            memory_id=identifier,
+            ordinal=ordinal,
+            text=text,
+            heading=heading,
+            event_id=None if event is None else UUID(bytes=event),
+        )
+        found.setdefault(identifier, []).append(cue)
+    return {identifier: tuple(sorted(several, key=lambda cue: cue.ordinal)) for identifier, several in found.items()}
+
+
+def memories(
+    connection: Connection,
+    reader: Reader,
+    where: Filter,
+    limit: int,
+    oldest_first: bool,
+    after: MemoryPlace | None = None,
+) -> tuple[Memory, ...]:
+    conditions = kept_by(where, seen_by(reader, "m", visibility=True))
+    order, behind = ("ASC", ">") if oldest_first else ("DESC", "<")
+    if after is not None:
+        at = micros(after.occurred_to)
+        # Ids rise in either order, so a comparison of rows would not do. The first condition is what the index takes.
+        conditions.add(f"m.occurred_to {behind}= ?", at)
+        conditions.add(f"(m.occurred_to {behind} ? OR m.id > ?)", at, after.id.bytes)
+    rows = connection.execute(
+        f"SELECT {MEMORY_SELECT} FROM memories m WHERE {conditions.sql} ORDER BY m.occurred_to {order}, m.id LIMIT ?",
+        (*conditions.bindings, limit),
+    )
+    return tuple(memory_of(row) for row in rows)
+
+
+def workspace_memories(
+    connection: Connection, scope: Scope, where: Filter, limit: int, after: Memory | None, unconsolidated: bool
+) -> tuple[Memory, ...]:
+    conditions = Where()
+    conditions.add("m.workspace = ?", scope.workspace)
+    kept_by(where, conditions)
+    if after is not None:
+        conditions.add("(m.occurred_to, m.id) > (?, ?)", micros(after.occurred_to), after.id.bytes)
+    if unconsolidated:
+        conditions.add("m.consolidated_at IS NULL")
+    rows = connection.execute(
+        f"SELECT {MEMORY_SELECT} FROM memories m WHERE {conditions.sql} ORDER BY m.occurred_to, m.id LIMIT ?",
+        (*conditions.bindings, limit),
+    )
+    return tuple(memory_of(row) for row in rows)
+
+
+def by_topic(connection: Connection, scope: Scope, topic_key: str) -> Memory | None:
+    return with_value(connection, scope, "topic_key", topic_key, "AND m.status = 'active' AND m.superseded_by IS NULL")
+
+
+def revisions(connection: Connection, reader: Reader, memory_id: UUID) -> tuple[Revision, ...]:
+    conditions = _memory(reader, memory_id)
+    rows = connection.execute(
+        "SELECT r.number, r.title, r.text, r.replaced_at FROM revisions r JOIN memories m ON m.n = r.memory"
+        f" WHERE {conditions.sql} ORDER BY r.number",
+        conditions.bindings,
+    )
+    with as_written():
+        return tuple(
+            Revision(memory_id=memory_id, number=number, title=title, text=text, replaced_at=moment(at))
+            for number, title, text, at in rows
+        )
+
+
+def relations(connection: Connection, reader: Reader, ids: Sequence[UUID]) -> tuple[Relation, ...]:
+    ends = [seen_by(reader, table, visibility=True) for table in ("s", "t")]
+    given = json.dumps([identifier.hex for identifier in ids])
+    # From the memories to their edges, by one end and then by the other. CROSS JOIN keeps that order: left to itself,
+    # SQLite reads the edges of the whole workspace.
+    rows = connection.execute(
+        "WITH near (n) AS MATERIALIZED ("
+        "SELECT m.n FROM json_each(?) g CROSS JOIN memories m ON m.workspace = ? AND m.id = unhex(g.value)),"
+        " edges AS (SELECT r.* FROM near CROSS JOIN relations r ON r.source = near.n"
+        " UNION SELECT r.* FROM near CROSS JOIN relations r ON r.target = near.n)"
+        " SELECT s.id, t.id, r.kind, r.weight, r.created_at FROM edges r"
+        " CROSS JOIN memories s ON s.n = r.source CROSS JOIN memories t ON t.n = r.target"
+        f" WHERE {ends[0].sql} AND {ends[1].sql} ORDER BY r.created_at, s.id, t.id, r.kind",
+        (given, reader.scope.workspace, *ends[0].bindings, *ends[1].bindings),
+    )
+    with as_written():
+        return tuple(
+            Relation(UUID(bytes=source), UUID(bytes=target), RelationKind(kind), weight, moment(at))
+            for source, target, kind, weight, at in rows
+        )
+
+
+def hubs(connection: Connection, reader: Reader, where: Filter, limit: int) -> dict[UUID, int]:
+    kept = kept_by(where, seen_by(reader, "m", visibility=True))
+    # From the edges to their ends: a memory without an edge is never looked at.
+    rows = connection.execute(
+        "WITH ends (n) AS ("
+        "SELECT source FROM relations WHERE workspace = ? UNION SELECT target FROM relations WHERE workspace = ?),"
+        " kept (n, id) AS MATERIALIZED ("
+        f"SELECT m.n, m.id FROM ends CROSS JOIN memories m ON m.n = ends.n WHERE {kept.sql}),"
+        " edges (source, target) AS MATERIALIZED ("
+        "SELECT r.source, r.target FROM relations r WHERE r.source IN (SELECT n FROM kept)"
+        " AND r.target IN (SELECT n FROM kept)),"
+        " counted (n, edges) AS (SELECT n, count(*) FROM ("
+        "SELECT source AS n FROM edges UNION ALL SELECT target FROM edges) GROUP BY n)"
+        " SELECT k.id, c.edges FROM counted c JOIN kept k ON k.n = c.n ORDER BY c.edges DESC, k.id LIMIT ?",
+        (reader.scope.workspace, reader.scope.workspace, *kept.bindings, limit),
+    )
+    with as_written():
+        return {UUID(bytes=identifier): edges for identifier, edges in rows}
+
+
+def _memory(reader: Reader, memory_id: UUID) -> Where:
+    conditions = seen_by(reader, "m", visibility=True)
+    conditions.add("m.id = ?", memory_id.bytes)
+    return conditions
+
+
+def by_ids(
+    connection: Connection,
+    reader: Reader,
+    ids: Sequence[UUID],
+    columns: str,
+    joins: str = "",
+    *bindings: Binding,
+) -> list[Row]:
+    """Rows about those of the memories that the reader sees; `bindings` are those of `joins`."""
+    conditions = seen_by(reader, "m", visibility=True)
+    rows: list[Row] = []
+    distinct = list(dict.fromkeys(ids))
+    for start in range(0, len(distinct), _CHUNK):
+        chunk = [identifier.bytes for identifier in distinct[start : start + _CHUNK]]
+        marks = ", ".join("?" * len(chunk))
+        rows.extend(
+            connection.execute(
+                f"SELECT {columns} FROM memories m {joins} WHERE {conditions.sql} AND m.id IN ({marks})",
+                (*bindings, *conditions.bindings, *chunk),
+            )
+        )
+    return rows
+
+
+def with_value(connection: Connection, scope: Scope, column: str, value: str, extra: str = "") -> Memory | None:
+    """The memory of exactly this scope (session apart) with that value in one of its unique columns."""
+    row: tuple[Any, ...] | None = connection.execute(
+        f"SELECT {MEMORY_SELECT} FROM memories m WHERE m.workspace = ? AND m.project = ? AND m.crew = ?"
+        f" AND m.agent = ? AND m.{column} = ? {extra}",
+        (*owner(scope), value),
+    ).fetchone()
+    return None if row is None else memory_of(row)

@@ -1,0 +1,376 @@
+"""Memories with their cues and full-text rows: added, revised, adjusted, retired."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from remembrancer.adapters.relational.clauses import seen_by
+from remembrancer.adapters.relational.connection import Connection
+from remembrancer.adapters.relational.errors import as_written
+from remembrancer.adapters.relational.lookup import by_topic, get, with_value
+from remembrancer.adapters.relational.rows import (
+    MEMORY_COLUMNS,
+    MEMORY_SELECT,
+    STRENGTH_COLUMNS,
+    memory_bindings,
+    memory_of,
+    packed_terms,
+    strength_bindings,
+)
+from remembrancer.adapters.relational.times import micros, moment
+from remembrancer.domain.memory import IndexedCue, Memory, MemoryWrite, Status, holds
+from remembrancer.domain.relation import Relation, RelationKind
+from remembrancer.domain.scope import Reader, Scope
+from remembrancer.domain.strength import Adjustment, Exposed, Strength
+from remembrancer.errors import Conflict, InvalidInput, NotFound
+from remembrancer.ports.store import Audited
+
+MICROSECOND: Final = timedelta(microseconds=1)
+
+
+def next_change(connection: Connection) -> int:
+    """The next number of the change sequence: whatever is written with it, every copy will read again."""
+    return connection.execute("UPDATE sequence SET change = change + 1 RETURNING change").get
+
+
+def add_memory(connection: Connection, write: MemoryWrite, event_numbers: Mapping[UUID, int]) -> None:
+    """Insert a memory, its provenance, its cues and their full-text rows. `event_numbers`: those just inserted."""
+    number = insert_row(connection, write.memory)
+    numbers = _event_numbers(connection, write, event_numbers)
+    _add_provenance(connection, number, [numbers[event] for event in write.event_ids])
+    for indexed in write.cues:
+        add_cue(connection, write.memory.scope.workspace, number, indexed, numbers)
+
+
+def insert_row(connection: Connection, memory: Memory) -> int:
+    """Only the memory's own row. Returns its number."""
+    columns = ", ".join((*MEMORY_COLUMNS, "change"))
+    marks = ", ".join("?" * (len(MEMORY_COLUMNS) + 1))
+    connection.execute(
+        f"INSERT INTO memories ({columns}) VALUES ({marks})", (*memory_bindings(memory), next_change(connection))
+    )
+    return connection.last_insert_rowid()
+
+
+def add_cue(
+    connection: Connection,
+    workspace: str,
+    memory_number: int,
+    indexed: IndexedCue,
+    event_numbers: Mapping[UUID, int],
+) -> None:
+    cue = indexed.cue
+    event = None if cue.event_id is None else event_numbers[cue.event_id]
+    connection.execute(
+        "INSERT INTO cues (workspace, memory, ordinal, event, heading, text, terms, length, marks)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            workspace,
+            memory_number,
+            cue.ordinal,
+            event,
+            cue.heading,
+            cue.text,
+            packed_terms(indexed.terms),
+            len(indexed.terms),
+            int(indexed.marks),
+        ),
+    )
+    connection.execute(
+        "INSERT INTO cues_fts (rowid, words) VALUES (?, ?)", (connection.last_insert_rowid(), " ".join(indexed.tokens))
+    )
+
+
+def insert(connection: Connection, scope: Scope, write: MemoryWrite) -> tuple[Memory, bool]:
+    memory = write.memory
+    check_workspace(scope, memory)
+    if memory.key is not None:
+        known = with_value(connection, memory.scope, "key", memory.key)
+        if known is not None:
+            if known.text != memory.text and known.revision == 1:
+                raise Conflict(f"key {memory.key!r}: already remembered with another text ({known.id})")
+            return known, False
+    if memory.topic_key is not None:
+        known = by_topic(connection, memory.scope, memory.topic_key)
+        if known is not None:
+            raise Conflict(f"topic key {memory.topic_key!r}: memory {known.id} is at revision {known.revision}")
+    add_memory(connection, write, {})
+    return memory, True
+
+
+def revise(connection: Connection, scope: Scope, write: MemoryWrite, expected_revision: int, at: datetime) -> Memory:
+    memory = write.memory
+    check_workspace(scope, memory)
+    row = connection.execute(
+        f"SELECT {MEMORY_SELECT}, m.n FROM memories m WHERE m.workspace = ? AND m.id = ?",
+        (scope.workspace, memory.id.bytes),
+    ).fetchone()
+    if row is None:
+        raise NotFound("memory", memory.id)
+    before, number = memory_of(row), row[len(MEMORY_COLUMNS)]
+    if before.superseded_by is not None:
+        raise Conflict(f"memory {memory.id} is superseded by {before.superseded_by}: what it said stays")
+    if before.revision != expected_revision:
+        raise Conflict(f"memory {memory.id} is at revision {before.revision}, not {expected_revision}")
+    # What the writer read may be older than what use and forgetting have made of the memory since.
+    after = replace(
+        memory,
+        revision=expected_revision + 1,
+        status=before.status,
+        retired_at=before.retired_at,
+        superseded_by=None,
+        superseded_at=None,
+        strength=replace(
+            memory.strength,
+            usage=before.strength.usage,
+            confidence=before.strength.confidence,
+            stability=before.strength.stability,
+            difficulty=before.strength.difficulty,
+            last_reviewed_at=before.strength.last_reviewed_at,
+        ),
+    )
+    connection.execute(
+        "INSERT INTO revisions (memory, number, title, text, replaced_at) VALUES (?, ?, ?, ?, ?)",
+        (number, before.revision, before.title, before.text, micros(at)),
+    )
+    assignments = ", ".join(f"{column} = ?" for column in (*MEMORY_COLUMNS, "change"))
+    connection.execute(
+        f"UPDATE memories SET {assignments} WHERE n = ?", (*memory_bindings(after), next_change(connection), number)
+    )
+    connection.execute("DELETE FROM cues WHERE memory = ?", (number,))
+    numbers = _event_numbers(connection, write, {})
+    _add_provenance(connection, number, [numbers[event] for event in write.event_ids])
+    for indexed in write.cues:
+        add_cue(connection, scope.workspace, number, indexed, numbers)
+    return after
+
+
+def adjust(
+    connection: Connection,
+    reader: Reader,
+    ids: Sequence[UUID],
+    change: Callable[[Strength], Adjustment],
+    at: datetime,
+    exposed: Sequence[Exposed],
+) -> dict[UUID, Strength]:
+    found = get(connection, reader, [*ids, *(one.memory_id for one in exposed)])
+    for identifier in (*ids, *(one.memory_id for one in exposed)):
+        if identifier not in found:
+            raise NotFound("memory", identifier)
+    number = next_change(connection)
+    adjusted = {
+        identifier: adjust_one(connection, reader.scope, found[identifier], change, at, number)
+        for identifier in dict.fromkeys(ids)
+    }
+    connection.executemany(
+        "INSERT INTO exposures (memory, kind, at, similarity, query, session)"
+        " SELECT n, ?, ?, ?, ?, ? FROM memories WHERE workspace = ? AND id = ? ON CONFLICT DO NOTHING",
+        [
+            (
+                one.exposure,
+                micros(one.at),
+                one.similarity,
+                one.query,
+                one.session or "",
+                reader.scope.workspace,
+                one.memory_id.bytes,
+            )
+            for one in exposed
+        ],
+    )
+    return adjusted
+
+
+def adjust_one(
+    connection: Connection,
+    scope: Scope,
+    memory: Memory,
+    change: Callable[[Strength], Adjustment],
+    at: datetime,
+    change_number: int,
+) -> Strength:
+    adjustment = change(memory.strength)
+    status, retired_at = memory.status, memory.retired_at
+    if adjustment.retire and status is Status.ACTIVE:
+        status, retired_at = Status.RETIRED, at
+        note(connection, scope, memory.id, "retired", adjustment.retire, at)
+    assignments = ", ".join(f"{column} = ?" for column in (*STRENGTH_COLUMNS, "status", "retired_at", "change"))
+    connection.execute(
+        f"UPDATE memories SET {assignments} WHERE workspace = ? AND id = ?",
+        (
+            *strength_bindings(adjustment.strength),
+            status,
+            micros(retired_at),
+            change_number,
+            scope.workspace,
+            memory.id.bytes,
+        ),
+    )
+    return adjustment.strength
+
+
+def note(connection: Connection, scope: Scope, memory_id: UUID, action: str, reason: str, at: datetime) -> None:
+    """Into the audit: what was done to a memory, and why."""
+    connection.execute(
+        "INSERT INTO audit (memory, action, reason, at)"
+        " SELECT n, ?, ?, ? FROM memories WHERE workspace = ? AND id = ? ON CONFLICT DO NOTHING",
+        (action, reason, micros(at), scope.workspace, memory_id.bytes),
+    )
+
+
+def audit(connection: Connection, reader: Reader, memory_id: UUID) -> tuple[Audited, ...]:
+    conditions = seen_by(reader, "m", visibility=True)
+    rows = connection.execute(
+        f"SELECT a.action, a.reason, a.at FROM audit a JOIN memories m ON m.n = a.memory WHERE {conditions.sql}"
+        " AND m.id = ? ORDER BY a.at, a.action, a.reason",
+        (*conditions.bindings, memory_id.bytes),
+    )
+    with as_written():
+        return tuple(Audited(memory_id, action, reason, moment(at)) for action, reason, at in rows)
+
+
+def supersede(connection: Connection, reader: Reader, old: UUID, new: UUID | None, at: datetime) -> Memory:
+    ends = [old] if new is None else [old, new]
+    found = get(connection, reader, ends)
+    for end in ends:
+        if end not in found:
+            raise NotFound("memory", end)
+    if new is None:
+        invalidate(connection, reader.scope, found[old], at)
+    else:
+        supersede_by(connection, reader.scope, found[old], found[new], at)
+    return get(connection, reader, [old])[old]
+
+
+def supersede_by(connection: Connection, scope: Scope, memory: Memory, successor: Memory, at: datetime) -> None:
+    """As `Store.supersede` says, of memories already looked up."""
+    old, new = memory.id, successor.id
+    if memory.superseded_by == new:
+        return
+    if memory.superseded_by is not None:
+        raise Conflict(f"memory {old} is superseded by {memory.superseded_by} already")
+    if not holds(successor, at):
+        raise Conflict(f"memory {new} holds no more itself: neither would be left")
+    if old in _successors(connection, scope, new):
+        raise Conflict(f"memory {new} is, in the end, superseded by {old}: neither would be left")
+    connection.execute(
+        "UPDATE memories SET superseded_by = ?, superseded_at = ?, change = ? WHERE workspace = ? AND id = ?",
+        (new.bytes, micros(at), next_change(connection), scope.workspace, old.bytes),
+    )
+    add_relation(connection, scope, Relation(new, old, RelationKind.SUPERSEDES, 1.0, at), replace_weight=False)
+    note(connection, scope, old, "superseded", f"by {new}", at)
+
+
+def invalidate(connection: Connection, scope: Scope, memory: Memory, at: datetime) -> None:
+    """End what the memory says at a time, in favour of nothing."""
+    if memory.superseded_by is not None or (memory.valid_until is not None and memory.valid_until <= at):
+        return
+    # What was to hold only from later on never does: an interval cannot end before it begins.
+    until = at if memory.valid_from is None else max(at, memory.valid_from + MICROSECOND)
+    connection.execute(
+        "UPDATE memories SET valid_until = ?, change = ? WHERE workspace = ? AND id = ?",
+        (micros(until), next_change(connection), scope.workspace, memory.id.bytes),
+    )
+    note(connection, scope, memory.id, "invalidated", "", at)
+
+
+def _successors(connection: Connection, scope: Scope, memory_id: UUID) -> list[UUID]:
+    """The memory and, in order, all that supersede it."""
+    rows = connection.execute(
+        "WITH RECURSIVE later(id) AS (SELECT ? UNION SELECT m.superseded_by FROM memories m JOIN later l"
+        " ON m.id = l.id WHERE m.workspace = ? AND m.superseded_by IS NOT NULL) SELECT id FROM later",
+        (memory_id.bytes, scope.workspace),
+    )
+    return [UUID(bytes=identifier) for (identifier,) in rows]
+
+
+def relate(connection: Connection, reader: Reader, relations: Sequence[Relation]) -> int:
+    ends = [end for edge in relations for end in (edge.source, edge.target)]
+    found = get(connection, reader, ends)
+    for end in ends:
+        if end not in found:
+            raise NotFound("memory", end)
+    return sum(add_relation(connection, reader.scope, edge, replace_weight=True) for edge in relations)
+
+
+def add_relation(connection: Connection, scope: Scope, edge: Relation, *, replace_weight: bool) -> bool:
+    """Whether it is new. Nothing is added where an end has gone."""
+    ends = (scope.workspace, edge.source.bytes, scope.workspace, edge.target.bytes)
+    known: bool = connection.execute(
+        "SELECT EXISTS (SELECT 1 FROM relations r JOIN memories s ON s.n = r.source JOIN memories t ON t.n = r.target"
+        " WHERE s.workspace = ? AND s.id = ? AND t.workspace = ? AND t.id = ? AND r.kind = ?)",
+        (*ends, edge.kind),
+    ).get
+    then = "UPDATE SET weight = excluded.weight" if replace_weight else "NOTHING"
+    connection.execute(
+        "INSERT INTO relations (workspace, source, target, kind, weight, created_at)"
+        " SELECT ?, s.n, t.n, ?, ?, ? FROM memories s, memories t"
+        " WHERE s.workspace = ? AND s.id = ? AND t.workspace = ? AND t.id = ?"
+        f" ON CONFLICT DO {then}",
+        (scope.workspace, edge.kind, edge.weight, micros(edge.created_at), *ends),
+    )
+    return not known and bool(connection.changes())
+
+
+def set_status(connection: Connection, reader: Reader, memory_id: UUID, status: Status, at: datetime) -> Memory:
+    memory = get(connection, reader, [memory_id]).get(memory_id)
+    if memory is None:
+        raise NotFound("memory", memory_id)
+    move(connection, reader.scope, memory, status, at)
+    return get(connection, reader, [memory_id])[memory_id]
+
+
+def move(connection: Connection, scope: Scope, memory: Memory, status: Status, at: datetime) -> bool:
+    """Out of recall, or back. Whether it was not there already. Conflict when its topic has another active memory."""
+    if memory.status is status:
+        return False
+    if status is Status.ACTIVE and memory.topic_key is not None and memory.superseded_by is None:
+        current = by_topic(connection, memory.scope, memory.topic_key)
+        if current is not None:
+            raise Conflict(f"topic key {memory.topic_key!r}: memory {current.id} has it now")
+    retired = None if status is Status.ACTIVE else micros(at)
+    connection.execute(
+        "UPDATE memories SET status = ?, retired_at = ?, change = ? WHERE workspace = ? AND id = ?",
+        (status, retired, next_change(connection), scope.workspace, memory.id.bytes),
+    )
+    return True
+
+
+def _event_numbers(connection: Connection, write: MemoryWrite, known: Mapping[UUID, int]) -> dict[UUID, int]:
+    """Row numbers of the events that the memory and its cues name. Raises NotFound for one that is not recorded."""
+    named = (*write.event_ids, *(indexed.cue.event_id for indexed in write.cues))
+    numbers: dict[UUID, int] = {}
+    for event in dict.fromkeys(identifier for identifier in named if identifier is not None):
+        if event in known:
+            numbers[event] = known[event]
+            continue
+        row = connection.execute(
+            "SELECT n FROM events WHERE workspace = ? AND id = ?", (write.memory.scope.workspace, event.bytes)
+        ).fetchone()
+        if row is None:
+            raise NotFound("event", event)
+        numbers[event] = row[0]
+    return numbers
+
+
+def _add_provenance(connection: Connection, memory_number: int, event_numbers: Sequence[int]) -> None:
+    """Those that are not there yet, after those that are: what a memory said before came from somewhere too."""
+    if not event_numbers:
+        return
+    known = [
+        event for (event,) in connection.execute("SELECT event FROM memory_events WHERE memory = ?", (memory_number,))
+    ]
+    fresh = [event for event in dict.fromkeys(event_numbers) if event not in known]
+    connection.executemany(
+        "INSERT INTO memory_events (memory, ordinal, event) VALUES (?, ?, ?)",
+        [(memory_number, ordinal, event) for ordinal, event in enumerate(fresh, start=len(known))],
+    )
+
+
+def check_workspace(scope: Scope, memory: Memory) -> None:
+    if memory.scope.workspace != scope.workspace:
+        raise InvalidInput("memory.scope.workspace", memory.scope.workspace, repr(scope.workspace))

@@ -1,0 +1,166 @@
+"""BM25 over term hashes: immutable segments, merged as they grow alike in size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from remembrancer.adapters.relational.resident.growing import GrowingArray
+
+K1: Final = 0.9
+B: Final = 0.4
+"""Turns are short: a long one is hardly less about its words. Source: Anserini's defaults for short passages."""
+BACKGROUND: Final = 100
+"""Texts without any of the question's words, counted in beside those there are: a store of three memories says little
+about how rare a word is, and must not call each of its words common."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LexicalScores:
+    """`bm25` and `coverage` per cue, shape (cues,), 0 where nothing matches; `bound`: what no text exceeds.
+
+    `idf`, and `holding`: the cues that count and hold it, of each term in its order; none of a phrase.
+    """
+
+    bm25: NDArray[np.float32]
+    coverage: NDArray[np.float32]
+    bound: float
+    idf: tuple[float, ...] = ()
+    holding: tuple[NDArray[np.int32], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Segment:
+    """Postings sorted by term: those of `terms[i]` are rows starts[i]:starts[i + 1] of `cues` and `counts`."""
+
+    terms: NDArray[np.uint32]
+    starts: NDArray[np.int64]
+    cues: NDArray[np.int32]
+    counts: NDArray[np.uint8]
+
+    @staticmethod
+    def of(terms: NDArray[np.uint32], cues: NDArray[np.int32], counts: NDArray[np.uint8]) -> _Segment:
+        """From parallel arrays, one posting a row, in the order of the cues."""
+        order = np.argsort(terms, kind="stable")
+        distinct, starts = np.unique(terms[order], return_index=True)
+        return _Segment(distinct, np.append(starts, len(terms)).astype(np.int64), cues[order], counts[order])
+
+    def merged(self, later: _Segment) -> _Segment:
+        return _Segment.of(
+            np.concatenate([self.flat_terms(), later.flat_terms()]),
+            np.concatenate([self.cues, later.cues]),
+            np.concatenate([self.counts, later.counts]),
+        )
+
+    def flat_terms(self) -> NDArray[np.uint32]:
+        return np.repeat(self.terms, np.diff(self.starts))
+
+    def find(self, term: int) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+        place = int(np.searchsorted(self.terms, np.uint32(term)))
+        if place == len(self.terms) or self.terms[place] != term:
+            return self.cues[:0], self.counts[:0]
+        rows = slice(self.starts[place], self.starts[place + 1])
+        return self.cues[rows], self.counts[rows]
+
+    @property
+    def nbytes(self) -> int:
+        return self.terms.nbytes + self.starts.nbytes + self.cues.nbytes + self.counts.nbytes
+
+
+class Postings:
+    """Which cue holds which term how often. Cues are numbered from 0 in the order they are appended."""
+
+    def __init__(self) -> None:
+        self._segments: list[_Segment] = []
+        self._lengths = GrowingArray[np.int32](np.int32)
+        self._terms = 0
+        """All lengths together."""
+        self._saturated: tuple[float, NDArray[np.float32]] = (0.0, np.zeros(0, dtype=np.float32))
+
+    @property
+    def nbytes(self) -> int:
+        kept = self._saturated[1].nbytes
+        return self._lengths.nbytes + kept + sum(segment.nbytes for segment in self._segments)
+
+    def extend(self, packed: Sequence[bytes], lengths: Sequence[int]) -> None:
+        """Append cues, each as `rows.packed_terms` gives it, with how many terms it has in all."""
+        sizes = np.array([len(blob) // 5 for blob in packed], dtype=np.int64)
+        hashes = np.frombuffer(
+            b"".join(blob[: 4 * size] for blob, size in zip(packed, sizes.tolist(), strict=True)), dtype="<u4"
+        )
+        counts = np.frombuffer(
+            b"".join(blob[4 * size :] for blob, size in zip(packed, sizes.tolist(), strict=True)), dtype=np.uint8
+        )
+        first = len(self._lengths)
+        cues = np.repeat(np.arange(first, first + len(packed), dtype=np.int32), sizes)
+        self._lengths.extend(np.array(lengths, dtype=np.int32))
+        self._terms += sum(lengths)
+        self._segments.append(_Segment.of(hashes.astype(np.uint32), cues, counts))
+        # Merging only neighbours of like size keeps appending cheap and the number of segments logarithmic.
+        while len(self._segments) > 1 and len(self._segments[-2].cues) <= 2 * len(self._segments[-1].cues):
+            later = self._segments.pop()
+            self._segments.append(self._segments.pop().merged(later))
+
+    @property
+    def lengths(self) -> NDArray[np.int32]:
+        """How many terms each cue has, shape (cues,)."""
+        return self._lengths.values
+
+    def score(self, terms: Sequence[int], visible: NDArray[np.bool_] | None) -> LexicalScores:
+        """BM25 of each cue for the distinct term hashes `terms`.
+
+        `visible`, shape (cues,): idf, the number of cues and the average length are those of these alone; None: all.
+        idf = ln(1 + (N + 100 - df + 0.5) / (df + 0.5)). Source: Robertson, Zaragoza, 2009, with Lucene's non-negative
+        idf and our background of 100 texts.
+        """
+        lengths = self._lengths.values
+        total = len(lengths) if visible is None else int(np.count_nonzero(visible))
+        bm25 = np.zeros(len(lengths), dtype=np.float32)
+        coverage = np.zeros(len(lengths), dtype=np.float32)
+        if not total:
+            return LexicalScores(bm25, coverage, 0.0)
+        words = self._terms if visible is None else int(lengths[visible].sum())
+        saturation = self._saturation(max(words / total, 1e-9))
+        weights: list[float] = []
+        holding: list[NDArray[np.int32]] = []
+        for term in terms:
+            rows = [self._visible(segment.find(term), visible) for segment in self._segments]
+            frequency = sum(len(cues) for cues, _ in rows)
+            idf = float(np.log1p((total + BACKGROUND - frequency + 0.5) / (frequency + 0.5)))
+            weights.append(idf)
+            holding.append(np.concatenate([cues for cues, _ in rows]))
+            for cues, counts in rows:
+                # `take` and whole indexes: plain indexing converts 32-bit ones at each use, which is most of the time.
+                places, often = cues.astype(np.intp), counts.astype(np.float32)
+                gain = often / (often + saturation.take(places)) * np.float32(idf * (K1 + 1))
+                # A cue stands at most once in a term's rows, so that what is set was added to once.
+                bm25[places] = bm25.take(places) + gain
+                coverage[places] = coverage.take(places) + np.float32(idf)
+        idf_sum = sum(weights)
+        if idf_sum:
+            coverage /= np.float32(idf_sum)
+        return LexicalScores(bm25, coverage, idf_sum * (K1 + 1), tuple(weights), tuple(holding))
+
+    def _saturation(self, average: float) -> NDArray[np.float32]:
+        """What BM25 adds to a term's count by each cue's length, shape (cues,). The last is kept: most questions are
+        put to the same cues.
+        """
+        kept_for, kept = self._saturated
+        if kept_for != average or len(kept) != len(self._lengths):
+            kept = np.float32(K1 * (1 - B)) + np.float32(K1 * B / average) * self._lengths.values.astype(np.float32)
+            self._saturated = average, kept
+        return kept
+
+    @staticmethod
+    def _visible(
+        rows: tuple[NDArray[np.int32], NDArray[np.uint8]], visible: NDArray[np.bool_] | None
+    ) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+        if visible is None:
+            return rows
+        cues, counts = rows
+        kept = visible[cues]
+        return cues[kept], counts[kept]

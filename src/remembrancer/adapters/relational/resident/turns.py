@@ -1,0 +1,183 @@
+"""Which turn a cue is, and which turns stand before and after it in its stream."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from remembrancer.adapters.relational.resident.growing import GrowingArray
+from remembrancer.ports.store import CONTEXT_GAP, NEXT_BUT_ONE
+
+_GAP: Final = CONTEXT_GAP // timedelta(microseconds=1)
+_NO_TURN: Final = -1
+
+_Cue = tuple[str | None, bool, int, int]
+"""Its stream (None: the cue is no turn), whether that is a session, its number there, its time in microseconds."""
+
+
+class Turns:
+    """A turn is an event with a cue, of whatever memory. Cues and turns are numbered from 0 as they are appended.
+
+    Turns mostly come in the order of their streams and are linked as they come; a stream where one did not, or lost
+    one, is linked anew when it is next asked about.
+    """
+
+    def __init__(self) -> None:
+        self._of_cue = GrowingArray[np.intp](np.intp)
+        self._stream = GrowingArray[np.int32](np.int32)
+        self._seq = GrowingArray[np.int64](np.int64)
+        self._at = GrowingArray[np.int64](np.int64)
+        self._session = GrowingArray[np.int32](np.int32)
+        """The stream again, -1 where it is no session."""
+        self._around = GrowingArray[np.intp](np.intp, 4)
+        """The turns before and after each, then the one before the former and the one after the latter; or -1."""
+        self._living = GrowingArray[np.int32](np.int32)
+        """How many cues in use each turn has."""
+        self._streams: dict[str, int] = {}
+        self._in_session: list[bool] = []
+        """By stream."""
+        self._places: dict[tuple[int, int], int] = {}
+        """Stream and number in it → turn."""
+        self._last: dict[int, int] = {}
+        self._unlinked: set[int] = set()
+        self._coming: list[tuple[int, int, int]] = []
+        """Stream, number and time of the turns that are being appended."""
+
+    @property
+    def nbytes(self) -> int:
+        arrays = (self._of_cue, self._stream, self._session, self._seq, self._at, self._around, self._living)
+        return sum(array.nbytes for array in arrays) + 200 * len(self._seq)
+
+    def extend(self, cues: Sequence[_Cue]) -> None:
+        """Append cues."""
+        self._coming.clear()
+        turns = np.array([self._turn(cue) for cue in cues], dtype=np.intp)
+        known = len(self._seq)
+        self._append(self._coming)
+        self._of_cue.extend(turns)
+        lost = np.unique(turns[(turns >= 0) & (turns < known)])
+        self._unlinked.update(self._stream.values[lost[self._living.values[lost] == 0]].tolist())
+        np.add.at(self._living.values, turns[turns >= 0], 1)
+
+    def bury(self, cues: NDArray[np.integer]) -> None:
+        """These cues are not in use any more."""
+        for turn in self._of_cue.values[cues].tolist():
+            if turn != _NO_TURN:
+                self._living.values[turn] -= 1
+                if not self._living.values[turn]:
+                    self._unlinked.add(int(self._stream.values[turn]))
+
+    def link(self) -> None:
+        """Bring the order of every stream up to date; to be called before `nearby`."""
+        for stream in self._unlinked:
+            turns = np.flatnonzero((self._stream.values == stream) & (self._living.values > 0))
+            turns = turns[np.argsort(self._seq.values[turns])].astype(np.int32)
+            around = self._around.values
+            around[turns] = _NO_TURN
+            near = np.abs(np.diff(self._at.values[turns])) <= _GAP
+            around[turns[1:][near], 0] = turns[:-1][near]
+            around[turns[:-1][near], 1] = turns[1:][near]
+            self._reach_farther(turns)
+            self._last.pop(stream, None)
+            if len(turns):
+                self._last[stream] = int(turns[-1])
+        self._unlinked.clear()
+
+    def nearby(
+        self, holding: Sequence[NDArray[np.int32]], idf: Sequence[float], brief: NDArray[np.bool_]
+    ) -> NDArray[np.float32]:
+        """For each cue, the idf of the terms that stand around its turn and not in it, shape (cues,).
+
+        `holding`: for each term the cues that hold it. `brief`: which cues are context for others.
+        """
+        # One place more than there are turns, for what -1 stands for: no turn.
+        total = np.zeros(len(self._seq) + 1, dtype=np.float32)
+        of_cue, around = self._of_cue.values, self._around.values
+        for cues, weight in zip(holding, idf, strict=True):
+            turns = of_cue.take(cues)
+            is_turn = turns != _NO_TURN
+            context = around.take(turns[is_turn & brief.take(cues)], axis=0)
+            beside, farther, saying = context[:, :2], context[:, 2:], turns[is_turn]
+            # From what was there before this term, the nearest last: a turn that comes twice is added to once, and one
+            # that says the term itself not at all.
+            before = total.take(beside), total.take(farther), total.take(saying)
+            total[farther] = before[1] + np.float32(weight * NEXT_BUT_ONE)
+            total[beside] = before[0] + np.float32(weight)
+            total[saying] = before[2]
+        total[_NO_TURN] = 0.0
+        return total.take(of_cue)
+
+    def best_of_session(
+        self, cues: NDArray[np.int64], scores: NDArray[np.float32], scored: NDArray[np.int32]
+    ) -> NDArray[np.float32]:
+        """For each of `cues`, the greatest score, none below 0, of any cue of its session; its own where it is in none.
+
+        `scored`: the cues with a score; one may come more than once.
+        """
+        sessions = self.session_of(cues)
+        best = np.zeros(len(self._in_session) + 1, dtype=np.float32)
+        wanted = np.zeros(len(best), dtype=np.bool_)
+        wanted[sessions] = True
+        wanted[_NO_TURN] = False
+        theirs = self.session_of(scored)
+        counted = wanted[theirs]
+        np.maximum.at(best, theirs[counted], scores[scored[counted]])
+        return np.where(sessions == _NO_TURN, scores[cues], best[sessions])
+
+    def session_of(self, cues: NDArray[np.integer]) -> NDArray[np.int32]:
+        """The stream of each cue, where it is a session; else -1."""
+        turns = self._of_cue.values.take(cues)
+        if not len(self._seq):
+            return turns.astype(np.int32)
+        return np.where(turns == _NO_TURN, np.int32(_NO_TURN), self._session.values.take(turns, mode="wrap"))
+
+    def _turn(self, cue: _Cue) -> int:
+        """The number of the cue's turn, which may be one of those to come."""
+        stream, in_session, seq, at = cue
+        if stream is None:
+            return _NO_TURN
+        code = self._streams.setdefault(stream, len(self._streams))
+        if code == len(self._in_session):
+            self._in_session.append(bool(in_session))
+        turn = self._places.get((code, seq))
+        if turn is None:
+            turn = self._places[code, seq] = len(self._places)
+            self._coming.append((code, seq, at))
+        return turn
+
+    def _append(self, coming: Sequence[tuple[int, int, int]]) -> None:
+        """Turns in the order of their streams are linked at once; a stream where one is not is left for `link`."""
+        first = len(self._seq)
+        columns = np.array(coming, dtype=np.int64).reshape(-1, 3)
+        streams = columns[:, 0].astype(np.int32)
+        self._stream.extend(streams)
+        self._session.extend(np.where(np.array([*self._in_session, False])[streams], streams, np.int32(_NO_TURN)))
+        self._seq.extend(columns[:, 1])
+        self._at.extend(columns[:, 2])
+        self._around.extend(np.full((len(coming), 4), _NO_TURN, dtype=np.intp))
+        self._living.extend(np.zeros(len(coming), dtype=np.int32))
+        around = self._around.values
+        for turn, (code, seq, at) in enumerate(coming, start=first):
+            last = self._last.get(code)
+            self._last[code] = turn
+            if last is None:
+                continue
+            if self._seq.values[last] > seq:
+                self._unlinked.add(code)
+            elif abs(int(self._at.values[last]) - at) <= _GAP:
+                around[turn, 0], around[last, 1] = last, turn
+        new = np.arange(first, len(self._seq))
+        last_ones = around[new, 0]
+        self._reach_farther(np.concatenate([new, last_ones, around[last_ones, 0]]))
+
+    def _reach_farther(self, turns: NDArray[np.integer]) -> None:
+        """Find the next but one on either side of these turns, which know the next ones; -1 among them is passed by."""
+        around = self._around.values
+        turns = turns[turns != _NO_TURN]
+        for side in (0, 1):
+            beside = around[turns, side]
+            around[turns, 2 + side] = np.where(beside == _NO_TURN, _NO_TURN, around[beside, side])

@@ -1,0 +1,109 @@
+"""Unit vectors as 8-bit integers with one scale a row: a quarter of the memory, cosine within 0.003.
+
+Beside them stand their signs, one bit a component: an eighth of that to read, where only the nearest are wanted.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self, cast
+
+import numpy as np
+import simsimd
+from numpy.typing import NDArray
+
+from remembrancer.adapters.relational.resident.growing import GrowingArray
+from remembrancer.errors import EmbedderMismatch
+
+
+class VectorTable:
+    """One row per cue, in the order of the cues; a cue without a vector has scale NaN."""
+
+    def __init__(self, dim: int) -> None:
+        self.dim = dim
+        self._codes = GrowingArray[np.int8](np.int8, dim)
+        self._signs = GrowingArray[np.uint8](np.uint8, -(-dim // 8))
+        self._scales = GrowingArray[np.float32](np.float32)
+        self._waiting = 0
+
+    @classmethod
+    def without_vectors(cls, cues: int, dim: int) -> Self:
+        """A table of so many cues that all await their vectors."""
+        table = cls(dim)
+        table.extend(np.full((cues, dim), np.nan, dtype=np.float32))
+        return table
+
+    @property
+    def nbytes(self) -> int:
+        return self._codes.nbytes + self._signs.nbytes + self._scales.nbytes
+
+    @property
+    def waiting(self) -> int:
+        """How many cues have no vector."""
+        return self._waiting
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        """Which cues have a vector, shape (cues,)."""
+        return ~np.isnan(self._scales.values)
+
+    def extend(self, vectors: NDArray[np.float32]) -> None:
+        """Append rows, shape (n, dim); a row of NaN stands for a cue without a vector."""
+        codes, scales = _quantised(vectors)
+        self._codes.extend(codes)
+        self._signs.extend(np.packbits(codes > 0, axis=1))
+        self._scales.extend(scales)
+        self._waiting += int(np.count_nonzero(np.isnan(scales)))
+
+    def replace(self, row: int, vector: NDArray[np.float32]) -> None:
+        codes, scales = _quantised(vector[np.newaxis])
+        self._waiting -= int(np.isnan(self._scales.values[row]))
+        self._codes.values[row] = codes[0]
+        self._signs.values[row] = np.packbits(codes[0] > 0)
+        self._scales.values[row] = scales[0]
+
+    def similarities(self, query: NDArray[np.float32], cues: NDArray[np.int64] | None = None) -> NDArray[np.float32]:
+        """Cosine of each cue, or of those of `cues`, to the unit vector `query`; NaN where a cue has no vector.
+
+        Raises EmbedderMismatch for a query of another dimension.
+        """
+        self._require_dim(query)
+        scale = max(float(np.abs(query).max()) / 127, np.finfo(np.float32).tiny)
+        codes = np.rint(query / scale).astype(np.int8)[np.newaxis]
+        rows, sizes = self._codes.values, self._scales.values
+        if cues is not None:
+            rows, sizes = rows.take(cues, axis=0), sizes.take(cues)
+        if not len(rows):
+            return np.zeros(0, dtype=np.float32)
+        # simsimd's stubs type its result as its own buffer; numpy reads it without a copy.
+        products = np.asarray(cast("Any", simsimd.cdist(codes, rows, "dot")), dtype=np.float32)[0]
+        return products * (sizes * np.float32(scale))
+
+    def likely(self, query: NDArray[np.float32], kept: NDArray[np.bool_] | None, count: int) -> NDArray[np.int64]:
+        """The `count` cues, and those as near as the last of them, whose signs differ least from the query's.
+
+        Of `kept` alone, shape (cues,), where that is given. In rising order. Signs that differ in h of d components
+        speak of an angle of about pi h / d. Source: Charikar, "Similarity estimation techniques from rounding
+        algorithms", STOC 2002. Raises EmbedderMismatch for a query of another dimension.
+        """
+        self._require_dim(query)
+        signs = self._signs.values
+        eligible = self.present if kept is None else self.present & kept
+        if np.count_nonzero(eligible) <= count:
+            return np.flatnonzero(eligible)
+        asked = np.packbits(query[np.newaxis] > 0, axis=1)
+        apart = np.asarray(cast("Any", simsimd.cdist(asked, signs, "hamming", dtype="bin8")))[0].astype(np.uint16)
+        apart[~eligible] = np.iinfo(np.uint16).max
+        return np.flatnonzero(apart <= np.partition(apart, count - 1)[count - 1])
+
+    def _require_dim(self, query: NDArray[np.float32]) -> None:
+        if len(query) != self.dim:
+            raise EmbedderMismatch(f"the question's vector has {len(query)} dimensions, the texts' have {self.dim}")
+
+
+def _quantised(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """Codes in [-127, 127], shape as given, and the scale of each row: vector = codes * scale."""
+    peaks = np.abs(vectors).max(axis=1)
+    scales = np.where(peaks == 0, 1, peaks / 127).astype(np.float32)  # NaN stays NaN: no vector
+    with np.errstate(invalid="ignore"):
+        codes = np.rint(np.nan_to_num(vectors) / np.nan_to_num(scales, nan=1)[:, np.newaxis]).astype(np.int8)
+    return codes, scales.astype(np.float32)

@@ -1,0 +1,140 @@
+"""What waits for a review, and the reviews there were."""
+
+from __future__ import annotations
+
+from typing import Final
+from uuid import UUID
+
+from remembrancer.adapters.relational.clauses import seen_by
+from remembrancer.adapters.relational.connection import Binding, Connection
+from remembrancer.adapters.relational.errors import as_written
+from remembrancer.adapters.relational.memories import next_change
+from remembrancer.adapters.relational.rows import Row
+from remembrancer.adapters.relational.times import micros, moment, optional_moment
+from remembrancer.domain.review import Evidence, Rating, Review
+from remembrancer.domain.scope import Reader, Scope
+from remembrancer.domain.strength import Exposure
+from remembrancer.errors import Conflict
+
+REVIEW_COLUMNS: Final = (
+    "r.at, r.rating, r.evidence_until, r.previous, r.stability_before, r.stability, r.difficulty_before, r.difficulty,"
+    " r.rated_by"
+)
+_LEAST: Final = -(2**63) + 1
+"""Before any time; the least whole number that SQLite reads as one."""
+_FRESH: Final = (
+    "FROM exposures x WHERE x.memory = {memory} AND x.kind = ?"
+    f" AND x.at > ifnull((SELECT max(r.evidence_until) FROM reviews r WHERE r.memory = {{memory}}), {_LEAST})"
+)
+"""Exposures of a memory, of one kind, that no review has answered."""
+
+_EXPOSED: Final = (
+    "WITH RECURSIVE exposed (n) AS (SELECT min(memory) FROM exposures"
+    " UNION ALL SELECT (SELECT min(memory) FROM exposures WHERE memory > exposed.n) FROM exposed"
+    " WHERE exposed.n IS NOT NULL)"
+)
+"""The memories with exposures, one step in the index for each: most memories have none, and some have thousands."""
+
+
+def unreviewed(connection: Connection, scope: Scope, exposure: Exposure, limit: int) -> tuple[Evidence, ...]:
+    fresh = _FRESH.format(memory="m.n")
+    waiting = list(
+        connection.execute(
+            f"{_EXPOSED} SELECT n, id FROM (SELECT m.n, m.id, (SELECT min(x.at) {fresh}) AS first"
+            " FROM exposed CROSS JOIN memories m ON m.n = exposed.n"
+            " WHERE m.workspace = ? AND m.status = 'active' AND m.superseded_by IS NULL)"
+            " WHERE first IS NOT NULL ORDER BY first, id LIMIT ?",
+            (exposure, scope.workspace, limit),
+        )
+    )
+    return tuple(_evidence(connection, number, UUID(bytes=identifier), exposure) for number, identifier in waiting)
+
+
+def exposed_in(connection: Connection, scope: Scope, session: str, exposure: Exposure) -> tuple[UUID, ...]:
+    rows = connection.execute(
+        "SELECT DISTINCT m.id FROM exposures x JOIN memories m ON m.n = x.memory"
+        # Said apart, for the index has no exposures of no session.
+        " WHERE x.session = ? AND x.session <> '' AND x.kind = ? AND m.workspace = ? ORDER BY m.id",
+        (session, exposure, scope.workspace),
+    )
+    return tuple(UUID(bytes=identifier) for (identifier,) in rows)
+
+
+def reviews(connection: Connection, reader: Reader, memory_id: UUID) -> tuple[Review, ...]:
+    conditions = seen_by(reader, "m", visibility=True)
+    rows = connection.execute(
+        f"SELECT {REVIEW_COLUMNS} FROM reviews r JOIN memories m ON m.n = r.memory WHERE {conditions.sql} AND m.id = ?"
+        " ORDER BY r.at",
+        (*conditions.bindings, memory_id.bytes),
+    )
+    return tuple(review_of(memory_id, row) for row in rows)
+
+
+def add_review(connection: Connection, scope: Scope, review: Review) -> None:
+    """Log it, and give the memory its state. Raises Conflict when the memory has a review of that time."""
+    number: int = connection.execute(
+        "SELECT n FROM memories WHERE workspace = ? AND id = ?", (scope.workspace, review.memory_id.bytes)
+    ).get
+    if not insert_review(connection, number, review):
+        raise Conflict(f"memory {review.memory_id} has a review of {review.at} already")
+    connection.execute(
+        "UPDATE memories SET stability = ?, difficulty = ?, last_reviewed_at = ?, change = ? WHERE n = ?",
+        (review.stability, review.difficulty, micros(review.at), next_change(connection), number),
+    )
+
+
+def insert_review(connection: Connection, memory_number: int, review: Review) -> bool:
+    """Into the log alone. Whether it was not there yet."""
+    connection.execute(
+        "INSERT INTO reviews (memory, at, rating, evidence_until, previous, stability_before, stability,"
+        " difficulty_before, difficulty, rated_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        (memory_number, *_bindings(review)),
+    )
+    return connection.changes() > 0
+
+
+def review_of(memory_id: UUID, row: Row) -> Review:
+    """A row of REVIEW_COLUMNS. Raises apsw.CorruptError for one that was never written so."""
+    with as_written():
+        return Review(
+            memory_id=memory_id,
+            at=moment(row[0]),
+            rating=Rating(row[1]),
+            evidence_until=moment(row[2]),
+            previous=optional_moment(row[3]),
+            stability_before=row[4],
+            stability=row[5],
+            difficulty_before=row[6],
+            difficulty=row[7],
+            by=row[8],
+        )
+
+
+def _bindings(review: Review) -> tuple[Binding, ...]:
+    """In the order of REVIEW_COLUMNS."""
+    return (
+        micros(review.at),
+        review.rating,
+        micros(review.evidence_until),
+        micros(review.previous),
+        review.stability_before,
+        review.stability,
+        review.difficulty_before,
+        review.difficulty,
+        review.by,
+    )
+
+
+def _evidence(connection: Connection, number: int, memory_id: UUID, exposure: Exposure) -> Evidence:
+    rows = list(
+        connection.execute(
+            f"SELECT x.at, x.query, x.session {_FRESH.format(memory='?1')} ORDER BY x.at", (number, exposure)
+        )
+    )
+    with as_written():
+        return Evidence(
+            memory_id=memory_id,
+            at=tuple(moment(at) for at, _, _ in rows),
+            queries=tuple(query for _, query, _ in rows),
+            session=rows[-1][2] or None,
+        )

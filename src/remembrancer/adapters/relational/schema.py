@@ -1,0 +1,133 @@
+"""Making, checking and migrating the file's tables."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from remembrancer.adapters.relational.connection import Connection, connect
+from remembrancer.adapters.relational.errors import DAMAGED
+from remembrancer.errors import StoreUnavailable, Unsupported
+
+APPLICATION_ID: Final = 0x52454D42  # "REMB", in the file's header: tells our files from other SQLite files
+_PACKAGE: Final = "remembrancer.adapters.relational"
+_NAME: Final = re.compile(r"(\d{4})_\w+\.sql")
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """The step that makes a file of version `number` from one of the version before."""
+
+    number: int
+    sql: str
+
+
+@cache
+def migrations() -> tuple[Migration, ...]:
+    """Every step, by number from 1 without a gap."""
+    folder = files(_PACKAGE) / "migrations"
+    found = [
+        Migration(int(match[1]), entry.read_text(encoding="utf-8"))
+        for entry in folder.iterdir()
+        if (match := _NAME.fullmatch(entry.name))
+    ]
+    return tuple(sorted(found, key=lambda step: step.number))
+
+
+def schema_sql() -> str:
+    """The tables of the current version, at once."""
+    return (files(_PACKAGE) / "schema.sql").read_text(encoding="utf-8")
+
+
+def current_version() -> int:
+    return migrations()[-1].number
+
+
+def refuse_others(connection: Connection, path: str) -> None:
+    """Raises StoreUnavailable for another program's file, Unsupported for one of a newer version; writes nothing."""
+    connection.execute("BEGIN")
+    try:
+        _version(connection, path)
+    finally:
+        connection.execute("ROLLBACK")
+
+
+Fill = Callable[[Connection], None]
+"""What a step does beside its statements, in the same transaction."""
+NO_FILLS: Final[Mapping[int, Fill]] = MappingProxyType({})
+
+
+def prepare(connection: Connection, path: str, fills: Mapping[int, Fill] = NO_FILLS) -> None:
+    """Make an empty file ours, bring an older one up to date after a backup. `fills`: by the number of their step.
+
+    Raises StoreUnavailable for another program's file, Unsupported for one of a newer version.
+    """
+    if connection.pragma("user_version") == current_version():
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        version = _version(connection, path)  # another process may have been faster
+        if version == 0:
+            connection.execute(schema_sql())
+        elif version < current_version():
+            _backup(path, version)
+            for step in migrations()[version:]:
+                connection.execute(step.sql)
+                if step.number in fills:
+                    fills[step.number](connection)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {current_version()}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _version(connection: Connection, path: str) -> int:
+    """0 for an empty file. Inside a transaction: another process may make the tables between two looks."""
+    application = connection.pragma("application_id")
+    version = connection.pragma("user_version")
+    if application == APPLICATION_ID:
+        if version > current_version():
+            raise Unsupported(
+                f"{path}: written by a newer Remembrancer (file version {version}, this one knows up to "
+                f"{current_version()}); upgrade remembrancer to open it"
+            )
+        if version < 1:
+            raise StoreUnavailable(f"{path}: {DAMAGED} (file version {version})")
+        return version
+    tables = connection.execute("SELECT count(*) FROM sqlite_schema").get
+    if application or version or tables:
+        raise StoreUnavailable(f"{path}: another program's SQLite database; give a file of its own to Remembrancer")
+    return 0
+
+
+def _backup(path: str, version: int) -> None:
+    """A compact copy beside the file, made whole under another name first, so that no half of one is ever left.
+
+    Made while the caller holds the write lock, over a connection of its own (a transaction cannot copy itself): it is
+    exactly what is migrated, and of several processes only one makes it.
+    """
+    target = Path(f"{path}.v{version}.backup")
+    partial = Path(f"{target}.partial")
+    try:
+        partial.unlink(missing_ok=True)
+        connection = connect(path)
+        try:
+            connection.execute("VACUUM INTO ?", (str(partial),))
+        finally:
+            connection.close()
+        with partial.open("rb+") as file:
+            os.fsync(file.fileno())  # SQLite leaves this to us
+        partial.replace(target)
+    except OSError as error:
+        raise StoreUnavailable(f"{path}: its backup {target} cannot be written ({error.strerror})") from error
+    finally:
+        partial.unlink(missing_ok=True)

@@ -1,0 +1,56 @@
+"""The ledger of what language models were asked."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from remembrancer.adapters.relational.connection import Connection
+from remembrancer.adapters.relational.times import micros
+from remembrancer.domain.scope import Scope
+from remembrancer.domain.spending import ModelCall, Outcome, Spent
+
+_MICROSECOND: Final = timedelta(microseconds=1)
+
+
+def log_call(connection: Connection, scope: Scope, call: ModelCall) -> None:
+    connection.execute(
+        "INSERT INTO model_calls (workspace, at, purpose, model, outcome, requests, input_tokens, output_tokens, took,"
+        " cost, error) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            scope.workspace,
+            micros(call.at),
+            call.purpose,
+            call.model,
+            call.outcome,
+            call.requests,
+            call.input_tokens,
+            call.output_tokens,
+            call.took // _MICROSECOND,
+            call.cost,
+            call.error,
+        ),
+    )
+
+
+def spending(connection: Connection, scope: Scope, since: datetime | None) -> tuple[Spent, ...]:
+    rows = connection.execute(
+        "SELECT purpose, model, count(*), sum(outcome <> ?1), sum(requests), sum(input_tokens), sum(output_tokens),"
+        " total(cost), sum(cost IS NULL) FROM model_calls WHERE workspace = ?2 AND (?3 IS NULL OR at >= ?3)"
+        " GROUP BY purpose, model ORDER BY purpose, model",
+        (Outcome.ANSWERED, scope.workspace, micros(since)),
+    )
+    return tuple(
+        Spent(
+            purpose=purpose,
+            model=model,
+            calls=calls,
+            failed=failed,
+            requests=requests,
+            input_tokens=input_tokens,
+            output_tokens=output_tokens,
+            cost=cost,
+            unpriced=unpriced,
+        )
+        for purpose, model, calls, failed, requests, input_tokens, output_tokens, cost, unpriced in rows
+    )

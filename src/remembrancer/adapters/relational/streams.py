@@ -1,0 +1,123 @@
+"""How far streams are read into episodes, and what of them is not yet."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from remembrancer.adapters.relational.clauses import Where, stream_of
+from remembrancer.adapters.relational.connection import Connection
+from remembrancer.adapters.relational.errors import as_written
+from remembrancer.adapters.relational.rows import EVENT_COLUMNS, Row, decoded, encoded, event_of, scope_of
+from remembrancer.adapters.relational.times import micros, moment
+from remembrancer.domain.event import Event
+from remembrancer.domain.scope import Scope
+from remembrancer.domain.stream import Cursor, Tail
+from remembrancer.errors import Conflict, InvalidInput
+from remembrancer.ports.exchange import digest_of
+
+_IN_TAIL: Final = (
+    "FROM events e WHERE e.workspace = s.workspace AND e.project = s.project AND e.crew = s.crew AND e.agent = s.agent"
+    " AND e.session = s.session AND e.seq > s.segmented"
+)
+"""Events of the journal behind the cursor of table `s`: some of the places may be in the archive."""
+
+_TAILS: Final = (
+    "SELECT s.workspace, s.project, s.crew, s.agent, s.session, s.segmented, l.seq,"
+    f" (SELECT count(*) {_IN_TAIL}), f.occurred_at, l.occurred_at, l.recorded_at, s.note"
+    f" FROM streams s CROSS JOIN events l ON l.n = (SELECT e.n {_IN_TAIL} ORDER BY e.seq DESC LIMIT 1)"
+    f" CROSS JOIN events f ON f.n = (SELECT e.n {_IN_TAIL} ORDER BY e.seq LIMIT 1)"
+)
+"""Each stream with the last and the first event of its tail, both found by index."""
+
+
+def tails(
+    connection: Connection, scope: Scope, at_least: int, silent_since: datetime, limit: int, after: Scope | None
+) -> tuple[Tail, ...]:
+    where = Where()
+    where.add("s.workspace = ?", scope.workspace)
+    where.add("s.last_seq > s.segmented")
+    if after is not None:
+        where.add("(s.project, s.crew, s.agent, s.session) > (?, ?, ?, ?)", *stream_of(after)[1:])
+    # Places are counted first, which costs nothing: there are no more events than places.
+    where.add(
+        f"l.recorded_at <= ? OR (s.last_seq - s.segmented >= ? AND (SELECT count(*) {_IN_TAIL}) >= ?)",
+        micros(silent_since),
+        at_least,
+        at_least,
+    )
+    rows = connection.execute(
+        f"{_TAILS} WHERE {where.sql} ORDER BY s.project, s.crew, s.agent, s.session LIMIT ?", (*where.bindings, limit)
+    )
+    return tuple(_tail(row) for row in rows)
+
+
+def tail(connection: Connection, stream: Scope) -> Tail | None:
+    row = connection.execute(
+        f"{_TAILS} WHERE s.workspace = ? AND s.project = ? AND s.crew = ? AND s.agent = ? AND s.session = ?",
+        stream_of(stream),
+    ).fetchone()
+    return None if row is None else _tail(row)
+
+
+def stream_events(connection: Connection, stream: Scope, after: int, limit: int) -> tuple[Event, ...]:
+    rows = connection.execute(
+        f"SELECT {EVENT_COLUMNS} FROM events e WHERE e.workspace = ? AND e.project = ? AND e.crew = ? AND e.agent = ?"
+        " AND e.session = ? AND e.seq > ? ORDER BY e.seq LIMIT ?",
+        (*stream_of(stream), after, limit),
+    )
+    return tuple(event_of(row) for row in rows)
+
+
+def require_at(connection: Connection, cursor: Cursor) -> None:
+    """Raises Conflict when the stream stands elsewhere, InvalidInput for a place that it does not have."""
+    stands, last, _ = place(connection, cursor.stream)
+    if stands != cursor.expected:
+        raise Conflict(f"the stream {cursor.stream} was read up to {stands}, not {cursor.expected}")
+    if not stands <= cursor.to <= last:
+        raise InvalidInput("effect.cursor.to", cursor.to, f"a place from {stands} to {last}")
+
+
+def advance(connection: Connection, cursor: Cursor) -> None:
+    """Set it, and the note. A stream without events has neither until then."""
+    connection.execute(
+        "INSERT INTO streams (workspace, project, crew, agent, session, last_seq, segmented, note)"
+        " VALUES (?, ?, ?, ?, ?, 0, ?, ?)"
+        " ON CONFLICT DO UPDATE SET segmented = excluded.segmented, note = excluded.note",
+        (*stream_of(cursor.stream), cursor.to, encoded(cursor.note)),
+    )
+
+
+def place(connection: Connection, stream: Scope) -> tuple[int, int, str]:
+    """How far it is read, its last place, and its note as JSON; 0, 0 and none for one that is not there."""
+    row: tuple[int, int, str] | None = connection.execute(
+        "SELECT segmented, last_seq, note FROM streams WHERE workspace = ? AND project = ? AND crew = ? AND agent = ?"
+        " AND session = ?",
+        stream_of(stream),
+    ).get
+    return (0, 0, "{}") if row is None else row
+
+
+def digest_until(connection: Connection, stream: Scope, place: int) -> str:
+    """Of the stream's events up to a place, in the journal or the archive."""
+    found = "SELECT seq, id FROM {} WHERE workspace = ? AND project = ? AND crew = ? AND agent = ? AND session = ?"
+    rows = connection.execute(
+        f"{found.format('events')} AND seq <= ? UNION ALL {found.format('archive')} AND seq <= ? ORDER BY seq",
+        (*stream_of(stream), place) * 2,
+    )
+    return digest_of(UUID(bytes=identifier) for _, identifier in rows)
+
+
+def _tail(row: Row) -> Tail:
+    with as_written():
+        return Tail(
+            stream=scope_of(row[:5]),
+            cursor=row[5],
+            last_seq=row[6],
+            events=row[7],
+            first_at=moment(row[8]),
+            last_at=moment(row[9]),
+            recorded_at=moment(row[10]),
+            note=decoded(row[11]),
+        )

@@ -1,0 +1,120 @@
+"""What an erasure looks up: the rows that are chosen, and what hangs together with them, for the whole workspace."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable
+from typing import Final
+from uuid import UUID
+
+from remembrancer.adapters.relational.clauses import Where
+from remembrancer.adapters.relational.connection import Connection
+from remembrancer.adapters.relational.rows import (
+    EVENT_COLUMNS,
+    MEMORY_COLUMNS,
+    MEMORY_SELECT,
+    TABLES,
+    event_of,
+    memory_of,
+)
+from remembrancer.adapters.relational.times import micros
+from remembrancer.domain.erasure import Choice, EventTrace, Trace, Traces
+from remembrancer.domain.relation import RelationKind
+from remembrancer.domain.scope import Scope
+from remembrancer.errors import NotFound
+
+GIVEN: Final = "(SELECT unhex(value) FROM json_each(?))"
+"""Ids given as `hexed`."""
+
+
+def hexed(ids: Iterable[UUID]) -> str:
+    return json.dumps(sorted(identifier.hex for identifier in ids))
+
+
+def lying_in(connection: Connection, scope: Scope, choice: Choice) -> tuple[frozenset[UUID], frozenset[UUID]]:
+    if choice.ids:
+        _require(connection, scope, "memory", choice.ids, ("memories",))
+        return choice.ids, frozenset()
+    if choice.events:
+        _require(connection, scope, "event", choice.events, TABLES)
+        return frozenset(), choice.events
+    found: dict[str, frozenset[UUID]] = {}
+    for table, time in (("memories", "occurred_to"), ("events", "occurred_at"), ("archive", "occurred_at")):
+        where = Where()
+        where.add("workspace = ?", scope.workspace)
+        for part, value in choice.parts.items():
+            where.add(f"{part} = ?", value)
+        if choice.before is not None:
+            where.add(f"{time} < ?", micros(choice.before))
+        rows = connection.execute(f"SELECT id FROM {table} WHERE {where.sql}", where.bindings)
+        found[table] = frozenset(UUID(bytes=identifier) for (identifier,) in rows)
+    return found["memories"], found["events"] | found["archive"]
+
+
+def traces(connection: Connection, scope: Scope, memories: Collection[UUID], events: Collection[UUID]) -> Traces:
+    return Traces(_memories(connection, scope, memories), _events(connection, scope, events))
+
+
+def _memories(connection: Connection, scope: Scope, ids: Collection[UUID]) -> dict[UUID, Trace]:
+    rows = connection.execute(
+        f"SELECT {MEMORY_SELECT}, m.n FROM memories m WHERE m.workspace = ? AND m.id IN {GIVEN}",
+        (scope.workspace, hexed(ids)),
+    )
+    found: dict[UUID, Trace] = {}
+    for row in list(rows):
+        memory, number = memory_of(row), row[len(MEMORY_COLUMNS)]
+        found[memory.id] = Trace(
+            memory=memory,
+            events=_ids(
+                connection,
+                "SELECT e.id FROM memory_events l JOIN events e ON e.n = l.event WHERE l.memory = ? ORDER BY l.ordinal",
+                number,
+            ),
+            turns=frozenset(
+                _ids(connection, "SELECT e.id FROM cues c JOIN events e ON e.n = c.event WHERE c.memory = ?", number)
+            ),
+            sources=frozenset(_ids(connection, _edges("target", "source"), number, RelationKind.DERIVED_FROM)),
+            derived=frozenset(_ids(connection, _edges("source", "target"), number, RelationKind.DERIVED_FROM)),
+        )
+    return found
+
+
+def _edges(far: str, near: str) -> str:
+    return f"SELECT o.id FROM relations r JOIN memories o ON o.n = r.{far} WHERE r.{near} = ? AND r.kind = ?"
+
+
+def _events(connection: Connection, scope: Scope, ids: Collection[UUID]) -> dict[UUID, EventTrace]:
+    found: dict[UUID, EventTrace] = {}
+    for table in TABLES:
+        rows = connection.execute(
+            f"SELECT {EVENT_COLUMNS}, e.n FROM {table} e WHERE e.workspace = ? AND e.id IN {GIVEN}",
+            (scope.workspace, hexed(ids)),
+        )
+        for row in list(rows):
+            event = event_of(row[:-1])
+            # Nothing was formed from what is in the archive.
+            formed = _ids(connection, _FORMED, row[-1], row[-1]) if table == "events" else ()
+            found[event.id] = EventTrace(event, frozenset(formed))
+    return found
+
+
+_FORMED: Final = (
+    "SELECT m.id FROM memory_events l JOIN memories m ON m.n = l.memory WHERE l.event = ?"
+    " UNION SELECT m.id FROM cues c JOIN memories m ON m.n = c.memory WHERE c.event = ?"
+)
+
+
+def _ids(connection: Connection, statement: str, *bindings: int | str) -> tuple[UUID, ...]:
+    return tuple(UUID(bytes=identifier) for (identifier,) in connection.execute(statement, bindings))
+
+
+def _require(connection: Connection, scope: Scope, kind: str, ids: Collection[UUID], tables: Iterable[str]) -> None:
+    there = {
+        UUID(bytes=identifier)
+        for table in tables
+        for (identifier,) in connection.execute(
+            f"SELECT id FROM {table} WHERE workspace = ? AND id IN {GIVEN}", (scope.workspace, hexed(ids))
+        )
+    }
+    for missing in sorted(ids - there if isinstance(ids, frozenset) else set(ids) - there):
+        raise NotFound(kind, missing)

@@ -1,0 +1,89 @@
+"""What jobs leave behind: their last runs, and what of their work waits to be tried again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from remembrancer.adapters.relational.connection import Connection
+from remembrancer.adapters.relational.embeddings import wait_after
+from remembrancer.adapters.relational.errors import as_written
+from remembrancer.adapters.relational.times import micros, moment
+from remembrancer.domain.job import Deferral, Run
+from remembrancer.domain.scope import Scope
+from remembrancer.ports.store import MAX_ERROR_CHARS
+
+
+def put_run(connection: Connection, scope: Scope, run: Run) -> None:
+    connection.execute(
+        "INSERT OR REPLACE INTO runs (workspace, job, started_at, ended_at, done, failed, remaining, reason, error)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            scope.workspace,
+            run.job,
+            micros(run.started_at),
+            micros(run.ended_at),
+            run.done,
+            run.failed,
+            run.left,
+            run.reason,
+            run.error,
+        ),
+    )
+
+
+def runs(connection: Connection, scope: Scope) -> dict[str, Run]:
+    rows = connection.execute(
+        "SELECT job, started_at, ended_at, done, failed, remaining, reason, error FROM runs WHERE workspace = ?"
+        " ORDER BY job",
+        (scope.workspace,),
+    )
+    with as_written():
+        return {
+            job: Run(
+                job=job,
+                started_at=moment(started_at),
+                ended_at=moment(ended_at),
+                done=done,
+                failed=failed,
+                left=left,
+                reason=reason,
+                error=error,
+            )
+            for job, started_at, ended_at, done, failed, left, reason, error in rows
+        }
+
+
+def defer(connection: Connection, scope: Scope, job: str, item: str, error: str, now: datetime) -> Deferral:
+    failed: int | None = connection.execute(
+        "SELECT attempts FROM deferrals WHERE workspace = ? AND job = ? AND item = ?", (scope.workspace, job, item)
+    ).get
+    attempts = 1 if failed is None else failed + 1
+    deferral = Deferral(
+        job=job, item=item, attempts=attempts, retry_at=now + wait_after(attempts), error=error[:MAX_ERROR_CHARS]
+    )
+    connection.execute(
+        "INSERT OR REPLACE INTO deferrals (workspace, job, item, attempts, retry_at, error) VALUES (?, ?, ?, ?, ?, ?)",
+        (scope.workspace, job, item, attempts, micros(deferral.retry_at), deferral.error),
+    )
+    return deferral
+
+
+def settle(connection: Connection, scope: Scope, job: str, items: Sequence[str]) -> None:
+    connection.executemany(
+        "DELETE FROM deferrals WHERE workspace = ? AND job = ? AND item = ?",
+        [(scope.workspace, job, item) for item in items],
+    )
+
+
+def deferrals(connection: Connection, scope: Scope, job: str | None) -> tuple[Deferral, ...]:
+    rows = connection.execute(
+        "SELECT job, item, attempts, retry_at, error FROM deferrals WHERE workspace = ?1 AND (?2 IS NULL OR job = ?2)"
+        " ORDER BY retry_at, job, item",
+        (scope.workspace, job),
+    )
+    with as_written():
+        return tuple(
+            Deferral(job=name, item=item, attempts=attempts, retry_at=moment(retry_at), error=error)
+            for name, item, attempts, retry_at, error in rows
+        )

@@ -1,0 +1,28 @@
+"""Dates in English words."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+
+def spoken_date(moment: datetime) -> str:
+    """As people would ask for it, in UTC and English whatever the locale: "Wednesday 4 March 2026"."""
+    return f"{_WEEKDAYS[moment.weekday()]} {moment.day} {MONTHS[moment.month - 1]} {moment.year}"
+
+
+_WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+MONTHS: Final = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)

@@ -1,0 +1,111 @@
+"""The names of those who speak, found in a question."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Final
+
+from remembrancer.language.english.dates import MONTHS
+from remembrancer.language.english.stop_words import STOP_WORDS
+from remembrancer.language.lexical import analyse
+
+_I: Final = re.compile(r"\bI\b")
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """Those who speak. `names`: of each part of a name that stands for a person, the whole names it may be of.
+
+    A name is looked for as it is spelled. Who types no capitals but a question's first letter may mean a person in
+    small letters too, by the whole name or its first part: such a word tells who, and stays among the words that are
+    searched.
+    """
+
+    names: Mapping[str, frozenset[str]]
+    _all: re.Pattern[str] | None
+    _proper: re.Pattern[str] | None
+    _small: Mapping[str, frozenset[str]]
+    _all_small: re.Pattern[str] | None
+
+    def named_in(self, question: str) -> frozenset[str]:
+        """Those whom the question names, by the whole name or a part of it."""
+        found = {match["name"]: self.names for match in _finds(self._all, question)}
+        if in_small_letters(question):
+            found |= {match["name"]: self._small for match in _finds(self._all_small, question)}
+        return frozenset(name for part, names in found.items() for name in names[part])
+
+    def left_out(self, question: str, *, proper: bool = False) -> str:
+        """The question without their names, each with its possessive; `proper`: without those alone that begin with a
+        capital, or are of a script without capitals. Others may be words of the question as well.
+
+        A question that is nothing but names and stop words stays as it is.
+        """
+        patterns = [self._proper if proper else self._all]
+        if not proper and in_small_letters(question):
+            patterns.append(self._all_small)
+        left, names = question, 0
+        for pattern in patterns:
+            if pattern is not None:
+                left, more = pattern.subn(" ", left)
+                names += more
+        if not names:
+            return question
+        return left_or_whole(left, question)
+
+
+@lru_cache(maxsize=64)
+def people(participants: frozenset[str]) -> People:
+    """Those of these names, ready to be looked for: the same names are asked for again and again."""
+    names: dict[str, set[str]] = {}
+    for name in participants:
+        for part in (name, *name.split()):
+            if len(part) > 1 and not _is_a_word(part):
+                names.setdefault(part, set()).add(name)
+    proper = [part for part in names if part[0] != part[0].lower() or part[0] == part[0].upper()]
+    small: dict[str, set[str]] = {}
+    for name in participants:
+        for part in {name, *name.split()[:1]} & names.keys():
+            small.setdefault(part.lower(), set()).add(name)
+    return People(
+        names=_frozen(names),
+        _all=_any_of(list(names)),
+        _proper=_any_of(proper),
+        _small=_frozen(small),
+        _all_small=_any_of(list(small)),
+    )
+
+
+def _frozen(names: Mapping[str, set[str]]) -> Mapping[str, frozenset[str]]:
+    return MappingProxyType({part: frozenset(whole) for part, whole in names.items()})
+
+
+def left_or_whole(left: str, question: str) -> str:
+    """What is left of a question; the question itself where that is nothing but stop words."""
+    left = " ".join(left.split())
+    return left if analyse(left).terms else question
+
+
+def in_small_letters(question: str) -> bool:
+    """Whether no capital stands in it but the first letter and those of *I*."""
+    rest = _I.sub(" ", question[1:])
+    return rest == rest.lower()
+
+
+def _finds(pattern: re.Pattern[str] | None, question: str) -> list[re.Match[str]]:
+    return [] if pattern is None else list(pattern.finditer(question))
+
+
+def _any_of(parts: list[str]) -> re.Pattern[str] | None:
+    if not parts:
+        return None
+    longest_first = "|".join(re.escape(part) for part in sorted(parts, key=lambda part: (-len(part), part)))
+    return re.compile(rf"(?<!\w)(?P<name>{longest_first})(?:['’]s)?(?!\w)")
+
+
+def _is_a_word(name: str) -> bool:
+    """Will, May, April: names that more often are not."""
+    return name.casefold() in STOP_WORDS or name in MONTHS

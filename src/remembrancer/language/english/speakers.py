@@ -1,0 +1,97 @@
+"""Who is to have said what a question asks about, by its pronouns or the role it names, in English."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from remembrancer.domain.event import Role
+from remembrancer.language.english.people import in_small_letters, left_or_whole
+
+_COMPOUND: Final = (
+    r"(?!-)(?!\s+(?:accounts?|agents?|bases?|data|experience|flows?|groups?|guides?|ids?|interfaces?|interviews?|lists?"
+    r"|management|managers?|manuals?|names?|research|roles?|settings?|stor(?:y|ies)|tables?|tests?|testing)\b)"
+)
+"""What does not follow: "the user interface" and "the assistant manager" are no one who talks here."""
+_USER: Final = (
+    rf"(?:[Tt]he\s+user(?:['\u2019]s)?\b|(?<![Aa] )(?<!each )(?<!every )(?<!which )[Uu]ser['\u2019]s\b){_COMPOUND}"
+)
+_ASSISTANT: Final = rf"[Tt]he\s+assistant\b{_COMPOUND}"
+_YOU: Final = rf"(?:[Yy]ou|{_ASSISTANT})"
+
+_OFTEN: Final = (
+    r"(?:\s+(?:had|have|has|once|also|just|even|then|first|originally|actually|already|always|ever|recently|who))*"
+)
+"""What may stand between a pronoun and its verb."""
+_PAST: Final = (
+    r"(?:said|told|gave|given|made|wrote|written|set|put|came|drew|sent|taught|thought|showed|shown|found|chose|chosen"
+    r"|laid|brought|spoke|meant|did|done|had(?!\s+(?:to|better|rather)\b)|\w+[^\W_eE]ed)"
+)
+"""A verb in the past: the irregular ones of telling and making, and those in -ed (but not "need" or "feed")."""
+_NO_TELLER: Final = (
+    r"would|could|should|can|will|might|may|must|do|does|tell|told|ask|asked|to|for|with|give|gave|given|show|showed|shown"
+    r"|send|sent|remind|reminded"
+)
+"""Before "you": what you would do is not told yet, and whom something is told to has not told it."""
+_YOU_DID: Final = re.compile(
+    rf"(?:\b(?P<no_teller>(?i:{_NO_TELLER}))\s+)?\b{_YOU}(?:['\u2019](?:d|ve))?{_OFTEN}\s+{_PAST}\b"
+    rf"|\b(?:[Dd]id|[Hh]ad|[Ww]ere)\s+{_YOU}|\b(?:[Aa]ccording\s+to|by)\s+{_YOU}"
+    r"|\b(?:was|were|in|from|by|of|on|per|to)\s+(?:your\b|the\s+assistant['\u2019]s)"
+)
+_YOU_AND_I: Final = re.compile(r"\byou\s+and\s+(?:I|me)\b", re.IGNORECASE)
+_WE_TALKED: Final = re.compile(
+    rf"\bwe(?:['\u2019](?:d|ve))?{_OFTEN}\s+(?:talk|discuss|decid|agree|settle|conclud|chat|cover|spoke|speak|said|say|know|knew)",
+    re.IGNORECASE,
+)
+_I_DID: Final = re.compile(r"\b[Dd]id\s+(?:I|we|the\s+user)\b")
+_I_WAS_TO: Final = re.compile(r"\b[Ww](?:as|ere)\s+(?:I|we|the\s+user)\s+(?:supposed|meant|told|advised)\s+to\b")
+_MY_MEMORY: Final = re.compile(r"\b[Rr]efresh\s+my\s+memory\b")
+_I: Final = re.compile(rf"\b(?:I|[Mm]y|[Mm]ine|[Mm]yself)\b|\b{_USER}")
+_SMALL_I: Final = re.compile(r"\bi\b")
+_WE: Final = re.compile(r"\b(?:[Ww]e|[Oo]urs?|[Oo]urselves)\b")
+_ME: Final = re.compile(
+    r"(?:\b(?P<told>tell|telling|remind|give|show|let|help|find|walk|update|get|bring|send|read)\s+)?\b(?:me|us)\b",
+    re.IGNORECASE,
+)
+_ROLE: Final = re.compile(rf"\b(?:{_USER}|[Tt]he\s+assistant(?:['\u2019]s)?\b{_COMPOUND})")
+
+
+def role_of(question: str, *, several: bool = False) -> frozenset[Role]:
+    """Who is to have said it: the user what concerns himself and his own, the assistant what "you" told.
+
+    Agents that ask call them "the user" and "the assistant": the same goes for these. What "you" would do is not told
+    yet: "What would you take for my trip?" asks about the one who travels. What "we" talked about or decided, and what
+    somebody was supposed to do, either may have said. Nobody where the words do not tell. `several`: more than two take
+    part by name, and "we" may be all of them.
+
+    >>> sorted(role_of("What is our dog called?")), sorted(role_of("Which hotel did you suggest for my trip?"))
+    ([<Role.USER: 'user'>], [<Role.ASSISTANT: 'assistant'>])
+    """
+    if _WE_TALKED.search(question) or _YOU_AND_I.search(question):
+        return frozenset()
+    told = next((found for found in _YOU_DID.finditer(question) if found["no_teller"] is None), None)
+    asked = _I_DID.search(question)
+    if told and not (asked and asked.start() < told.start()):
+        return frozenset({Role.ASSISTANT})
+    if _I_WAS_TO.search(question):
+        return frozenset()
+    of_oneself = _is_of_oneself(_MY_MEMORY.sub("", question)) or (not several and _is_of_ones_own(question))
+    return frozenset({Role.USER}) if of_oneself else frozenset()
+
+
+def roles_left_out(question: str) -> str:
+    """The question without "the user" and "the assistant", who seldom speak of themselves so; as it is where nothing
+    but stop words would be left.
+
+    >>> roles_left_out("What is the user's dog called?")
+    'What is dog called?'
+    """
+    return left_or_whole(_ROLE.sub(" ", question), question)
+
+
+def _is_of_oneself(question: str) -> bool:
+    return bool(_I.search(question) or (in_small_letters(question) and _SMALL_I.search(question)))
+
+
+def _is_of_ones_own(question: str) -> bool:
+    return _WE.search(question) is not None or any(found["told"] is None for found in _ME.finditer(question))

@@ -1,0 +1,310 @@
+"""Text to search terms, the same for what is kept and what is asked.
+
+Words are folded (case, width, accents, digits) and stemmed by the stemmer of their script; words of scripts without one
+get their runs of three letters beside them; runs of scripts without spaces become overlapping pairs or triples;
+compound tokens (paths, e-mail addresses, versions, `C++`) are kept whole beside their parts.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final, Protocol, cast
+
+import Stemmer
+
+from remembrancer.domain.query import LexicalQuery
+from remembrancer.language.english.stop_words import STOP_WORDS
+from remembrancer.language.function_words import FUNCTION_RUN, FUNCTION_WORDS, KOREAN_SYLLABLE
+
+MAX_QUERY_TERMS: Final = 64
+"""A longer question is cut to its first distinct terms: more would only slow the search."""
+
+MAX_TERM_CHARS: Final = 64
+
+MIN_PHRASE_WORDS: Final = 3
+
+# Scripts written without spaces between words, or with many endings: Han, kana and Hangul, a character of which is a
+# syllable or a word; and Thai, Lao, Khmer and Myanmar, of which it is a letter or a sign, so that two say little.
+_SYLLABLES: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003134f"
+_SIGNS: Final = "\u0e00-\u0e7f\u0e80-\u0eff\u1780-\u17ff\u1000-\u109f"
+_RUN: Final = re.compile(f"[{_SYLLABLES}]+|[{_SIGNS}]+")
+_SIGN: Final = re.compile(f"[{_SIGNS}]")
+# A letter of a word: letters, digits, and the marks that Hebrew, Arabic and the Indic scripts write inside words,
+# which `\w` leaves out.
+_LETTER: Final = r"(?:[^\W_]|[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff])"
+# Joined: words held together by marks that mean something inside a token: user@host.example, src/app/main.py,
+# v1.2.3, foo_bar, payment-worker, it's. A trailing ++ or # belongs to C++ and C#.
+_PICTURE: Final = "[\u2190-\u2bff\U0001f000-\U0001faff]"
+_JOINED: Final = re.compile(
+    rf"{_LETTER}+(?:[._@/\\:'’\-]+{_LETTER}+)+|{_LETTER}+(?:\+\+|#)(?![\w+#])|{_LETTER}+|{_PICTURE}"
+)
+_WORD: Final = re.compile(rf"{_LETTER}+")
+_CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_ORDINAL: Final = re.compile(r"^(\d+)(?:st|nd|rd|th)$")
+_POSSESSIVE: Final = re.compile(r"['’]s?$")
+
+# By the script a word is written in; a language's own stemmer where one script is mostly one language.
+_STEMMER_OF_SCRIPT: Final = (
+    (re.compile(r"[a-z]+"), "porter"),
+    (re.compile(r"[\u0400-\u04ff]+"), "russian"),
+    (re.compile(r"[\u0600-\u06ff]+"), "arabic"),
+    (re.compile(r"[\u0370-\u03ff]+"), "greek"),
+    (re.compile(r"[\u0900-\u097f]+"), "hindi"),
+)
+
+# Alphabets whose words have no stemmer here: Armenian, Hebrew, Syriac and the like, Bengali to Sinhala, Georgian,
+# Ethiopic. Prefixes and endings are written on the word, so its runs of letters are what its forms share.
+_UNSTEMMED: Final = re.compile("[\u0530-\u05ff\u0700-\u08ff\u0980-\u0dff\u10a0-\u10ff\u1200-\u139f]{4,}")
+_LETTERS_A_RUN: Final = 3
+
+# Arabic: and, so, with, as, for; and the article.
+_ATTACHED: Final = frozenset("وفبكل")
+_ARTICLE: Final = "ال"
+_CONJOINED_LETTERS: Final = 6  # والد is a father
+
+_DROPPED: Final = STOP_WORDS | FUNCTION_WORDS
+
+# Letters that Unicode does not take apart, as they are typed where they are missing, and spellings of one letter: the
+# dotless i, Persian kaf and yeh, Hebrew letters at the end of a word, the Hindi sign of a nasal vowel.
+_SPELLED: Final = str.maketrans(
+    dict(zip("đðøłħı", "ddolhi", strict=True))
+    | {"æ": "ae", "œ": "oe", "þ": "th"}
+    | dict(zip("کی", "كي", strict=True))
+    | dict(zip("ךםןףץ", "כמנפצ", strict=True))
+    | {"ँ": "ं", "ـ": ""}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """`tokens`: every word in order, for phrases. `terms`: those that carry meaning, repeats kept, for ranking."""
+
+    tokens: tuple[str, ...]
+    terms: tuple[str, ...]
+
+
+def analyse(text: str) -> Analysis:
+    """The search terms of a text.
+
+    >>> analyse("The payment-worker crashed").terms
+    ('payment-worker', 'payment', 'worker', 'crash')
+    """
+    tokens: list[str] = []
+    terms: list[str] = []
+    normal = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    position = 0
+    for run in _RUN.finditer(normal):
+        _add_spaced(normal[position : run.start()], tokens, terms)
+        _add_unspaced(run.group(), tokens, terms)
+        position = run.end()
+    _add_spaced(normal[position:], tokens, terms)
+    return Analysis(tuple(tokens), tuple(terms))
+
+
+def lexical_query(question: str) -> LexicalQuery:
+    """A question as a safe query: its distinct terms, any of which may match.
+
+    A question of three or more stop words and nothing else ("to be or not to be") asks for them as a phrase; of one or
+    two, which stand in almost every text, it is an empty query, as is one without any word ("???").
+    """
+    analysis = analyse(question)
+    if analysis.terms:
+        distinct = tuple(dict.fromkeys(analysis.terms))
+        # The shorter grams of unspaced scripts are kept in texts for questions as short as they; beside the longer
+        # ones they would only bring noise.
+        nouns = KOREAN_SYLLABLE.findall(unicodedata.normalize("NFKC", question))
+        telling = tuple(term for term in distinct if term in nouns or not _is_short_gram(term))
+        return LexicalQuery(terms=(telling or distinct)[:MAX_QUERY_TERMS])
+    return LexicalQuery(phrase=analysis.tokens[:MAX_QUERY_TERMS] if len(analysis.tokens) >= MIN_PHRASE_WORDS else ())
+
+
+def every_word(question: str) -> tuple[frozenset[str], ...]:
+    """What a text must hold to have every word of a question, wherever in it: of each of these sets one token.
+
+    Of a compound each part, of a script without spaces each of its longest runs. Words that carry no meaning are asked
+    for only where there is nothing else. At most 64; empty for a text without any word ("???").
+
+    >>> every_word("the payment-worker crashed")
+    (frozenset({'payment'}), frozenset({'worker'}), frozenset({'crash'}))
+    """
+    asked: list[frozenset[str]] = []
+    plain: list[frozenset[str]] = []
+    normal = question if question.isascii() else unicodedata.normalize("NFKC", question)
+    position = 0
+    for run in _RUN.finditer(normal):
+        _ask_spaced(normal[position : run.start()], asked, plain)
+        _ask_unspaced(run.group(), asked, plain)
+        position = run.end()
+    _ask_spaced(normal[position:], asked, plain)
+    return tuple(dict.fromkeys(asked or plain))[:MAX_QUERY_TERMS]
+
+
+@lru_cache(maxsize=65_536)
+def stem(folded: str) -> str:
+    """The stem of a folded word, by the stemmer of its script; a word of mixed scripts or digits is left as it is."""
+    for script, language in _STEMMER_OF_SCRIPT:
+        if script.fullmatch(folded):
+            # Porter leaves nothing of a lone "s", and an empty term would match everywhere or nowhere.
+            return _stemmer(language).stemWord(folded)[:MAX_TERM_CHARS] or folded
+    return folded[:MAX_TERM_CHARS]
+
+
+@lru_cache(maxsize=65_536)
+def fold(word: str) -> str:
+    """Lower case, without accents or vowel points, without a possessive 's; an ordinal as its number (18th as 18).
+
+    Digits of every script as ours; a letter of several spellings as one of them.
+    """
+    plain = _ORDINAL.sub(r"\1", _POSSESSIVE.sub("", word.casefold()))
+    if plain.isascii():
+        return plain
+    # The short i of Cyrillic is a letter of its own, by which its stemmer knows endings.
+    decomposed = unicodedata.normalize("NFKD", plain).replace("и\u0306", "й")
+    return "".join(
+        str(unicodedata.decimal(character)) if character.isdecimal() else character
+        for character in decomposed
+        if not unicodedata.combining(character)
+    ).translate(_SPELLED)
+
+
+class _Stemmer(Protocol):
+    def stemWord(self, word: str) -> str: ...  # noqa: N802  the library's own name
+
+
+@lru_cache(maxsize=8)
+def _stemmer(language: str) -> _Stemmer:
+    # The cache of stem() above holds what was seen; the stemmer's own would hold it twice.
+    return cast("Any", Stemmer).Stemmer(language, 0)
+
+
+def _add_unspaced(run: str, tokens: list[str], terms: list[str]) -> None:
+    position = 0
+    for function in FUNCTION_RUN.finditer(run):
+        grams = _grams(run[position : function.start()])
+        tokens += (*grams, function.group())
+        terms += grams
+        position = function.end()
+    grams = _grams(run[position:])
+    tokens += grams
+    terms += grams
+
+
+def _ask_unspaced(run: str, asked: list[frozenset[str]], plain: list[frozenset[str]]) -> None:
+    position = 0
+    for function in (*FUNCTION_RUN.finditer(run), None):
+        part = run[position : len(run) if function is None else function.start()]
+        grams = _grams(part)
+        longest = max(map(len, grams), default=0)
+        asked += (frozenset({gram}) for gram in grams if len(gram) == longest)
+        if function is not None:
+            plain.append(frozenset({function.group()}))
+            position = function.end()
+
+
+def _grams(run: str) -> list[str]:
+    """Overlapping pairs, and single characters too, so that a one-character question finds its text.
+
+    Of scripts whose characters are signs: overlapping runs of three, and pairs.
+    """
+    shorter = 2 if _SIGN.match(run) else 1
+    if len(run) <= shorter:
+        return [run] if run else []
+    grams = [run[index : index + size] for index in range(len(run)) for size in (shorter, shorter + 1)]
+    return grams[: -2 * shorter + 1]  # the last ones reach beyond the end
+
+
+def _is_short_gram(term: str) -> bool:
+    return len(term) <= 2 and bool(_RUN.fullmatch(term)) and (len(term) == 1 or bool(_SIGN.match(term)))
+
+
+def _add_spaced(text: str, tokens: list[str], terms: list[str]) -> None:
+    for joined in _JOINED.findall(text):
+        # A long one (a data URL, minified code) is not seen twice: it must not fill the cache.
+        analysed = _analysed(joined) if len(joined) <= 2 * MAX_TERM_CHARS else _analysed.__wrapped__(joined)
+        tokens += analysed.tokens
+        terms += analysed.terms
+
+
+def _ask_spaced(text: str, asked: list[frozenset[str]], plain: list[frozenset[str]]) -> None:
+    for joined in _JOINED.findall(text):
+        if "'" in joined or "’" in joined:  # its parts say little, and a text may hold it without the mark
+            analysis = analyse(joined)
+            (asked if analysis.terms else plain).append(frozenset(analysis.terms or analysis.tokens))
+            continue
+        words = _WORD.findall(joined)
+        if not words:  # a picture, which stands in a text as it is: ≠ is not =
+            asked.append(frozenset((joined,)))
+        for word in words if len(words) != 1 else [joined]:  # C++ and C# are words of their own
+            folded = fold(word[:MAX_TERM_CHARS])
+            if folded:
+                (plain if folded in _DROPPED else asked).extend(_any_form(folded))
+
+
+def _any_form(folded: str) -> Iterable[frozenset[str]]:
+    """Of a word that is kept with its runs of three letters, each of these: another form of it has them too."""
+    forms = _forms(folded)
+    return map(frozenset, zip(forms[1:])) if _UNSTEMMED.fullmatch(folded) else (frozenset(forms),)
+
+
+@lru_cache(maxsize=65_536)
+def _analysed(joined: str) -> Analysis:
+    """One run of letters and the marks that hold words together."""
+    words = _WORD.findall(joined)
+    if not words:  # a picture
+        return Analysis((joined,), (joined,))
+    if len(words) == 1 and words[0] == joined:
+        return _of_words(_camel(joined))
+    if len(words) == 2 and fold(joined) == fold(words[0]):  # a possessive: Ana's
+        return _of_words([words[0]])
+    if "'" in joined or "’" in joined:  # a contraction: don't, l'homme, O'Brien
+        contraction = joined.replace("’", "'")
+        parts = [] if fold(contraction) in STOP_WORDS else [word for word in words if len(word) > 2]
+        return _of_words([contraction, *parts])
+    whole = fold(joined)[:MAX_TERM_CHARS]
+    parts = _of_words([part for word in words for part in _camel(word)])
+    return Analysis((whole, *parts.tokens), (whole, *parts.terms))
+
+
+def _of_words(words: list[str]) -> Analysis:
+    tokens: list[str] = []
+    terms: list[str] = []
+    for word in words:
+        folded = fold(word[:MAX_TERM_CHARS])
+        if folded:
+            forms = _forms(folded)
+            tokens += forms
+            if folded not in _DROPPED:
+                terms += forms
+    return Analysis(tuple(tokens), tuple(terms))
+
+
+def _forms(folded: str) -> tuple[str, ...]:
+    """The stem of a word; where there is no stemmer, the word and its overlapping runs of three letters."""
+    if folded.isascii():
+        return (stem(folded),)
+    if _UNSTEMMED.fullmatch(folded):
+        last = len(folded) - _LETTERS_A_RUN
+        return (folded, *(folded[start : start + _LETTERS_A_RUN] for start in range(last + 1)))
+    if folded[0] in _ATTACHED:
+        return _attached(folded)
+    return (stem(folded),)
+
+
+def _attached(folded: str) -> tuple[str, ...]:
+    """The stems of an Arabic word that begins as one with a conjunction or preposition written on it may begin.
+
+    The stemmer takes such a letter away where it belongs to the word, unless the article stands before it: فريق would
+    not meet الفريق. And it leaves a conjunction before the article: والفريق.
+    """
+    conjoined = folded.startswith(_ARTICLE, 1) and len(folded) >= _CONJOINED_LETTERS
+    return tuple(dict.fromkeys((stem(folded[1:] if conjoined else folded), stem(_ARTICLE + folded))))
+
+
+def _camel(word: str) -> list[str]:
+    """A word, and the parts of a camelCase name beside it."""
+    parts = _CAMEL.split(word)
+    return [word, *(part for part in parts if len(part) > 1)] if len(parts) > 1 and len(word) >= 6 else [word]

@@ -1,0 +1,154 @@
+"""Times told by something that happened: "two weeks before the trip", "the day after Ana's birthday"."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from remembrancer.errors import InvalidInput
+from remembrancer.language.times import amounts
+from remembrancer.language.times.line import Impossible, Line
+from remembrancer.language.times.offsets import Offset, offset
+from remembrancer.language.times.periods import period
+from remembrancer.language.times.spans import FIRST_YEAR, LAST_YEAR, TimeSpan
+from remembrancer.language.times.vocabulary import UNITS
+
+_CUE: Final = re.compile(r"\b(?:before|after|prior|following)\b", re.IGNORECASE)
+_ENDS: Final = frozenset(
+    "did do does what who where why how which when while because so but and or then was were is are has have had will"
+    " would can could should".split()
+)
+"""Where a clause of its own may begin; the words of an anchor stop there."""
+_VERBS: Final = frozenset(
+    "look looks looked looking take takes took taken taking name named call called ask asked asks run runs ran running"
+    " go goes went going come comes came seek seeks sought never ever".split()
+)
+"""Before a bare "after" these make it part of a verb: she takes after Ana, they looked after the dog."""
+_NOTHING: Final = frozenset(
+    "a an the all long that this these those it its then them they there here now me you us him her i we he she one"
+    " another each other which who whom what work school lunch dinner breakfast class bed sleep dark midnight noon"
+    " while hours ages too so some".split()
+)
+"""Words that name nothing that happened once."""
+_LONG: Final = frozenset({"while", "long", "time", "these", "those", "all", "so", "too", "which", "what", "who"})
+MOST_WORDS: Final = 12
+_SOME_DAY: Final = datetime(2024, 1, 1)  # noqa: DTZ001  only whether words name a date is asked, not which one
+_FARTHEST: Final = timedelta(days=365 * 300)
+
+
+@dataclass(frozen=True, slots=True)
+class Anchored:
+    """[offset_start, offset_end) from the moment of what the words of `anchor` tell of.
+
+    Both count from the midnight that began that day, in its own timezone; `by_the_clock` (hours, minutes) from the
+    moment itself. `soft`: no length was said ("after the trip"), and the reach is a guess.
+    `text[start_offset:end_offset]` is the whole expression, as written.
+    """
+
+    anchor: str
+    offset_start: timedelta
+    offset_end: timedelta
+    text: str
+    start_offset: int
+    end_offset: int
+    by_the_clock: bool = False
+    soft: bool = False
+
+
+def anchored(text: str) -> Anchored | None:
+    """The first time in a text that counts from something the text does not date, or None.
+
+    "Two weeks before the trip" is one unit around that distance; "the day after", "the week before" that unit next to
+    the day; "before" and "after" alone reach 30 days, "just before" and "soon after" 7, and both take in the day
+    itself: what is told of a day rarely says whether it was before or after noon. What counts from a date or a holiday
+    ("two weeks before Christmas") is none: `spans` resolves it; nor is "since the trip", which has its end in the
+    asking, nor what lies more than 300 years off.
+
+    >>> found = anchored("What did we buy two weeks before the trip to Rome?")
+    >>> found.anchor, found.offset_start.days, found.offset_end.days
+    ('the trip to Rome', -17, -10)
+    """
+    if not _CUE.search(text):
+        return None
+    line = Line(text, _SOME_DAY)
+    at = 0
+    while at < len(line):
+        counted = offset(line, at)
+        if counted is None:
+            at += 1
+            continue
+        at = counted.past
+        if not _is_date(line, counted.past) and (until := _anchor_end(line, counted)):
+            first, last = line.start(counted.first), line.end(until - 1)
+            words = text[line.start(counted.past) : last]
+            return Anchored(
+                words, counted.start, counted.end, text[first:last], first, last, counted.exact, counted.soft
+            )
+    return None
+
+
+def resolve(expression: Anchored, at: datetime) -> TimeSpan:
+    """The span it means if its anchor was at that moment (aware), in that moment's timezone.
+
+    Raises InvalidInput if `at` has no timezone, or the span would leave the years 1000 to 9998.
+    """
+    if at.utcoffset() is None:
+        raise InvalidInput("at", at, "a moment with a timezone")
+    try:
+        start, end = _moved(expression, at)
+    except OverflowError:
+        start = end = at
+    if not (start < end and start.year >= FIRST_YEAR and end.year <= LAST_YEAR):
+        raise InvalidInput("at", at, f"a moment from which the span lies within the years {FIRST_YEAR} to {LAST_YEAR}")
+    return TimeSpan(start, end, expression.text, expression.start_offset, expression.end_offset)
+
+
+def _moved(expression: Anchored, at: datetime) -> tuple[datetime, datetime]:
+    if not expression.by_the_clock:
+        midnight = at.replace(hour=0, minute=0, second=0, microsecond=0)
+        return midnight + expression.offset_start, midnight + expression.offset_end
+    moment = at.astimezone(UTC)  # hours pass alike whether clocks are put forward or back
+    return (
+        (moment + expression.offset_start).astimezone(at.tzinfo),
+        (moment + expression.offset_end).astimezone(at.tzinfo),
+    )
+
+
+def _is_date(line: Line, at: int) -> bool:
+    try:
+        return period(line, line.past_article(at)) is not None
+    except Impossible:
+        return True
+    except (ValueError, OverflowError):
+        return False
+
+
+def _anchor_end(line: Line, counted: Offset) -> int:
+    """Past the words of the anchor, or 0 if there are none that name something."""
+    words, at = line.words, counted.past
+    if words[at - 1] == "from" or max(abs(counted.start), abs(counted.end)) > _FARTHEST:
+        return 0
+    if counted.soft and words[at - 1] == "after" and line.before(counted.first) in _VERBS:
+        return 0
+    if words[at] in UNITS or words[at] in _LONG or amounts.amount(line, at) is not None:
+        return 0
+    if words[at] in {"a", "an"} and words[at + 1] in _LONG:
+        return 0
+    end = at
+    while end < len(line) and end - at < MOST_WORDS and _continues(line, end, at):
+        end += 1
+    return end if any(word not in _NOTHING and word.isalnum() for word in words[at:end]) else 0
+
+
+def _continues(line: Line, at: int, first: int) -> bool:
+    word = line.words[at]
+    if at > first and "\n" in line.text[line.end(at - 1) : line.start(at)]:
+        return False
+    if word in _ENDS:
+        return False
+    if word[0].isalnum():
+        return True
+    # Marks within a name: Ana's, check-in, R&D.
+    return word in {"'", "’", "-", "&"} and line.joined(at) and line.joined(at + 1) and at + 1 < len(line)

@@ -1,0 +1,105 @@
+"""A text as words with their places, beside the day against which it is read; and what is found in it."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from remembrancer.language.times.calendar import Period, Recurring
+from remembrancer.language.times.vocabulary import TRIGGERS
+
+_WORD: Final = re.compile(r"[^\W_]+|[^\w\s]|_")
+_DIGIT: Final = re.compile(r"[0-9]")
+_AHEAD: Final = 8
+_NONE: Final = ("",) * _AHEAD
+_APOSTROPHES: Final = frozenset("'’")
+
+
+class Line:
+    """`words` in lower case, runs of letters and digits and single signs; past the end there are empty ones."""
+
+    def __init__(self, text: str, now: datetime) -> None:
+        """`now` on the wall clock, without a zone."""
+        self.text = text
+        self.now = now
+        self.today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+        # Reading looks a few words ahead, and need not ask each time whether there are any.
+        self.words = [*map(str.lower, _WORD.findall(text)), *_NONE]
+
+    @cached_property
+    def _places(self) -> list[tuple[int, int]]:
+        """Of each word, from where to where; few texts that hold a time word ask for them."""
+        return [*(match.span() for match in _WORD.finditer(self.text)), *[(len(self.text), len(self.text))] * _AHEAD]
+
+    def start(self, at: int) -> int:
+        return self._places[at][0]
+
+    def end(self, at: int) -> int:
+        return self._places[at][1]
+
+    def may_tell(self) -> bool:
+        """Whether it is worth reading: it holds a digit, or a word that no expression is without."""
+        return not TRIGGERS.isdisjoint(self.words) or _DIGIT.search(self.text) is not None
+
+    def __len__(self) -> int:
+        return len(self.words) - _AHEAD
+
+    def before(self, at: int) -> str:
+        return self.words[at - 1] if at else ""
+
+    def capital(self, at: int) -> bool:
+        return self.text[self.start(at)].isupper()
+
+    def joined(self, at: int) -> bool:
+        """Whether there is such a word, and it stands against the one before it."""
+        return 0 < at < len(self) and self._places[at][0] == self._places[at - 1][1]
+
+    def past_article(self, at: int) -> int:
+        return at + 1 if self.words[at] == "the" else at
+
+    def possessive(self, at: int) -> int:
+        """Past an 's, if there is one."""
+        return at + 2 if self.words[at] in _APOSTROPHES and self.words[at + 1] == "s" else at
+
+    def number(self, at: int, most: int) -> int:
+        """A number of digits alone from 1 to `most`, or 0."""
+        word = self.words[at]
+        return (
+            int(word)
+            if word[:1].isdecimal() and word.isdecimal() and word.isascii() and len(word) <= 4 and int(word) <= most
+            else 0
+        )
+
+
+class Found(NamedTuple):
+    """What words up to `end` (excluded) mean: each reading of them, its grain, and how it comes back if no year fixes
+    it. `exact`: counted in hours or minutes.
+    """
+
+    periods: tuple[Period, ...]
+    unit: str
+    end: int
+    recurring: Recurring | None = None
+    exact: bool = False
+
+    @property
+    def start(self) -> datetime:
+        return self.periods[0].start
+
+    @property
+    def period(self) -> Period:
+        return self.periods[0]
+
+
+class Impossible(ValueError):
+    """Words up to `end` (excluded) name a day that no calendar has: nor does a part of them name a time."""
+
+    def __init__(self, end: int) -> None:
+        super().__init__(end)
+        self.end = end
+
+
+def found(period: Period, unit: str, end: int) -> Found:
+    return Found((period,), unit, end)

@@ -1,0 +1,80 @@
+"""So long before something, or after it: counted from its day."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Final, NamedTuple
+
+from remembrancer.language.times import amounts
+from remembrancer.language.times.calendar import DAY
+from remembrancer.language.times.line import Line
+from remembrancer.language.times.vocabulary import UNITS
+
+REACH: Final = DAY * 30
+"""How far "before the trip" or "after June" reaches. People who mean more say how much more ("the year before"); a
+month takes in what led up to a thing and what came of it, and what lies farther is not refused: nearness only decays.
+"""
+SHORTLY: Final = DAY * 7
+"""How far "just before" and "soon after" reach."""
+_SHORTLY: Final = frozenset("just right shortly soon immediately".split())
+
+
+class Offset(NamedTuple):
+    """[start, end) from the midnight a day begins with, or in exact units from the moment; it stands in words from
+    `at` up to `end` (excluded), behind which stands what it counts from. `soft`: no length was said.
+    """
+
+    start: timedelta
+    end: timedelta
+    first: int
+    past: int
+    backward: bool
+    soft: bool = False
+    exact: bool = False
+
+
+def offset(line: Line, at: int) -> Offset | None:
+    """Two weeks before, the day after, a month from, just before, after."""
+    words = line.words
+    counted = amounts.amount(line, at)
+    if counted is not None:
+        direction, past = _direction(line, counted.end)
+        if not direction or counted.unit not in amounts.LENGTHS:
+            return None
+        return _counted(counted, direction, at, past)
+    if words[at] in UNITS and words[at] == UNITS[words[at]]:
+        direction, past = _direction(line, at + 1)
+        unit = UNITS[words[at]]
+        if not direction or unit not in amounts.LENGTHS or unit in {"hour", "minute"}:
+            return None
+        span = amounts.LENGTHS[unit]
+        interval = (-span, timedelta()) if direction < 0 else (DAY, DAY + span)
+        return Offset(*interval, at, past, direction < 0)
+    shortly = words[at] in _SHORTLY
+    direction, past = _direction(line, at + shortly)
+    if not direction or words[past - 1] in {"from", "following"}:
+        return None
+    reach = SHORTLY if shortly else REACH
+    interval = (-reach, DAY) if direction < 0 else (timedelta(), reach + DAY)
+    return Offset(*interval, at, past, direction < 0, soft=True)
+
+
+def _direction(line: Line, at: int) -> tuple[int, int]:
+    match line.words[at]:
+        case "before":
+            return -1, at + 1
+        case "prior" if line.words[at + 1] == "to":
+            return -1, at + 2
+        case "after" | "from" | "following":
+            return 1, at + 1
+        case _:
+            return 0, at
+
+
+def _counted(counted: amounts.Amount, direction: int, at: int, past: int) -> Offset:
+    """One unit around the moment so far away, or around all it may be."""
+    length = amounts.LENGTHS[counted.unit]
+    nearest, farthest = length * counted.least * direction, length * counted.most * direction
+    first, last = min(nearest, farthest), max(nearest, farthest)
+    before, after = amounts.slack(counted.unit)
+    return Offset(first - before, last + after, at, past, direction < 0, exact=counted.exact)

@@ -1,0 +1,1 @@
+"""Which events become memories, and what a new memory holds."""

@@ -1,0 +1,202 @@
+"""From an event, or from what a caller wants remembered, to a memory with its cues."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from remembrancer.domain import validation
+from remembrancer.domain.event import Event, Origin, Role
+from remembrancer.domain.identity import derived_id
+from remembrancer.domain.memory import Cue, IndexedCue, Memory, MemoryDraft, MemoryWrite, Tier, searchable_text
+from remembrancer.domain.scope import Scope, Visibility, narrowest
+from remembrancer.domain.strength import INITIAL_STABILITY, Strength
+from remembrancer.errors import InvalidInput
+from remembrancer.language.english.answer_types import marks_of
+from remembrancer.language.english.dates import spoken_date
+from remembrancer.language.lexical import analyse
+from remembrancer.policies.admission.importance import Importance
+
+SURPRISE_BOOST: Final = 0.5
+"""How much longer the most surprising memory lasts at birth than one without surprise: 1.5 times."""
+
+_ORIGIN_OF_ROLE: Final = {
+    Role.USER: Origin.USER,
+    Role.ASSISTANT: Origin.ASSISTANT,
+    Role.SYSTEM: Origin.SYSTEM,
+    Role.TOOL: Origin.TOOL,
+}
+
+
+def origin_of(role: Role) -> Origin:
+    """How far a text is to be trusted follows from who said it."""
+    return _ORIGIN_OF_ROLE[role]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Formation:
+    """`kinds`: what a remembered note may be, the first where nothing is said; empty: any, then `note`.
+
+    `event_tier`, `note_tier`: where a memory begins. `importance`: what an event's memory begins with.
+    """
+
+    kinds: tuple[str, ...] = ()
+    event_tier: Tier = Tier.EPISODIC
+    note_tier: Tier = Tier.SEMANTIC
+    importance: Importance = field(default_factory=Importance)
+
+    def __post_init__(self) -> None:
+        for kind in self.kinds:
+            validation.slug("formation.kinds", kind)
+
+    def kind(self, asked: str | None) -> str:
+        """The kind of a note. Raises InvalidInput for one that is not among `kinds`."""
+        if asked is None:
+            return self.kinds[0] if self.kinds else "note"
+        if self.kinds and asked not in self.kinds:
+            raise InvalidInput("kind", asked, "one of " + ", ".join(self.kinds))
+        return asked
+
+
+def stability_at_birth(surprise: float) -> float:
+    """Days. The unexpected lasts longer: FSRS-6's initial stability x (1 + surprise / 2)."""
+    return INITIAL_STABILITY * (1 + SURPRISE_BOOST * surprise)
+
+
+def memory_id_of(event_id: UUID) -> UUID:
+    """The id of the memory that is an event's own, where it was admitted."""
+    return derived_id(event_id, "memory")
+
+
+def memory_of_event(event: Event, formation: Formation) -> MemoryWrite:
+    """One memory of one event, its text verbatim.
+
+    Its own text is the turn's, so the turn's cue is its only one: a second with the same words would be searched twice
+    and found once.
+    """
+    memory = Memory(
+        id=memory_id_of(event.id),
+        scope=event.scope,
+        visibility=Visibility.WORKSPACE,
+        tier=formation.event_tier,
+        kind=event.type,
+        title=None,
+        text=event.text,
+        source=None,
+        origin=event.origin,
+        occurred_from=event.occurred_at,
+        occurred_to=event.occurred_at,
+        recorded_at=event.recorded_at,
+        strength=Strength(
+            importance=formation.importance.of(event.type, event.severity, event.priority),
+            importance_floor=formation.importance.floor(event.priority),
+        ),
+    )
+    return MemoryWrite(memory, (turn_cue(memory.id, 0, event),), (event.id,))
+
+
+def episode(memory: Memory, events: Sequence[Event]) -> MemoryWrite:
+    """A memory of several turns: found by its own words and by each of them, spanning their time.
+
+    `events` in the order of their stream, at least one.
+    """
+    spanning = replace(
+        memory,
+        occurred_from=min(event.occurred_at for event in events),
+        occurred_to=max(event.occurred_at for event in events),
+    )
+    turns = (turn_cue(memory.id, ordinal, event) for ordinal, event in enumerate(events, start=1))
+    return MemoryWrite(spanning, (own_cue(spanning), *turns), tuple(event.id for event in events))
+
+
+def turn_cue(memory_id: UUID, ordinal: int, event: Event) -> IndexedCue:
+    """The cue of one turn: what was said, under who said it and when."""
+    heading = f"{event.actor or event.role}, {spoken_date(event.occurred_at)}"
+    return analysed(Cue(memory_id=memory_id, ordinal=ordinal, text=event.text, heading=heading, event_id=event.id))
+
+
+def memory_of_draft(draft: MemoryDraft, *, scope: Scope, identifier: UUID, now: datetime) -> MemoryWrite:
+    """A memory as asked for, happening at `draft.occurred_at` or now."""
+    occurred = draft.occurred_at or now
+    memory = Memory(
+        id=identifier,
+        scope=scope,
+        visibility=draft.visibility,
+        tier=draft.tier,
+        kind=draft.kind,
+        title=draft.title,
+        text=draft.text,
+        source=draft.source,
+        origin=draft.origin,
+        occurred_from=occurred,
+        occurred_to=occurred,
+        recorded_at=now,
+        valid_from=draft.valid_from,
+        valid_until=draft.valid_until,
+        topic_key=draft.topic_key,
+        key=draft.key,
+        tags=draft.tags,
+        metadata=draft.metadata,
+        strength=Strength(
+            importance=draft.importance,
+            priority=draft.priority,
+            confidence=draft.confidence,
+            surprise=draft.surprise,
+            stability=stability_at_birth(draft.surprise),
+        ),
+    )
+    return MemoryWrite(memory, (own_cue(memory),))
+
+
+def revised(memory: Memory, draft: MemoryDraft, *, scope: Scope, now: datetime) -> MemoryWrite:
+    """What the memory becomes when its topic is told anew in a scope.
+
+    The text, title, tags, metadata, origin, session, importance, priority, times and expiry are the teller's;
+    confidence, usage, source and the moment it was first recorded stay. It is seen no farther than either telling
+    allows: what was told to few must not be shown to many under a topic that was open.
+    """
+    occurred = draft.occurred_at or now
+    later = replace(
+        memory,
+        title=draft.title,
+        text=draft.text,
+        kind=draft.kind,
+        origin=draft.origin,
+        visibility=narrowest((memory.visibility, draft.visibility)),
+        scope=memory.scope.narrowed(session=scope.session),
+        tags=draft.tags,
+        metadata=draft.metadata,
+        occurred_from=occurred,
+        occurred_to=occurred,
+        valid_from=draft.valid_from,
+        valid_until=draft.valid_until,
+        revision=memory.revision + 1,
+        strength=replace(memory.strength, importance=draft.importance, priority=draft.priority),
+    )
+    return MemoryWrite(later, (own_cue(later),))
+
+
+def says_the_same(later: Memory, earlier: Memory) -> bool:
+    """Whether a revision would change nothing but its number, and when and in which session it was told."""
+    told = {
+        "revision": 0,
+        "scope": earlier.scope,
+        "occurred_from": earlier.occurred_from,
+        "occurred_to": earlier.occurred_to,
+    }
+    return replace(later, **told) == replace(earlier, **told)
+
+
+def own_cue(memory: Memory) -> IndexedCue:
+    """The cue of a memory's own words: its title and text, and when it happened."""
+    text = memory.text if memory.title is None else f"{memory.title}\n{memory.text}"
+    return analysed(Cue(memory_id=memory.id, ordinal=0, text=text, heading=spoken_date(memory.occurred_to)))
+
+
+def analysed(cue: Cue) -> IndexedCue:
+    """The cue with what search needs of it: the analysis as stores take it, who do not know this module."""
+    analysis = analyse(searchable_text(cue))
+    return IndexedCue(cue, analysis.tokens, analysis.terms, marks_of(cue.text))

@@ -1,0 +1,79 @@
+"""A memory told otherwise: what of it may change, and what it is found by then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final, TypedDict, cast
+
+from remembrancer.domain import validation
+from remembrancer.domain.memory import Cue, IndexedCue, Memory, MemoryDraft, MemoryWrite
+from remembrancer.domain.scope import Visibility
+from remembrancer.domain.validation import JsonValue
+from remembrancer.errors import InvalidInput
+from remembrancer.policies.admission.formation import Formation, analysed, own_cue
+
+
+class Changes(TypedDict, total=False):
+    """What a memory is to say from now on: what is not given stays, what is None is taken away.
+
+    As `remember` takes them; `tags` and `metadata` take the place of all that were there.
+    """
+
+    text: str
+    title: str | None
+    kind: str
+    source: str | None
+    importance: float
+    priority: int
+    tags: Sequence[str]
+    metadata: Mapping[str, JsonValue]
+    valid_from: datetime | None
+    valid_until: datetime | None
+    visibility: Visibility | str
+
+
+CHANGEABLE: Final = tuple(Changes.__annotations__)
+"""Of a memory, by name."""
+_OF_STRENGTH: Final = frozenset({"importance", "priority"})
+
+
+def updated(memory: Memory, changes: Changes, formation: Formation) -> Memory:
+    """The memory with those changes, checked as a new one would be.
+
+    Raises InvalidInput naming what is not allowed, TypeError for what there is not.
+    """
+    given = cast("dict[str, Any]", dict(changes))
+    for name in given:
+        if name not in CHANGEABLE:
+            raise TypeError(f"nothing of a memory that can be changed is called {name!r}")
+    if not given:
+        raise InvalidInput("changes", "nothing", "one or more of " + ", ".join(CHANGEABLE))
+    if "kind" in given:
+        given["kind"] = formation.kind(validation.slug("kind", given["kind"]))
+    if "tags" in given:
+        given["tags"] = validation.tags("tags", given["tags"])
+    told = {name: getattr(memory, name) for name in CHANGEABLE if name not in _OF_STRENGTH}
+    strength = {name: getattr(memory.strength, name) for name in _OF_STRENGTH}
+    draft = MemoryDraft(**(told | strength | given))
+    return replace(
+        memory,
+        **{name: getattr(draft, name) for name in told},
+        strength=replace(memory.strength, importance=draft.importance, priority=draft.priority),
+    )
+
+
+def write_of(later: Memory, earlier: Memory, cues: Iterable[Cue]) -> MemoryWrite:
+    """The updated memory with what it is found by: its new words in the place of its own old ones, and what else it was
+    found by, such as the turns of an episode.
+    """
+    before, after = own_cue(earlier).cue, own_cue(later)
+    if before.text == after.cue.text:
+        return MemoryWrite(later, tuple(map(analysed, cues)))
+    others = [cue for cue in cues if cue.text != before.text]
+    return MemoryWrite(later, (after, *_numbered(others)))
+
+
+def _numbered(cues: Iterable[Cue]) -> Iterable[IndexedCue]:
+    return (analysed(replace(cue, ordinal=place)) for place, cue in enumerate(cues, start=1))

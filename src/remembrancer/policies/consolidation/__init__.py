@@ -1,0 +1,1 @@
+"""How several memories become one: facts, summaries, merged duplicates, rules."""

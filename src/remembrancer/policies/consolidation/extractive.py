@@ -1,0 +1,245 @@
+"""Titles and summaries without a model: the sentences that stand for the rest, and the phrases that keep coming up.
+
+Nothing is put into other words, so nothing can be told that was not said.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final
+
+from remembrancer.domain import validation
+from remembrancer.language.lexical import analyse, stem
+from remembrancer.policies.rendering.safe import kept_line
+
+MAX_SUMMARY_CHARS: Final = 600
+MAX_SENTENCE_CHARS: Final = 300
+MAX_READ_CHARS: Final = 4_000
+"""Of one text: a pasted file must not speak for the talk about it."""
+MAX_SENTENCES: Final = 400
+"""Of all texts: those that are longer are read less far."""
+TITLE_WORDS: Final = (5, 15)
+"""A title is filled up to the first, where there are phrases enough, and never longer than the second."""
+MAX_PHRASE_WORDS: Final = 4
+MAX_PHRASE_CHARS: Final = 60
+
+_BALANCE: Final = 0.7
+"""How much a sentence's own weight counts beside its not repeating what is taken: the lambda of MMR."""
+_FULL_TERMS: Final = 6
+"""A sentence of fewer terms says less than its likeness to the others would have it."""
+
+_ASKING: Final = 0.5
+"""What a question is worth beside a statement."""
+_TELLING: Final = 0.4
+"""A sentence of less worth than this share of the best one's is left out, whatever room there is."""
+_SAME: Final = 0.9
+"""A sentence as like one that is taken says the same again."""
+_LENGTH_COUNTS: Final = 0.3
+_QUESTION_MARKS: Final = ("?", "？", "؟")
+
+_SENTENCE: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？।؟])\s*|\n+")
+_CLAUSE: Final = re.compile(r"[,;:()\[\]\"“”«»!?…。，、！？।؟]|\.(?=\s|$)|\s[-–—]+\s")
+_CUT: Final = "…"
+_CHATTER: Final = frozenset(
+    stem(word)
+    for word in """
+    absolutely actually ah aha also alright amazing anyway awesome bye cool definitely exactly fine get gets getting go
+    goes going gonna good got great guess haha hear hello hey hi hmm just keep kind know let like lol look lot love make
+    maybe much nice oh ok okay one perfect please pretty probably quite really right say see sorry sound sounds stuff
+    sure take tell thank thanks thing things think totally true try trying um want well wow yeah yep yes
+    """.split()
+)
+"""What holds English talk together and is never what it is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A text, and who says it; "" where nobody is named."""
+
+    speaker: str
+    text: str
+
+
+def summary(texts: Sequence[Told], *, max_chars: int = MAX_SUMMARY_CHARS) -> str:
+    """The sentences nearest to what all of them are about, in the order they were said, each under who said it.
+
+    A sentence is weighed by the cosine of its terms with the sum of all sentences' (the centroid of Radev et al., 2000;
+    terms by tf-idf over the sentences), less its likeness to those taken before it. As many as `max_chars` (at least
+    20) have room for, at least one, cut if it must be; "" where there is nothing to be seen.
+
+    >>> summary([Told("Ana", "The vault code is 7319. Thanks!"), Told("Ben", "Which vault?")], max_chars=30)
+    'Ana: The vault code is 7319.'
+    """
+    validation.whole("max_chars", max_chars, 20, validation.MAX_TEXT_BYTES)
+    sentences = _sentences(texts)
+    taken: list[int] = []
+    room = max_chars
+    for place in _by_worth(sentences):
+        needed = len(sentences[place].line) + (1 if taken else 0)
+        if not taken or needed <= room:
+            taken.append(place)
+            room -= needed
+    spoken = groupby((sentences[place] for place in sorted(taken)), key=lambda one: (one.text_number, one.speaker))
+    told = [_under(speaker, " ".join(one.text for one in group)) for (_, speaker), group in spoken]
+    return _short(" ".join(told), max_chars)
+
+
+def title(texts: Sequence[Told]) -> str:
+    """The phrases whose words come up in most sentences, in the order they were said: "Checkout, payment worker".
+
+    A phrase is a run of words that carry meaning, without punctuation between them. Where there is none, the beginning
+    of the most telling sentence; "" where no text holds a word.
+
+    >>> title([Told("Ana", "The payment worker ran out of memory."), Told("Ben", "The worker needs more memory")])
+    'Payment worker ran, memory'
+    """
+    sentences = _sentences(texts)
+    if not sentences:
+        return ""
+    in_sentences = Counter(term for one in sentences for term in one.terms)
+    fewest, most = TITLE_WORDS
+    taken: list[_Phrase] = []
+    known: set[str] = set()
+    words = 0
+    phrases = {phrase.text.casefold(): phrase for one in reversed(sentences) for phrase in _phrases(one)}
+    for phrase in sorted(phrases.values(), key=lambda each: (-each.worth(in_sentences), each.place)):
+        if words >= fewest:
+            break
+        if known.isdisjoint(phrase.terms) and words + phrase.words <= most:
+            taken.append(phrase)
+            known |= phrase.terms
+            words += phrase.words
+    taken.sort(key=lambda phrase: phrase.place)
+    told = ", ".join(phrase.text for phrase in taken) or sentences[next(_by_worth(sentences))].text
+    return _short(told[:1].upper() + told[1:], validation.MAX_TITLE_CHARS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    """`weights`: its terms, of length 1 together."""
+
+    text_number: int
+    place: int
+    speaker: str
+    text: str
+    terms: frozenset[str]
+    weights: Mapping[str, float]
+
+    @property
+    def line(self) -> str:
+        return _under(self.speaker, self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Phrase:
+    """`place`: of its sentence, and in it."""
+
+    place: tuple[int, int]
+    text: str
+    words: int
+    terms: frozenset[str]
+
+    def worth(self, in_sentences: Mapping[str, int]) -> float:
+        """How often its terms come up; somewhat less than their sum, or the longest would always win."""
+        return sum(in_sentences[term] for term in self.terms) / len(self.terms) ** _LENGTH_COUNTS
+
+
+def _sentences(texts: Sequence[Told]) -> list[_Sentence]:
+    """Those that say something; where none does, all that there are."""
+    each = max(1, MAX_SENTENCES // max(1, len(texts)))
+    # Who is there is told beside what they say; that they call each other by name is no topic.
+    small_talk = _CHATTER.union(*(analyse(told.speaker).terms for told in texts))
+    found: list[tuple[int, str, str, Counter[str]]] = []
+    for number, told in enumerate(texts):
+        for text in _of_text(told.text)[:each]:
+            terms = Counter(term for term in analyse(text).terms if term not in small_talk)
+            found.append((number, kept_line(told.speaker), text, terms))
+    found = [one for one in found[:MAX_SENTENCES] if one[-1]] or found[:MAX_SENTENCES]
+    frequency = Counter(term for *_, terms in found for term in terms)
+    return [
+        _Sentence(number, place, speaker, text, frozenset(terms), _weights(terms, frequency, len(found)))
+        for place, (number, speaker, text, terms) in enumerate(found)
+    ]
+
+
+def _of_text(text: str) -> list[str]:
+    parts = (kept_line(part) for part in _SENTENCE.split(text[:MAX_READ_CHARS]))
+    return [_short(part, MAX_SENTENCE_CHARS) for part in parts if part]
+
+
+def _weights(terms: Counter[str], frequency: Mapping[str, int], sentences: int) -> Mapping[str, float]:
+    """tf-idf, as a vector of length 1. No term is worth nothing: with one sentence each stands in all of them."""
+    raw = {term: count * math.log(1 + sentences / frequency[term]) for term, count in terms.items()}
+    length = math.sqrt(sum(weight * weight for weight in raw.values()))
+    return {term: weight / length for term, weight in raw.items()} if length else {}
+
+
+def _by_worth(sentences: Sequence[_Sentence]) -> Iterator[int]:
+    """Places of telling sentences, the most telling first, each chosen with those before it in sight; ties by place."""
+    centre: Counter[str] = Counter()
+    for one in sentences:
+        centre.update(one.weights)
+    length = math.sqrt(sum(weight * weight for weight in centre.values()))
+    own = [_own_worth(one, centre, length) for one in sentences]
+    likeness = [0.0] * len(sentences)
+    telling = _TELLING * max(own, default=0.0)
+    left = {place for place, worth in enumerate(own) if worth >= telling}
+    while left:
+        best = max(left, key=lambda place: (_BALANCE * own[place] - (1 - _BALANCE) * likeness[place], -place))
+        left.remove(best)
+        yield best
+        for place in tuple(left):
+            likeness[place] = max(likeness[place], _product(sentences[place].weights, sentences[best].weights))
+            if likeness[place] >= _SAME:
+                left.remove(place)
+
+
+def _own_worth(sentence: _Sentence, centre: Mapping[str, float], length: float) -> float:
+    if not sentence.weights or not length:
+        return 0.0
+    near = _product(sentence.weights, centre) / length
+    asks = _ASKING if sentence.text.endswith(_QUESTION_MARKS) else 1.0
+    return near * asks * min(1.0, len(sentence.terms) / _FULL_TERMS)
+
+
+def _product(one: Mapping[str, float], other: Mapping[str, float]) -> float:
+    return sum(weight * other.get(term, 0.0) for term, weight in one.items())
+
+
+def _phrases(sentence: _Sentence) -> Iterator[_Phrase]:
+    """Runs of words that carry meaning, each of at most `MAX_PHRASE_WORDS`."""
+    place = 0
+    for clause in _CLAUSE.split(sentence.text):
+        run: list[tuple[str, frozenset[str]]] = []
+        for word in [*clause.split(), ""]:
+            terms = frozenset(analyse(word).terms)
+            if terms and terms <= sentence.terms:
+                run.append((word.strip("'’-–_*`#"), terms))
+                continue
+            if run:
+                place += 1
+                yield _phrase((sentence.place, place), run[:MAX_PHRASE_WORDS])
+                run = []
+
+
+def _phrase(place: tuple[int, int], words: Sequence[tuple[str, frozenset[str]]]) -> _Phrase:
+    text = _short(" ".join(word for word, _ in words), MAX_PHRASE_CHARS)
+    return _Phrase(place, text, len(words), frozenset[str]().union(*(terms for _, terms in words)))
+
+
+def _under(speaker: str, text: str) -> str:
+    return f"{speaker}: {text}" if speaker else text
+
+
+def _short(text: str, max_chars: int) -> str:
+    """Cut at a blank, where there is one in the last third."""
+    if len(text) <= max_chars:
+        return text
+    cut = text[: max_chars - len(_CUT)]
+    blank = cut.rfind(" ")
+    return (cut[:blank] if blank > len(cut) * 2 // 3 else cut).rstrip() + _CUT

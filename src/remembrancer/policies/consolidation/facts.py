@@ -1,0 +1,387 @@
+"""Facts out of episodes: when they are drawn, what becomes of what a model says, and what is written of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+from remembrancer.domain import validation
+from remembrancer.domain.effect import Effect
+from remembrancer.domain.event import least_trusted
+from remembrancer.domain.identity import derived_id
+from remembrancer.domain.memory import Memory, MemoryWrite, Tier
+from remembrancer.domain.relation import Relation, RelationKind
+from remembrancer.domain.strength import Adjustment, Strength
+from remembrancer.policies.admission.formation import own_cue
+from remembrancer.policies.consolidation.condensing import Home, home_of, span
+from remembrancer.policies.consolidation.near_duplicates import same_claim
+from remembrancer.policies.forgetting.dynamics import MICROSECOND
+from remembrancer.policies.ranking.diversity import same_words
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+DRAWN: Final = "facts"
+"""The source of a memory that was drawn from episodes: no other is touched when facts are."""
+DRAWN_BY: Final = "drawn_by"
+"""The metadata that names the model which drew a fact."""
+
+
+class Category(StrEnum):
+    """What a fact is about. Source: PlastMem, semantic memory."""
+
+    IDENTITY = "identity"
+    PREFERENCE = "preference"
+    INTEREST = "interest"
+    PERSONALITY = "personality"
+    RELATIONSHIP = "relationship"
+    EXPERIENCE = "experience"
+    GOAL = "goal"
+    GUIDELINE = "guideline"
+
+
+class Action(StrEnum):
+    NEW = "new"
+    REINFORCE = "reinforce"
+    UPDATE = "update"
+    INVALIDATE = "invalidate"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """Facts are drawn from the episodes of one home as soon as there are `threshold` that none were drawn from, or one
+    whose surprise reaches `flashbulb`.
+
+    `duplicate`: what comes nearer to a known fact than this cosine, and claims the same, reinforces it. `confidence`:
+    of a fact that one episode tells; each further one takes the share `step` of what is missing to 1.
+
+    `sessions_apart`: the episodes of each session are a home of their own, and otherwise those of all sessions of an
+    owner are one. `at_once`: episodes in one question; `chars`: of the turns of each no more goes into it; `known`: of
+    the facts that are known, so many for each episode, the nearest to it.
+    """
+
+    threshold: int = 3
+    flashbulb: float = 0.85
+    duplicate: float = 0.95
+    confidence: float = 0.5
+    step: float = 0.2
+    sessions_apart: bool = True
+    at_once: int = 10
+    chars: int = 6_000
+    known: int = 20
+
+    def __post_init__(self) -> None:
+        validation.whole("facts.threshold", self.threshold, 1, 10_000)
+        validation.fraction("facts.flashbulb", self.flashbulb)
+        validation.fraction("facts.duplicate", self.duplicate)
+        validation.fraction("facts.confidence", self.confidence)
+        validation.fraction("facts.step", self.step)
+        validation.whole("facts.at_once", self.at_once, 1, 100)
+        validation.whole("facts.chars", self.chars, 0, 1_000_000)
+        validation.whole("facts.known", self.known, 0, 100)
+
+    def is_due(self, episodes: Sequence[Memory]) -> bool:
+        """`episodes`: all of one home that no facts were drawn from."""
+        if len(episodes) >= self.threshold:
+            return True
+        return any(episode.strength.surprise >= self.flashbulb for episode in episodes)
+
+    def home(self, memory: Memory) -> Home:
+        return home_of(memory, sessions_apart=self.sessions_apart)
+
+    def reinforced(self, confidence: float, times: int) -> float:
+        """1 - (1 - confidence) (1 - step)^times: never less, and never quite certain where it was not."""
+        return 1.0 - (1.0 - confidence) * (1.0 - self.step) ** times
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a model found. `fact`: the known one it is about; None for what is new. `sources`: ids of the episodes that
+    say so, at least one.
+    """
+
+    action: Action
+    category: Category
+    text: str
+    fact: UUID | None
+    sources: tuple[UUID, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """What is written, and what of it is new, and which known facts are reinforced, updated and invalidated."""
+
+    effect: Effect
+    new: tuple[UUID, ...] = ()
+    reinforced: tuple[UUID, ...] = ()
+    updated: tuple[UUID, ...] = ()
+    invalidated: tuple[UUID, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Basis:
+    """What facts are drawn from, all of one home: the `episodes`, each with the events it was formed from, and what is
+    known, both by id. `by`: the model that draws.
+    """
+
+    home: Home
+    episodes: Mapping[UUID, Memory]
+    event_ids: Mapping[UUID, Sequence[UUID]]
+    known: Mapping[UUID, Memory]
+    by: str
+
+
+def findings_in(findings: Iterable[Finding], basis: Basis) -> tuple[Finding, ...]:
+    """The findings that count, each known fact in one of them at most.
+
+    What reinforces or updates a fact that is not known is new; there is nothing to invalidate then. Of what is said
+    about one fact the strongest counts, update before invalidate before reinforce; a second update of it is new. What
+    only episodes say that are older than the fact does not end it.
+    """
+    new: list[Finding] = []
+    about: dict[UUID, Finding] = {}
+    for finding in findings:
+        if finding.fact is None or finding.fact not in basis.known:
+            if finding.action is not Action.INVALIDATE and finding.text:
+                new.append(_as_new(finding))
+        elif finding.action is Action.REINFORCE or _ends(finding, basis.known[finding.fact], basis.episodes):
+            weaker = _joined(about, finding.fact, finding)
+            if weaker is not None:
+                new.append(_as_new(weaker))
+    return (*about.values(), *new)
+
+
+def texts_in(findings: Iterable[Finding]) -> tuple[str, ...]:
+    """What would be written of them if nobody had said so before; each once, in order."""
+    writing = {Action.NEW, Action.UPDATE}
+    return tuple(dict.fromkeys(finding.text for finding in findings if finding.action in writing))
+
+
+def drawn(
+    findings: Sequence[Finding],
+    basis: Basis,
+    vectors: Mapping[str, NDArray[np.float32]],
+    policy: Facts,
+    *,
+    now: datetime,
+) -> Drawn:
+    """What comes of the findings, which are as `findings_in` gives them.
+
+    All the episodes count as drawn from, whatever was found in them. A fact holds from the end of the first episode
+    that says so; one that is updated or invalidated holds until then, and is kept. It is trusted as the least trusted
+    of its episodes. What a known fact says already, or another finding, is no fact of its own: the one that says it has
+    one source more.
+
+    `vectors`: of unit length, by text, of what is in `texts_in` and of the known facts; of texts without one only the
+    same words are known to say the same.
+    """
+    drawing = _Drawing(basis, vectors, policy, now)
+    told = [_plain(finding, basis, drawing) for finding in findings]
+    drawing.ending.update(finding.fact for finding in told if finding.fact and finding.action in _ENDING)
+    for finding in told:
+        drawing.add(finding)
+    return drawing.drawn()
+
+
+_ENDING: Final = frozenset({Action.UPDATE, Action.INVALIDATE})
+_WEAKEST_FIRST: Final = (Action.REINFORCE, Action.INVALIDATE, Action.UPDATE)
+
+
+def _as_new(finding: Finding) -> Finding:
+    return replace(finding, action=Action.NEW, fact=None)
+
+
+def _ends(finding: Finding, fact: Memory, episodes: Mapping[UUID, Memory]) -> bool:
+    return any(_may_end(episodes[source], fact) for source in finding.sources)
+
+
+def _may_end(episode: Memory, fact: Memory) -> bool:
+    """What was said earlier was known when the fact was drawn, or is no news to it."""
+    return fact.valid_from is None or episode.occurred_to >= fact.valid_from
+
+
+def _joined(about: dict[UUID, Finding], fact: UUID, finding: Finding) -> Finding | None:
+    """Let it count beside what is said of the fact already; returns an update that finds no place."""
+    before = about.setdefault(fact, finding)
+    if before is finding:
+        return None
+    if before.action is finding.action is Action.UPDATE:
+        return finding
+    if before.action is finding.action:
+        about[fact] = replace(before, sources=tuple(dict.fromkeys((*before.sources, *finding.sources))))
+    elif _WEAKEST_FIRST.index(finding.action) > _WEAKEST_FIRST.index(before.action):
+        about[fact] = finding
+    return None
+
+
+def _plain(finding: Finding, basis: Basis, drawing: _Drawing) -> Finding:
+    """An update that says what the fact says already reinforces it."""
+    if finding.action is not Action.UPDATE or finding.fact is None:
+        return finding
+    same = drawing.says_the_same(finding.text, basis.known[finding.fact].text)
+    return replace(finding, action=Action.REINFORCE) if same else finding
+
+
+@dataclass(slots=True)
+class _Fact:
+    """What is known of a fact by now, be it new or not: who says so, and since when."""
+
+    text: str
+    sources: dict[UUID, None] = field(default_factory=dict[UUID, None])
+    since: datetime | None = None
+
+
+@dataclass(slots=True)
+class _Drawing:
+    basis: Basis
+    vectors: Mapping[str, NDArray[np.float32]]
+    policy: Facts
+    now: datetime
+    ending: set[UUID] = field(default_factory=set[UUID])
+    """Known facts that what is found may end: no place for what goes on."""
+    facts: dict[UUID, _Fact] = field(default_factory=dict[UUID, _Fact])
+    new: dict[UUID, Category] = field(default_factory=dict[UUID, Category])
+    """Those of the facts that nobody knew."""
+    ended: dict[UUID, tuple[UUID | None, datetime]] = field(default_factory=dict[UUID, tuple[UUID | None, datetime]])
+    """By known fact: what takes its place, and until when it held."""
+    against: list[Relation] = field(default_factory=list[Relation])
+
+    def add(self, finding: Finding) -> None:
+        if finding.fact is None:
+            self._say(self._place(finding), finding, self._since(finding, None))
+            return
+        known = self.basis.known[finding.fact]
+        if finding.action is Action.REINFORCE:
+            self.facts.setdefault(known.id, _Fact(known.text))
+            self._say(known.id, finding, None)
+            return
+        since = self._since(finding, known)
+        if finding.action is Action.UPDATE:
+            place = self._place(finding)
+            self._say(place, finding, since)
+            self.ended[known.id] = (place, since)
+            return
+        self.ended[known.id] = (None, since)
+        self.against += [
+            Relation(source, known.id, RelationKind.CONTRADICTS, 1.0, self.now) for source in finding.sources
+        ]
+
+    def drawn(self) -> Drawn:
+        reinforced = tuple(identifier for identifier in self.facts if identifier not in self.new)
+        known, episodes = self.basis.known, self.basis.episodes
+        touched = [*episodes.values(), *(known[identifier] for identifier in (*reinforced, *self.ended))]
+        edges = [
+            Relation(identifier, source, RelationKind.DERIVED_FROM, 1.0, self.now)
+            for identifier, fact in self.facts.items()
+            for source in fact.sources
+        ]
+        effect = Effect(
+            expected={memory.id: memory.revision for memory in touched},
+            consolidated=frozenset(episodes),
+            inserted=tuple(self._written(identifier) for identifier in self.new),
+            revised=tuple(_until(known[identifier], end) for identifier, (_, end) in self.ended.items()),
+            superseded=tuple((old, place) for old, (place, _) in self.ended.items() if place is not None),
+            related=(*edges, *self.against),
+            adjusted={identifier: self._reinforcing(len(self.facts[identifier].sources)) for identifier in reinforced},
+        )
+        return Drawn(
+            effect=effect,
+            new=tuple(self.new),
+            reinforced=reinforced,
+            updated=tuple(old for old, (place, _) in self.ended.items() if place is not None),
+            invalidated=tuple(old for old, (place, _) in self.ended.items() if place is None),
+        )
+
+    def says_the_same(self, one: str, other: str) -> bool:
+        return self._likeness(one, other) > self.policy.duplicate
+
+    def _likeness(self, one: str, other: str) -> float:
+        """The cosine of two that claim the same; 2 for the same words, -2 for what claims something else."""
+        if same_words("", None, one) == same_words("", None, other):
+            return 2.0
+        if one not in self.vectors or other not in self.vectors or not same_claim(one, other):
+            return -2.0
+        return float(self.vectors[one] @ self.vectors[other])
+
+    def _place(self, finding: Finding) -> UUID:
+        """The fact that says so: a known one or one found before, the nearest; else a new one."""
+        known = {identifier: memory.text for identifier, memory in self.basis.known.items()}
+        there = known | {identifier: fact.text for identifier, fact in self.facts.items()}
+        alike = {
+            identifier: self._likeness(finding.text, text)
+            for identifier, text in there.items()
+            if identifier not in self.ending
+        }
+        nearest = max(alike, key=lambda identifier: alike[identifier], default=None)
+        if nearest is not None and alike[nearest] > self.policy.duplicate:
+            self.facts.setdefault(nearest, _Fact(there[nearest]))
+            return nearest
+        first = min(finding.sources, key=lambda source: (self.basis.episodes[source].occurred_to, source))
+        identifier = derived_id(first, f"{DRAWN} {finding.category} {finding.text}")
+        self.facts[identifier] = _Fact(finding.text)
+        self.new[identifier] = finding.category
+        return identifier
+
+    def _say(self, identifier: UUID, finding: Finding, since: datetime | None) -> None:
+        fact = self.facts[identifier]
+        fact.sources.update(dict.fromkeys(finding.sources))
+        if since is not None:
+            fact.since = since if fact.since is None else min(fact.since, since)
+
+    def _since(self, finding: Finding, fact: Memory | None) -> datetime:
+        """From when on it holds: the end of the first episode that says so; that may end the fact, where there is one.
+        It cannot be told of the future.
+        """
+        episodes = [self.basis.episodes[source] for source in finding.sources]
+        ends = [episode.occurred_to for episode in episodes if fact is None or _may_end(episode, fact)]
+        return min(self.now, *ends)
+
+    def _written(self, identifier: UUID) -> MemoryWrite:
+        fact = self.facts[identifier]
+        sources = sorted(
+            (self.basis.episodes[source] for source in fact.sources), key=lambda one: (one.occurred_to, one.id)
+        )
+        occurred_from, occurred_to = span(sources)
+        memory = Memory(
+            id=identifier,
+            scope=self.basis.home.scope,
+            visibility=self.basis.home.visibility,
+            tier=Tier.SEMANTIC,
+            kind=self.new[identifier].value,
+            title=None,
+            text=fact.text,
+            source=DRAWN,
+            origin=least_trusted(source.origin for source in sources),
+            occurred_from=occurred_from,
+            occurred_to=occurred_to,
+            recorded_at=self.now,
+            valid_from=fact.since,
+            valid_until=self.basis.home.valid_until,
+            metadata={DRAWN_BY: self.basis.by},
+            strength=Strength(
+                importance=max(source.strength.importance for source in sources),
+                confidence=self.policy.reinforced(self.policy.confidence, len(sources) - 1),
+            ),
+        )
+        event_ids = dict.fromkeys(event for source in sources for event in self.basis.event_ids[source.id])
+        return MemoryWrite(memory, (own_cue(memory),), tuple(event_ids))
+
+    def _reinforcing(self, times: int) -> Callable[[Strength], Adjustment]:
+        def change(strength: Strength) -> Adjustment:
+            confidence = self.policy.reinforced(strength.confidence, times)
+            return Adjustment(replace(strength, confidence=confidence))
+
+        return change
+
+
+def _until(fact: Memory, end: datetime) -> MemoryWrite:
+    """The fact as it held until then: it says what it said."""
+    # An interval cannot end before it begins: what is ended by the episode it came from held for a moment.
+    until = end if fact.valid_from is None else max(end, fact.valid_from + MICROSECOND)
+    ended = replace(fact, revision=fact.revision + 1, valid_until=until)
+    return MemoryWrite(ended, (own_cue(ended),))

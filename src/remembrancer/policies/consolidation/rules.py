@@ -1,0 +1,102 @@
+"""Which entries rules are looked for in, and when a rule is one that was learned before."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import ceil
+
+from remembrancer.domain import validation
+from remembrancer.domain.event import Origin, Priority
+from remembrancer.domain.memory import Memory
+from remembrancer.domain.scope import Scope, Visibility
+from remembrancer.policies.admission.importance import Importance
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """Rules of the form "when X, do Y", each shown by several entries.
+
+    `lookback_hours`: how far back entries are read where nothing else is said. `entries`: so many of one owner are
+    needed, or one that is marked permanent. `evidence`: how many entries must show a rule. `again_after_days`: a
+    pattern that was learned less long ago is not learned again. `at_once`: entries in one question, each cut to
+    `entry_chars`, from which at most `at_most` rules come.
+    """
+
+    lookback_hours: float = 24.0
+    entries: int = 10
+    evidence: int = 2
+    again_after_days: float = 7.0
+    at_once: int = 100
+    entry_chars: int = 500
+    at_most: int = 10
+
+    def __post_init__(self) -> None:
+        validation.number("rules.lookback_hours", self.lookback_hours, 0.01, 24 * 3660)
+        validation.whole("rules.entries", self.entries, 1, 10_000)
+        validation.whole("rules.evidence", self.evidence, 2, 100)
+        validation.number("rules.again_after_days", self.again_after_days, 0, 3660)
+        validation.whole("rules.at_once", self.at_once, self.evidence, 1_000)
+        validation.whole("rules.entry_chars", self.entry_chars, 50, 10_000)
+        validation.whole("rules.at_most", self.at_most, 1, 50)
+
+    def suffice(self, entries: Sequence[Memory], importance: Importance) -> bool:
+        """Whether there are enough to look for rules in: so many, or fewer with a permanent one among them."""
+        return len(entries) >= self.entries or any(is_permanent(entry, importance) for entry in entries)
+
+    def batches(self, entries: Sequence[Memory]) -> list[Sequence[Memory]]:
+        """The entries in as few parts as may be, all about as large, in order."""
+        size = ceil(len(entries) / max(1, ceil(len(entries) / self.at_once)))
+        return [entries[start : start + size] for start in range(0, len(entries), size)] if entries else []
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose entries may be read together: what is seen by the same readers, and no more widely than each of them."""
+
+    scope: Scope
+    visibility: Visibility
+
+
+def owner_of(entry: Memory) -> Owner:
+    """Of what may be seen outside its session, the session is left open: a rule spans several."""
+    within = entry.visibility is Visibility.SESSION
+    return Owner(entry.scope if within else entry.scope.narrowed(session=None), entry.visibility)
+
+
+def by_owner(entries: Iterable[Memory]) -> dict[Owner, list[Memory]]:
+    """In the order in which each owner's first entry comes."""
+    owners: dict[Owner, list[Memory]] = {}
+    for entry in entries:
+        owners.setdefault(owner_of(entry), []).append(entry)
+    return owners
+
+
+def is_permanent(entry: Memory, importance: Importance) -> bool:
+    """Whether it was formed from an event that an operator marked permanent: its importance never fades below that."""
+    floor = importance.floor(Priority.PERMANENT)
+    return 0 < floor <= entry.strength.importance_floor
+
+
+def pattern_key(pattern: str) -> str:
+    r"""Equal for patterns that differ in case, blanks, width or the stop at their end, and in nothing else.
+
+    >>> pattern_key("  The Deploy\n FAILS. ")
+    'the deploy fails'
+    """
+    return " ".join(unicodedata.normalize("NFKC", pattern).casefold().split()).rstrip(".,;:!… ")
+
+
+def said(when: str, then: str) -> str:
+    """A rule's text.
+
+    >>> said("the deploy fails.", "read the log first")
+    'When the deploy fails: read the log first'
+    """
+    return f"When {when.strip().rstrip('.,;:')}: {then.strip()}"
+
+
+def formed_by_us(entry: Memory, source: str) -> bool:
+    """Whether an entry is an account of a run: rules come from what happened, not from looking for rules."""
+    return entry.source == source and entry.origin is Origin.SYSTEM

@@ -1,0 +1,95 @@
+"""What working memory becomes while it sleeps: which of it sleeps together."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Literal, get_args
+
+from remembrancer.domain import validation
+from remembrancer.domain.memory import Memory
+from remembrancer.domain.recalled import without_recalled
+from remembrancer.errors import InvalidInput
+from remembrancer.policies.consolidation.aaak import compress
+from remembrancer.policies.consolidation.condensing import home_of
+
+Trait = Literal["source", "session"]
+
+SUMMARY_OF: Final = "summary_of"
+"""The metadata that names, by id, the rows of working memory that became this memory."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sleep:
+    """Rows of working memory sleep once they are older than half of `ttl_hours`: those that are alike `by` these traits
+    together, in groups of at most `most` rows and `chars` characters, and none across a silence of more than the TTL.
+
+    `summary_chars`: how long what a model makes of a group may be.
+    """
+
+    ttl_hours: float = 24.0
+    by: tuple[Trait, ...] = ("source", "session")
+    most: int = 50
+    chars: int = 8_000
+    summary_chars: int = 1_500
+
+    def __post_init__(self) -> None:
+        validation.number("sleep.ttl_hours", self.ttl_hours, 0.01, 24 * 3_650)
+        if unknown := [trait for trait in self.by if trait not in get_args(Trait)]:
+            raise InvalidInput("sleep.by", unknown[0], "some of " + ", ".join(get_args(Trait)))
+        validation.whole("sleep.most", self.most, 1, 1_000)
+        validation.whole("sleep.chars", self.chars, 100, 30_000)
+        validation.whole("sleep.summary_chars", self.summary_chars, 50, 20_000)
+
+    @property
+    def ttl(self) -> timedelta:
+        return timedelta(hours=self.ttl_hours)
+
+    def due(self, memory: Memory, now: datetime) -> bool:
+        """Whether it is old enough: by when it happened."""
+        return now - memory.occurred_to > self.ttl / 2
+
+
+def sleepers(
+    memories: Sequence[Memory], rule: Sleep, *, standing_tag: str | None = None
+) -> tuple[tuple[Memory, ...], ...]:
+    """The memories, in the order of time, as groups that sleep together, by their first.
+
+    Apart are always those of different homes, so that a row that may be seen by few, or holds for a day, does neither
+    widen nor shorten what others become. A row with a topic key sleeps alone: it is told anew under its key.
+    """
+    by_traits: dict[Hashable, list[Memory]] = {}
+    for memory in memories:
+        home = home_of(memory, sessions_apart="session" in rule.by, standing_tag=standing_tag)
+        traits = (home, memory.source if "source" in rule.by else None)
+        alone = None if memory.topic_key is None else memory.id
+        by_traits.setdefault((traits, alone), []).append(memory)
+    places = {memory.id: place for place, memory in enumerate(memories)}
+    groups = (group for alike in by_traits.values() for group in _parts(alike, rule))
+    return tuple(sorted(groups, key=lambda group: places[group[0].id]))
+
+
+def stand_in(group: Sequence[Memory]) -> str:
+    """The summary where no model makes one: the texts in AAAK, behind their source; empty where they say nothing of
+    their own.
+    """
+    said = [compress(without_recalled(memory.text)) for memory in group]
+    told = " | ".join(dict.fromkeys(text for text in said if text))
+    sources = {memory.source for memory in group}
+    source = sources.pop() if len(sources) == 1 else None
+    return told if source is None or not told else f"[{source}] {told}"
+
+
+def _parts(alike: Sequence[Memory], rule: Sleep) -> Iterator[tuple[Memory, ...]]:
+    part: list[Memory] = []
+    chars = 0
+    for memory in alike:
+        silent = bool(part) and memory.occurred_from - part[-1].occurred_to > rule.ttl
+        if part and (silent or len(part) == rule.most or chars + len(memory.text) > rule.chars):
+            yield tuple(part)
+            part, chars = [], 0
+        part.append(memory)
+        chars += len(memory.text)
+    if part:
+        yield tuple(part)

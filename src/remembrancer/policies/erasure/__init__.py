@@ -1,0 +1,1 @@
+"""What an erasure removes besides what was named."""

@@ -1,0 +1,219 @@
+"""What goes with what somebody wants gone: the memories and entries that hang together with it, and what is left of
+those that also tell of something else.
+
+Decided over what a store has looked up; where that is not all, `beyond` says what to look up next.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from remembrancer.domain.erasure import Choice, Trace, Traces
+from remembrancer.domain.memory import Memory, Status
+from remembrancer.language.lexical import analyse
+from remembrancer.policies.segmentation.episodes import SUMMARY_BY
+from remembrancer.policies.segmentation.segmentation import EPISODE
+
+SAYS_FROM: Final = 0.6
+"""From this share of a sentence's distinct terms on, a text says that sentence."""
+LEAST_SHARED: Final = 2
+"""And from so many of them on, where the sentence has as many: one word alone is no statement."""
+
+_SENTENCE: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？।؟])\s*|\n+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Going:
+    """`memories`, of which `asked` were chosen themselves, and `events` go; of `retold` only what their other events
+    say stays. `restored` and `redrawn` as in `domain.erasure.Removal`. `apart`: sources of what was asked for that
+    stay, for they do not say it.
+    """
+
+    asked: frozenset[UUID]
+    memories: frozenset[UUID]
+    events: frozenset[UUID]
+    retold: frozenset[UUID]
+    restored: frozenset[UUID]
+    redrawn: frozenset[UUID]
+    apart: frozenset[UUID]
+
+
+def sentences(texts: Iterable[str]) -> tuple[frozenset[str], ...]:
+    """The distinct terms of each sentence, without those that have none."""
+    found = (frozenset(analyse(one).terms) for text in texts for one in _SENTENCE.split(text))
+    return tuple(dict.fromkeys(terms for terms in found if terms))
+
+
+def says(text: str, wanted: Collection[frozenset[str]]) -> bool:
+    """Whether a text says one of these sentences, each given by its terms.
+
+    >>> says("My cat is allergic to milk", sentences(["The cat is allergic to milk."]))
+    True
+    >>> says("My cat drinks water", sentences(["The cat is allergic to milk."]))
+    False
+    """
+    held = frozenset(analyse(text).terms)
+    return any(len(held & terms) >= max(min(LEAST_SHARED, len(terms)), SAYS_FROM * len(terms)) for terms in wanted)
+
+
+def going(choice: Choice, asked: Traces, graph: Traces, *, empty: frozenset[UUID] = frozenset()) -> Going:
+    """What goes. `asked`: what the choice names, or what lies in the scope it names; `graph`: all that was looked up,
+    `asked` too; `empty`: episodes of which nothing else is to be told.
+
+    A memory named by its id takes with it the entries it is made of, those of its sources that say it, and those it is
+    told in place of. Whatever was derived from something that goes goes too, for it may quote it, but for an episode:
+    that is told anew from its other turns. What had made room for something that goes comes back, unless it says what
+    was asked for.
+    """
+    return _Closure(choice, asked, graph, empty).whole()
+
+
+def beyond(found: Going, graph: Traces) -> tuple[frozenset[UUID], frozenset[UUID]]:
+    """The memories and the entries that have to be looked up before this is all of it."""
+    reached = [graph.memories[one] for one in found.memories | found.retold if one in graph.memories]
+    memories = {other for trace in reached for other in trace.derived | trace.sources}
+    memories |= {other for one in found.events if one in graph.events for other in graph.events[one].memories}
+    memories |= found.memories | found.retold
+    events = {event for trace in reached for event in trace.events} | found.events
+    return frozenset(memories - graph.memories.keys()), frozenset(events - graph.events.keys())
+
+
+def is_retellable(memory: Memory) -> bool:
+    """Whether it is an episode that was formed of a stream, and by no person."""
+    return memory.kind == EPISODE and SUMMARY_BY in memory.metadata
+
+
+class _Closure:
+    """Grows until nothing more goes."""
+
+    def __init__(self, choice: Choice, asked: Traces, graph: Traces, empty: frozenset[UUID]) -> None:
+        self._graph = graph
+        self._by_id = bool(choice.ids)
+        self._asked = frozenset(asked.memories)
+        self._empty = empty
+        self._memories = set(asked.memories)
+        self._events = set(asked.events)
+        self._retold: set[UUID] = set()
+        self._named = set(choice.ids & asked.memories.keys())
+        """What was asked for by its id, and those of its sources that it takes with it: all they are made of goes."""
+        self._said = sentences(trace.memory.text for trace in asked.memories.values()) if self._by_id else ()
+        self._heard: dict[UUID, bool] = {}
+        """Of what was read once, whether it says so."""
+
+    def whole(self) -> Going:
+        while self._down() or self._up() or self._back():
+            pass
+        restored = self._out_of_recall()
+        return Going(
+            asked=self._asked,
+            memories=frozenset(self._memories),
+            events=frozenset(self._events),
+            retold=frozenset(self._retold),
+            restored=frozenset(restored),
+            redrawn=frozenset(self._redrawn()),
+            apart=frozenset(self._apart()),
+        )
+
+    def _down(self) -> bool:
+        """From what was named to what it is made of."""
+        before = len(self._memories), len(self._events)
+        for trace in self._traces(self._named):
+            whole = _made_of(trace)
+            for event in trace.events:
+                if event in whole or (event not in self._events and self._tells(event)):
+                    self._events.add(event)
+            for source in self._traces(trace.sources):
+                # An episode is told anew without the entries that say it.
+                says_it = not is_retellable(source.memory) and self._says(source.memory)
+                if says_it or self._stands_in(source):
+                    self._named.add(source.memory.id)
+        self._memories |= self._named
+        return before != (len(self._memories), len(self._events))
+
+    def _up(self) -> bool:
+        """From what goes to what was formed of it."""
+        before = len(self._memories), len(self._retold)
+        formed = {one for event in self._events if event in self._graph.events for one in self._formed(event)}
+        for trace in self._traces(self._memories | self._retold):
+            formed |= trace.derived
+        for identifier in formed - self._memories:
+            trace = self._graph.memories.get(identifier)
+            # What is not looked up yet is, before anything is done: `beyond` names it.
+            if trace is not None and self._can_be_told_anew(trace):
+                self._retold.add(identifier)
+            else:
+                self._memories.add(identifier)
+        self._retold = {one for one in self._retold - self._memories if self._is_left(one)}
+        return before != (len(self._memories), len(self._retold))
+
+    def _back(self) -> bool:
+        """What would come back into recall and says what was asked for goes as well."""
+        if not self._by_id:
+            return False
+        same = {one for one in self._out_of_recall() if self._says(self._graph.memories[one].memory)}
+        self._named |= same
+        return bool(same - self._memories)
+
+    def _out_of_recall(self) -> set[UUID]:
+        """What left recall for something that goes, and for nothing that stays."""
+        back: set[UUID] = set()
+        for trace in self._traces(self._memories):
+            for source in self._traces(trace.sources - self._memories):
+                if self._stands_in(source):
+                    back.add(source.memory.id)
+        return back
+
+    def _stands_in(self, source: Trace) -> bool:
+        """Whether what goes was all that is told in its place."""
+        return source.memory.status is Status.COMPACTED and source.derived <= self._memories
+
+    def _redrawn(self) -> set[UUID]:
+        """Those from which something that went only because it may quote was drawn; and what says less than before."""
+        went = self._traces(self._memories - self._named)
+        named = {source for trace in self._traces(self._named) for source in trace.sources}
+        sources = {source for trace in went for source in trace.sources} - named
+        return {
+            trace.memory.id
+            for trace in self._traces((sources | self._retold) - self._memories)
+            if trace.memory.consolidated_at is not None
+        }
+
+    def _apart(self) -> set[UUID]:
+        sources = {source for trace in self._traces(self._named) for source in trace.sources}
+        return {trace.memory.id for trace in self._traces(sources - self._memories - self._retold)}
+
+    def _can_be_told_anew(self, trace: Trace) -> bool:
+        return is_retellable(trace.memory) and self._is_left(trace.memory.id)
+
+    def _is_left(self, identifier: UUID) -> bool:
+        return identifier not in self._empty and not self._events.issuperset(self._graph.memories[identifier].events)
+
+    def _formed(self, event: UUID) -> frozenset[UUID]:
+        return self._graph.events[event].memories
+
+    def _tells(self, event: UUID) -> bool:
+        if event not in self._graph.events:
+            return False
+        if event not in self._heard:
+            self._heard[event] = says(self._graph.events[event].event.text, self._said)
+        return self._heard[event]
+
+    def _says(self, memory: Memory) -> bool:
+        if memory.id not in self._heard:
+            told = [memory.text] if memory.title is None else [memory.title, memory.text]
+            self._heard[memory.id] = any(says(text, self._said) for text in told)
+        return self._heard[memory.id]
+
+    def _traces(self, ids: Iterable[UUID]) -> list[Trace]:
+        return [self._graph.memories[one] for one in ids if one in self._graph.memories]
+
+
+def _made_of(trace: Trace) -> frozenset[UUID]:
+    """The entries that a memory is made of: its one turn, the turns it is found by, or those of an episode."""
+    if len(trace.events) == 1 or trace.memory.kind == EPISODE:
+        return frozenset(trace.events)
+    return trace.turns

@@ -1,0 +1,130 @@
+"""Forgetting curves, each by its right name: what is left after some days, as a share of what there was.
+
+Every curve is 1 at age 0, never rises with age and stays in [0, 1]. A negative age (something told of the future)
+counts as 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Final
+
+import numpy as np
+
+from remembrancer.domain import validation
+from remembrancer.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from remembrancer.policies.ranking.scoring import Column
+
+MAX_DAYS: Final = 36_500.0
+"""A hundred years: the longest time constant of a curve."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinearRamp:
+    """max(floor, 1 - age / days)."""
+
+    reads_exposures: ClassVar[bool] = False
+    reads_stability: ClassVar[bool] = False
+
+    days: float
+    floor: float = 0.0
+
+    def __post_init__(self) -> None:
+        _positive_days(self)
+        validation.fraction("floor", self.floor)
+
+    def retention(self, age: Column, exposures: Column, stability: Column) -> Column:
+        """`age` and `stability` in days, `exposures` a count; all of shape (n,)."""
+        return np.maximum(self.floor, 1.0 - np.maximum(age, 0.0) / self.days)
+
+
+@dataclass(frozen=True, slots=True)
+class HalfLife:
+    """max(floor, 0.5^(age / days)): half of it is left after `days`."""
+
+    reads_exposures: ClassVar[bool] = False
+    reads_stability: ClassVar[bool] = False
+
+    days: float
+    floor: float = 0.0
+
+    def __post_init__(self) -> None:
+        _positive_days(self)
+        validation.fraction("floor", self.floor)
+
+    def retention(self, age: Column, exposures: Column, stability: Column) -> Column:
+        """`age` and `stability` in days, `exposures` a count; all of shape (n,)."""
+        return np.maximum(self.floor, np.exp2(-np.maximum(age, 0.0) / self.days))
+
+
+@dataclass(frozen=True, slots=True)
+class Exponential:
+    """exp(-age / days): 1/e, 37 %, is left after `days`, the time constant."""
+
+    reads_exposures: ClassVar[bool] = False
+    reads_stability: ClassVar[bool] = False
+
+    days: float
+
+    def __post_init__(self) -> None:
+        _positive_days(self)
+
+    def retention(self, age: Column, exposures: Column, stability: Column) -> Column:
+        """`age` and `stability` in days, `exposures` a count; all of shape (n,)."""
+        return np.exp(-np.maximum(age, 0.0) / self.days)
+
+
+@dataclass(frozen=True, slots=True)
+class Ebbinghaus:
+    """exp(-rate * age / (1 + spacing * exposures)): each exposure makes the next forgetting slower.
+
+    `rate` a day, `spacing` an exposure. After Ebbinghaus 1885, in the exponential form.
+    """
+
+    reads_exposures: ClassVar[bool] = True
+    reads_stability: ClassVar[bool] = False
+
+    rate: float
+    spacing: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.rate <= 100:
+            raise InvalidInput("rate", self.rate, "a number greater than 0, at most 100 a day")
+        validation.number("spacing", self.spacing, 0, 100)
+
+    def retention(self, age: Column, exposures: Column, stability: Column) -> Column:
+        """`age` and `stability` in days, `exposures` a count; all of shape (n,)."""
+        return np.exp(-self.rate * np.maximum(age, 0.0) / (1.0 + self.spacing * exposures))
+
+
+@dataclass(frozen=True, slots=True)
+class PowerLaw:
+    """Retrievability in FSRS-6: (1 + factor * age / stability)^-exponent, 0.9 when the age is the stability.
+
+    factor = 0.9^(-1 / exponent) - 1. Elapsed time is not cut to whole days. The exponent is w[20] of the parameters.
+    Source: open-spaced-repetition, FSRS-6 default parameters.
+    """
+
+    reads_exposures: ClassVar[bool] = False
+    reads_stability: ClassVar[bool] = True
+
+    exponent: float = 0.1542
+
+    def __post_init__(self) -> None:
+        if not 0.01 <= self.exponent <= 10:
+            raise InvalidInput("exponent", self.exponent, "a number from 0.01 to 10")
+
+    def retention(self, age: Column, exposures: Column, stability: Column) -> Column:
+        """`age` and `stability` in days, `exposures` a count; all of shape (n,)."""
+        factor = 0.9 ** (-1.0 / self.exponent) - 1.0
+        return (1.0 + factor * np.maximum(age, 0.0) / stability) ** -self.exponent
+
+
+Curve = LinearRamp | HalfLife | Exponential | Ebbinghaus | PowerLaw
+
+
+def _positive_days(curve: LinearRamp | HalfLife | Exponential) -> None:
+    if not 0 < curve.days <= MAX_DAYS:
+        raise InvalidInput("days", curve.days, f"a number greater than 0, at most {MAX_DAYS:,.0f} days")

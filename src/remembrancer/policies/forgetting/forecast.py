@@ -1,0 +1,119 @@
+"""How strong memories are, and when they will have faded if nothing else happens to them.
+
+Strength falls with time and rises by use alone: there is one moment from which on a memory counts as faded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from remembrancer.domain.candidates import States
+from remembrancer.errors import InvalidInput
+from remembrancer.policies.forgetting.dynamics import MICROSECOND, Dynamics, instant, microseconds
+from remembrancer.policies.ranking import signals
+from remembrancer.policies.ranking.scoring import Expression, MinMax, Rrf, evaluate, inner_expressions
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from remembrancer.policies.forgetting.dynamics import Moments
+    from remembrancer.policies.ranking.scoring import Column
+
+NEVER: Final = 2**63 - 1
+"""Stands for the time of what does not come."""
+HORIZON: Final = timedelta(days=36_525)
+"""A hundred years: what fades later counts as never."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forgetting:
+    """The law by which memories fade: `strength` over the signals of a state, moved by `dynamics`; `below` is faded."""
+
+    strength: Expression
+    dynamics: Dynamics
+    below: float
+
+
+def check(argument: str, expression: Expression) -> None:
+    """That strength is a memory's own. Raises InvalidInput for what compares it with others, as MinMax and Rrf do: it
+    would depend on which others are looked at, and could rise by itself.
+    """
+    if isinstance(expression, MinMax | Rrf):
+        raise InvalidInput(argument, expression, "an expression without minmax and rrf: strength is a memory's own")
+    for inner in inner_expressions(expression):
+        check(argument, inner)
+
+
+def strength(states: States, law: Forgetting, at: datetime) -> Column:
+    """How strong each memory is at a moment, in [0, 1], shape (n,)."""
+    return _strengths(states, law, np.full(len(states.occurred_at), microseconds(at)))
+
+
+def falls_below(states: States, law: Forgetting, now: datetime, *, horizon: timedelta = HORIZON) -> Moments:
+    """The first moment at which each memory is faded, if nothing else happens to it; NEVER: not within `horizon`.
+
+    For what has faded it lies in the past: not before the last thing that the law knows to have happened to the memory,
+    by when it was faded at the latest.
+    """
+    at = microseconds(now)
+    faded = strength(states, law, now) < law.below
+    # Of what lies before these moments the state tells nothing: it was younger then, or less used.
+    strong = np.where(faded, np.minimum(law.dynamics.settled(states), at), at)
+    weak = np.where(faded, at, at + horizon // MICROSECOND)
+    found = np.where(faded, strong, NEVER)
+    between = (_strengths(states, law, strong) >= law.below) & (_strengths(states, law, weak) < law.below)
+    rows = np.flatnonzero(between)
+    found[rows] = _crossing(chosen(states, rows), law, strong[rows], weak[rows])
+    return found
+
+
+def curve(
+    states: States, law: Forgetting, since: datetime, until: datetime, points: int
+) -> list[tuple[datetime, float]]:
+    """The strength of one memory at so many moments, evenly from `since` to `until`, if nothing happens in between."""
+    start, end = microseconds(since), microseconds(until)
+    times = np.array([start + (end - start) * step // (points - 1) for step in range(points)], dtype=np.int64)
+    values = _strengths(chosen(states, np.zeros(points, dtype=np.intp)), law, times)
+    return [(instant(time), float(value)) for time, value in zip(times, values, strict=True)]
+
+
+def moment_of(found: int) -> datetime | None:
+    """One of `falls_below`; None for NEVER."""
+    return None if found == NEVER else instant(found)
+
+
+def chosen(states: States, rows: NDArray[np.intp]) -> States:
+    """The states of some rows, in the order of `rows`."""
+    return States(
+        occurred_from=states.occurred_from[rows],
+        occurred_at=states.occurred_at[rows],
+        importance=states.importance[rows],
+        importance_floor=states.importance_floor[rows],
+        confidence=states.confidence[rows],
+        priority=states.priority[rows],
+        stability=states.stability[rows],
+        reviewed_at=states.reviewed_at[rows],
+        level=states.level[rows],
+        exposed={exposure: counts[rows] for exposure, counts in states.exposed.items()},
+        exposed_at={exposure: times[rows] for exposure, times in states.exposed_at.items()},
+    )
+
+
+def _crossing(states: States, law: Forgetting, strong: Moments, weak: Moments) -> Moments:
+    """Between a moment at which each is not faded and one at which it is: the first of the latter, halving the gap."""
+    while np.any(weak - strong > 1):
+        middle = strong + (weak - strong) // 2
+        faded = _strengths(states, law, middle) < law.below
+        weak = np.where(faded, middle, weak)
+        strong = np.where(faded, strong, middle)
+    return weak
+
+
+def _strengths(states: States, law: Forgetting, at: Moments) -> Column:
+    """As `strength`, each memory at a moment of its own."""
+    table = signals.compute_states(states, signals.Moment(at, law.dynamics))
+    return evaluate(law.strength, table, len(at)).values

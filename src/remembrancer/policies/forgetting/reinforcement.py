@@ -1,0 +1,117 @@
+"""What exposure and feedback do to strength."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, assert_never
+
+import numpy as np
+
+from remembrancer.domain import validation
+from remembrancer.domain.strength import Adjustment, Exposure, Feedback, Strength, Usage
+
+if TYPE_CHECKING:
+    from remembrancer.policies.ranking.scoring import Column
+
+
+@dataclass(frozen=True, slots=True)
+class NoGain:
+    """1, whatever the exposures."""
+
+    def factor(self, exposures: Column) -> Column:
+        return np.ones_like(exposures)
+
+
+@dataclass(frozen=True, slots=True)
+class LogarithmicGain:
+    """1 + log2(exposures + 1) / divisor: each doubling of the exposures adds the same again."""
+
+    divisor: float
+
+    def __post_init__(self) -> None:
+        validation.number("divisor", self.divisor, 0.01, 1_000)
+
+    def factor(self, exposures: Column) -> Column:
+        return 1.0 + np.log2(exposures + 1.0) / self.divisor
+
+
+@dataclass(frozen=True, slots=True)
+class LinearGain:
+    """1 + exposures."""
+
+    def factor(self, exposures: Column) -> Column:
+        return 1.0 + exposures
+
+
+Gain = NoGain | LogarithmicGain | LinearGain
+
+
+@dataclass(frozen=True, slots=True)
+class Strikes:
+    """A memory is retired when it was called unhelpful or harmful `negatives` times or more and its confidence is below
+    `below`.
+    """
+
+    negatives: int
+    below: float
+
+    def __post_init__(self) -> None:
+        validation.whole("negatives", self.negatives, 1, 1_000)
+        validation.fraction("below", self.below)
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackSteps:
+    """What one piece of feedback adds to confidence, which stays within [0, 1]; `strikes`: when it is too much."""
+
+    helpful: float = 0.1
+    unhelpful: float = -0.1
+    harmful: float = -0.3
+    strikes: Strikes | None = None
+
+    def __post_init__(self) -> None:
+        validation.number("helpful", self.helpful, 0, 1)
+        validation.number("unhelpful", self.unhelpful, -1, 0)
+        validation.number("harmful", self.harmful, -1, 0)
+
+
+def after_feedback(strength: Strength, feedback: Feedback, steps: FeedbackSteps) -> Adjustment:
+    """Confidence one step on, the count of what was said, and whether that was one time too many."""
+    usage = strength.usage
+    match feedback:
+        case Feedback.HELPFUL:
+            step, usage = steps.helpful, replace(usage, helped=usage.helped + 1)
+        case Feedback.UNHELPFUL:
+            step, usage = steps.unhelpful, replace(usage, unhelpful=usage.unhelpful + 1)
+        case Feedback.HARMFUL:
+            step, usage = steps.harmful, replace(usage, harmed=usage.harmed + 1)
+        case _:
+            assert_never(feedback)
+    # Steps are decimal fractions: without rounding, three of them down from 0.75 end a hair above 0.15.
+    confidence = min(1.0, max(0.0, round(strength.confidence + step, 12)))
+    # Praise is no strike, however little confidence is left: what was restored could not recover otherwise.
+    retire = "" if feedback is Feedback.HELPFUL else _struck_out(confidence, usage, steps)
+    return Adjustment(replace(strength, confidence=confidence, usage=usage), retire)
+
+
+def _struck_out(confidence: float, usage: Usage, steps: FeedbackSteps) -> str:
+    strikes, negatives = steps.strikes, usage.unhelpful + usage.harmed
+    if strikes is None or negatives < strikes.negatives or confidence >= strikes.below:
+        return ""
+    return f"called unhelpful or harmful {negatives} times, confidence {confidence:.2f} below {strikes.below:g}"
+
+
+def after_exposure(strength: Strength, exposure: Exposure, at: datetime) -> Adjustment:
+    """One more exposure counted. Being found or shown moves nothing else here: exposure is not usefulness."""
+    usage = strength.usage
+    match exposure:
+        case Exposure.RETRIEVED:
+            usage = replace(usage, retrieved=usage.retrieved + 1, last_retrieved_at=at)
+        case Exposure.SHOWN:
+            usage = replace(usage, shown=usage.shown + 1, last_shown_at=at)
+        case Exposure.USED:
+            usage = replace(usage, used=usage.used + 1, last_used_at=at)
+        case _:
+            assert_never(exposure)
+    return Adjustment(replace(strength, usage=usage))

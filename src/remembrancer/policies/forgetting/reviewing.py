@@ -1,0 +1,89 @@
+"""When use of a memory is reviewed, and what a review makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import numpy as np
+
+from remembrancer.domain import validation
+from remembrancer.domain.memory import Memory
+from remembrancer.domain.review import Evidence, Rating, Review
+from remembrancer.domain.strength import Exposure
+from remembrancer.errors import InvalidInput
+from remembrancer.policies.forgetting.fsrs import after_review
+
+DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reviewing:
+    """Exposures of the `counted` kind are evidence, and a model rates what they were worth.
+
+    `min_days`: no memory is reviewed sooner after its last review, or after it happened; what speaks for it waits.
+    `silent_hours`: how long evidence waits for its conversation to go on; what was said after it is what it is judged
+    by. `at_once`: memories in one question. `turns`, `chars`: of that conversation no more goes into one.
+    """
+
+    counted: Exposure = Exposure.RETRIEVED
+    min_days: float = 1.0
+    silent_hours: float = 2.0
+    at_once: int = 10
+    turns: int = 60
+    chars: int = 12_000
+
+    def __post_init__(self) -> None:
+        if not 0 < self.min_days <= 365:
+            raise InvalidInput("review.min_days", self.min_days, "a number greater than 0, at most 365 days")
+        validation.number("review.silent_hours", self.silent_hours, 0, 24 * 365)
+        validation.whole("review.at_once", self.at_once, 1, 100)
+        validation.whole("review.turns", self.turns, 1, 1_000)
+        validation.whole("review.chars", self.chars, 100, 1_000_000)
+
+    def at(self, memory: Memory, evidence: Evidence) -> datetime:
+        """When the review takes place: at the last exposure, or where that was too soon, as soon as may be.
+
+        So it does not depend on when somebody comes to judge it. It is always later than the memory's last review.
+        """
+        return max(evidence.at[-1], _since(memory) + timedelta(days=self.min_days))
+
+    def waited(self, evidence: Evidence, *, now: datetime) -> bool:
+        """Whether its conversation was given the time to go on."""
+        return now - evidence.at[-1] >= timedelta(hours=self.silent_hours)
+
+    def reviews(
+        self, memories: Sequence[Memory], evidence: Sequence[Evidence], ratings: Sequence[Rating], *, by: str
+    ) -> tuple[Review, ...]:
+        """A review of each memory, with the evidence and the rating in the same place. `by`: whoever rated."""
+        at = [self.at(memory, given) for memory, given in zip(memories, evidence, strict=True)]
+        elapsed = [(moment - _since(memory)) / DAY for moment, memory in zip(at, memories, strict=True)]
+        before = [memory.strength for memory in memories]
+        stability, difficulty = after_review(
+            np.array([strength.stability for strength in before], dtype=np.float64),
+            np.array([strength.difficulty for strength in before], dtype=np.float64),
+            np.array(elapsed, dtype=np.float64),
+            np.array(ratings, dtype=np.int64),
+        )
+        return tuple(
+            Review(
+                memory_id=memory.id,
+                rating=ratings[place],
+                at=at[place],
+                evidence_until=evidence[place].at[-1],
+                previous=memory.strength.last_reviewed_at,
+                stability_before=memory.strength.stability,
+                stability=float(stability[place]),
+                difficulty_before=memory.strength.difficulty,
+                difficulty=float(difficulty[place]),
+                by=by,
+            )
+            for place, memory in enumerate(memories)
+        )
+
+
+def _since(memory: Memory) -> datetime:
+    """What its age counts from, as where presets say that it counts from the last review."""
+    reviewed = memory.strength.last_reviewed_at
+    return memory.occurred_to if reviewed is None else max(memory.occurred_to, reviewed)

@@ -1,0 +1,1 @@
+"""Learnings: drawn from sessions, kept as files, promoted to wider scopes."""

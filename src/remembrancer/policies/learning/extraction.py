@@ -1,0 +1,185 @@
+"""What is learned from a session: in which respects, for whom, and from which stretches of it at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final
+
+from remembrancer.domain import validation
+from remembrancer.domain.event import Event, Role
+from remembrancer.domain.recalled import without_recalled
+from remembrancer.domain.scope import Level, Scope
+from remembrancer.policies.learning.nudge import NUDGED
+
+EXTRACTED: Final = "session.extracted"
+"""The type of the event that an extraction leaves behind."""
+
+PATH: Final = "path"
+"""The key of an event's payload that names the file whose text the event holds."""
+
+
+class ExtractionScope(StrEnum):
+    """What a learning is about. Source: TeaParty, the ten extraction scopes."""
+
+    OBSERVATIONS = "observations"
+    ESCALATION = "escalation"
+    INTENT_ALIGNMENT = "intent-alignment"
+    TEAM = "team"
+    SESSION = "session"
+    PROJECT = "project"
+    GLOBAL = "global"
+    PROSPECTIVE = "prospective"
+    IN_FLIGHT = "in-flight"
+    CORRECTIVE = "corrective"
+
+
+class Moment(StrEnum):
+    """When a session is learned from: before the work, at a milestone of it, where it went wrong, and afterwards."""
+
+    PROSPECTIVE = "prospective"
+    IN_FLIGHT = "in-flight"
+    CORRECTIVE = "corrective"
+    RETROSPECTIVE = "retrospective"
+
+
+FILES: Final[Mapping[ExtractionScope, str]] = MappingProxyType(
+    {ExtractionScope.PROSPECTIVE: ".premortem.md", ExtractionScope.IN_FLIGHT: ".assumptions.jsonl"}
+)
+"""The file that a scope is about, by its name: what was written down before the work, or along the way."""
+
+_LEVELS: Final[Mapping[ExtractionScope, Level]] = MappingProxyType(
+    {
+        ExtractionScope.OBSERVATIONS: Level.PROJECT,
+        ExtractionScope.ESCALATION: Level.PROJECT,
+        ExtractionScope.INTENT_ALIGNMENT: Level.PROJECT,
+        ExtractionScope.TEAM: Level.CREW,
+        ExtractionScope.SESSION: Level.SESSION,
+        ExtractionScope.PROJECT: Level.PROJECT,
+        ExtractionScope.GLOBAL: Level.WORKSPACE,
+        ExtractionScope.PROSPECTIVE: Level.CREW,
+        ExtractionScope.IN_FLIGHT: Level.CREW,
+        ExtractionScope.CORRECTIVE: Level.CREW,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extraction:
+    """`scopes`: what is asked about, and the level at which what is learned of it belongs.
+
+    `window_chars`: how much of a session a model reads at once; of a longer one each window begins with the last
+    `overlap` turns of the one before, as far as they take no more than half of it. `result_chars`: what is read of
+    something that a tool said. `at_most`: learnings of one answer.
+    """
+
+    scopes: Mapping[ExtractionScope, Level] = field(default_factory=lambda: _LEVELS)
+    window_chars: int = 12_000
+    overlap: int = 4
+    result_chars: int = 500
+    at_most: int = 8
+
+    def __post_init__(self) -> None:
+        validation.whole("extraction.window_chars", self.window_chars, 200, 1_000_000)
+        validation.whole("extraction.overlap", self.overlap, 0, 100)
+        validation.whole("extraction.result_chars", self.result_chars, 1, 100_000)
+        validation.whole("extraction.at_most", self.at_most, 1, 50)
+
+    def at(self, moment: Moment) -> tuple[ExtractionScope, ...]:
+        """What is asked about then: at the end everything, before that the scope of the moment's name."""
+        if moment is Moment.RETROSPECTIVE:
+            return tuple(self.scopes)
+        return tuple(scope for scope in self.scopes if scope.value == moment.value)
+
+    def passages(self, events: Sequence[Event]) -> tuple[Passage, ...]:
+        """The events as a model reads them, in their order; those with nothing to read are left out.
+
+        What a recall put into a text is no news, and what the memory wrote about itself neither.
+        """
+        told = (self._passage(event) for event in events if event.type not in _ABOUT_ITSELF)
+        return tuple(passage for passage in told if passage.text)
+
+    def _passage(self, event: Event) -> Passage:
+        text = without_recalled(event.text).strip()
+        if event.role is Role.TOOL and len(text) > self.result_chars:
+            text = f"{text[: self.result_chars].rstrip()} [… {len(text) - self.result_chars:,} more characters]"
+        path = event.payload.get(PATH)
+        return Passage(
+            number=event.seq,
+            at=event.occurred_at,
+            speaker=event.actor or event.role,
+            text=text,
+            file=path.replace("\\", "/").rpartition("/")[2] if isinstance(path, str) else "",
+        )
+
+    def windows(self, passages: Sequence[Passage]) -> tuple[tuple[Passage, ...], ...]:
+        """The passages in stretches of at most `window_chars` characters, in order; every one is in some stretch.
+
+        One that is longer than a window comes in pieces, all of its number.
+        """
+        windows: list[tuple[Passage, ...]] = []
+        window: list[Passage] = []
+        chars = 0
+        for piece in (piece for passage in passages for piece in self._pieces(passage)):
+            if window and chars + len(piece.text) > self.window_chars:
+                windows.append(tuple(window))
+                window = self._repeated(window, len(piece.text))
+                chars = sum(len(each.text) for each in window)
+            window.append(piece)
+            chars += len(piece.text)
+        return (*windows, tuple(window)) if window else tuple(windows)
+
+    def _pieces(self, passage: Passage) -> list[Passage]:
+        starts = range(0, len(passage.text), self.window_chars)
+        return [replace(passage, text=passage.text[start : start + self.window_chars]) for start in starts]
+
+    def _repeated(self, window: Sequence[Passage], following: int) -> list[Passage]:
+        """The end of a window that the next begins with, beside so many characters that come new."""
+        room = min(self.window_chars // 2, self.window_chars - following)
+        kept: list[Passage] = []
+        for passage in reversed(window[-self.overlap :] if self.overlap else ()):
+            room -= len(passage.text)
+            if room < 0:
+                break
+            kept.append(passage)
+        return kept[::-1]
+
+
+_ABOUT_ITSELF: Final = frozenset({EXTRACTED, NUDGED})
+"""Events that the memory wrote: they are about it, not about the session."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """Something said or done, by its place in its stream. `file`: the name of the file it is the text of, or ""."""
+
+    number: int
+    at: datetime
+    speaker: str
+    text: str
+    file: str = ""
+
+
+def owner(stream: Scope, level: Level) -> Scope:
+    """Whose a learning is that belongs at a level: what is narrower is left out of the stream's scope.
+
+    Where the stream has no part at that level, it stays with the next narrower one that it has, so that nothing is
+    seen from farther than it was asked for; a session alone is no such part.
+
+    >>> owner(Scope(workspace="acme", crew="platform", agent="ana", session="monday"), Level.CREW).agent is None
+    True
+    >>> owner(Scope(workspace="acme", agent="ana", session="monday"), Level.CREW).agent
+    'ana'
+    """
+    if level is Level.SESSION:
+        return stream
+    kept: dict[str, str | None] = {}
+    if level is not Level.WORKSPACE:
+        for each, part in ((Level.PROJECT, "project"), (Level.CREW, "crew"), (Level.AGENT, "agent")):
+            kept[part] = getattr(stream, part)
+            if each >= level and kept[part] is not None:
+                break
+    return Scope(workspace=stream.workspace, **kept)

@@ -1,0 +1,197 @@
+"""Learnings become memories, and memories say what a learning's header would."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, date, datetime, time
+from typing import Final
+from uuid import UUID
+
+from remembrancer.domain import validation
+from remembrancer.domain.front_matter import normal
+from remembrancer.domain.learning import Domain, Learning, LearningType
+from remembrancer.domain.memory import Memory, MemoryDraft, MemoryWrite, Status, Tier
+from remembrancer.domain.scope import Scope
+from remembrancer.domain.strength import Strength, Usage
+from remembrancer.domain.validation import JsonValue
+from remembrancer.errors import InvalidInput
+from remembrancer.policies.admission.formation import memory_of_draft, own_cue
+from remembrancer.policies.consolidation.compacting import MERGED_FROM
+
+KINDS: Final = frozenset(kind.value for kind in LearningType)
+"""The kinds of memory that are learnings."""
+
+_NOON: Final = time(12)
+_IN_METADATA: Final = ("phase", "session_id", "session_task", "promoted_from")
+
+
+def key_of(identifier: UUID) -> str:
+    """The key that a learning's memory has: a learning is kept once, wherever it came from."""
+    return f"learning:{identifier}"
+
+
+def memory_of_learning(
+    learning: Learning,
+    *,
+    scope: Scope,
+    source: str,
+    tags: tuple[str, ...] = (),
+    metadata: Mapping[str, JsonValue] | None = None,
+    otherwise_at: datetime | None = None,
+    now: datetime,
+) -> MemoryWrite:
+    """A learning that stands in the file `source`, as a new memory under its own id.
+
+    `tags`, `metadata`: what standing there adds. It happened when the learning says, else `otherwise_at`, else now.
+    """
+    created = learning.created_at
+    draft = MemoryDraft(
+        text=learning.text,
+        title=learning.title,
+        kind=learning.type.value,
+        tier=Tier.SEMANTIC,
+        source=source,
+        origin=learning.origin,
+        importance=learning.importance,
+        confidence=learning.confidence,
+        tags=(*tags, *learning.tags),
+        metadata=_metadata(learning, metadata or {}),
+        topic_key=learning.topic_key,
+        valid_from=learning.valid_from,
+        valid_until=learning.valid_until,
+        occurred_at=otherwise_at if created is None else moment_of(created),
+        key=key_of(learning.id),
+    )
+    write = memory_of_draft(draft, scope=owner(learning, scope), identifier=learning.id, now=now)
+    retired_at = None if learning.status is Status.ACTIVE else now
+    memory = replace(
+        write.memory,
+        strength=strengthened(write.memory.strength, learning),
+        status=learning.status,
+        retired_at=retired_at,
+    )
+    return replace(write, memory=memory)
+
+
+def made_to_say(
+    memory: Memory,
+    learning: Learning,
+    *,
+    scope: Scope,
+    source: str,
+    tags: tuple[str, ...] = (),
+    metadata: Mapping[str, JsonValue] | None = None,
+) -> MemoryWrite:
+    """The memory, saying what the learning does; its strength and status are left for those who move them."""
+    created = learning.created_at
+    happened = memory.occurred_to if created is None else moment_of(created)
+    said = {"domain", *(name for name in _IN_METADATA if _said(memory, name) is not None)}
+    if _merged_from(memory):
+        said.add(MERGED_FROM)
+    kept = {name: value for name, value in memory.metadata.items() if name not in said}
+    later = replace(
+        memory,
+        scope=owner(learning, scope),
+        kind=learning.type.value,
+        title=learning.title,
+        text=memory.text if normal(memory.text) == learning.text else learning.text,
+        source=source,
+        origin=learning.origin,
+        occurred_from=memory.occurred_from if happened == memory.occurred_to else happened,
+        occurred_to=happened,
+        valid_from=learning.valid_from,
+        valid_until=learning.valid_until,
+        topic_key=learning.topic_key,
+        key=memory.key or key_of(memory.id),
+        tags=tuple(dict.fromkeys((*tags, *learning.tags))),
+        metadata=kept | _metadata(learning, metadata or {}),
+    )
+    return MemoryWrite(later, (own_cue(later),))
+
+
+def strengthened(strength: Strength, learning: Learning) -> Strength:
+    """What a learning's header says of strength; its count is that of retrievals, its day that of the last one."""
+    usage = strength.usage
+    when = usage.last_retrieved_at
+    if (None if when is None else day_of(when)) != learning.last_reinforced:
+        when = None if learning.last_reinforced is None else moment_of(learning.last_reinforced)
+    told = replace(usage, retrieved=learning.reinforcement_count, last_retrieved_at=when)
+    return replace(strength, importance=learning.importance, confidence=learning.confidence, usage=told)
+
+
+def learning_of_memory(memory: Memory, *, standing: tuple[str, ...] = ()) -> Learning:
+    """What a header and the text below it would have to say for this memory. `standing`: tags that its file gives it.
+
+    A superseded memory counts as retired: a file has no word for its successor.
+    """
+    usage: Usage = memory.strength.usage
+    return Learning(
+        id=memory.id,
+        text=normal(memory.text),
+        type=LearningType(memory.kind),
+        domain=Domain.TASK if memory.metadata.get("domain") == Domain.TASK else Domain.TEAM,
+        importance=memory.strength.importance,
+        reinforcement_count=usage.retrieved,
+        last_reinforced=None if usage.last_retrieved_at is None else day_of(usage.last_retrieved_at),
+        status=memory.status if memory.superseded_by is None else Status.RETIRED,
+        created_at=_day_or_moment(memory.occurred_to),
+        title=memory.title,
+        tags=tuple(tag for tag in memory.tags if tag not in standing),
+        origin=memory.origin,
+        confidence=memory.strength.confidence,
+        topic_key=memory.topic_key,
+        agent=memory.scope.agent,
+        session=memory.scope.session,
+        valid_from=memory.valid_from,
+        valid_until=memory.valid_until,
+        phase=_said(memory, "phase"),
+        session_id=_said(memory, "session_id"),
+        session_task=_said(memory, "session_task"),
+        promoted_from=_said(memory, "promoted_from"),
+        merged_from=_merged_from(memory),
+    )
+
+
+def owner(learning: Learning, scope: Scope) -> Scope:
+    """Whose a learning is that stands where `scope`'s learnings do."""
+    return scope.narrowed(agent=learning.agent or scope.agent, session=learning.session or scope.session)
+
+
+def moment_of(day: date) -> datetime:
+    """A day without a time is told by its middle: no time zone moves it to another day."""
+    return day if isinstance(day, datetime) else datetime.combine(day, _NOON, tzinfo=UTC)
+
+
+def day_of(moment: datetime) -> date:
+    """Its day in UTC."""
+    return moment.astimezone(UTC).date()
+
+
+def _day_or_moment(moment: datetime) -> date:
+    return moment.date() if moment == moment_of(day_of(moment)) else moment
+
+
+def _metadata(learning: Learning, more: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    said: dict[str, JsonValue] = {name: getattr(learning, name) for name in _IN_METADATA}
+    if learning.merged_from:
+        said[MERGED_FROM] = ",".join(map(str, learning.merged_from))
+    told = {name: value for name, value in said.items() if value is not None}
+    return {"domain": learning.domain.value, **told, **more}
+
+
+def _said(memory: Memory, name: str) -> str | None:
+    """What its metadata says under that name, where a header can say it."""
+    try:
+        return validation.optional_name(name, memory.metadata.get(name))
+    except InvalidInput:
+        return None
+
+
+def _merged_from(memory: Memory) -> tuple[UUID, ...]:
+    """The ids that its metadata name there; none where they are not told as compaction tells them."""
+    named = memory.metadata.get(MERGED_FROM)
+    try:
+        return tuple(UUID(one) for one in named.split(",")) if isinstance(named, str) else ()
+    except ValueError:
+        return ()

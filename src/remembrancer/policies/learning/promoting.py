@@ -1,0 +1,175 @@
+"""Which learnings have come up often enough to be told to more than the jobs they came up in."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+import numpy as np
+
+from remembrancer.domain import validation
+from remembrancer.domain.memory import Memory, Tier
+from remembrancer.domain.scope import Level, Visibility, level_of
+from remembrancer.policies.consolidation.condensing import home_of
+from remembrancer.policies.consolidation.linkage import NEIGHBOURS, Pair, alike, linked_groups
+from remembrancer.policies.consolidation.near_duplicates import claim_of
+from remembrancer.policies.ranking.diversity import jaccard, words_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Vectors = Mapping[UUID, NDArray[np.float32]]
+    """Of unit length, by memory; some may have none."""
+
+MOST: Final = 1_000
+"""Memories that are one learning."""
+ROWS: Final = 512
+"""Of a matrix of cosines, so many rows are worked out at once."""
+
+PROMOTED_FROM: Final = "promoted_from"
+"""The metadata that names, by id, what a memory was promoted from: the first five, as it has its place in the header of
+a file. The edges name them all.
+"""
+NAMED: Final = 5
+
+OF_A_JOB: Final = frozenset({"session_id", "session_task"})
+"""The metadata that says which job a learning came up in."""
+
+_JOB: Final = re.compile(r"(?:^|/)(?:jobs|\.sessions)/(?P<job>[^/]+)/")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promotion:
+    """A learning is told to the whole project once it came up in `jobs` different ones: memories of these tiers with a
+    likeness of at least `similar` (the cosine of their vectors; of their words, by Jaccard, where one has no vector)
+    that do not differ in what a claim hangs on (`near_duplicates`).
+    """
+
+    similar: float = 0.8
+    jobs: int = 3
+    tiers: tuple[Tier, ...] = (Tier.SEMANTIC,)
+
+    def __post_init__(self) -> None:
+        validation.number("promotion.similar", self.similar, 0.05, 1)
+        validation.whole("promotion.jobs", self.jobs, 2, 1_000)
+
+
+def job_of(memory: Memory) -> str | None:
+    """The job that a learning came up in: the folder its file is in, its session, or the one its header names."""
+    folder = _JOB.search(memory.source or "")
+    if folder:
+        return folder["job"]
+    if memory.scope.session is not None:
+        return memory.scope.session
+    named = memory.metadata.get("session_id")
+    return named if isinstance(named, str) and named else None
+
+
+def may_rise(memory: Memory, rule: Promotion) -> bool:
+    """Whether it is a job's learning that anybody in the workspace may see: what is private stays where it is, and what
+    has a topic key is told anew under it.
+    """
+    return (
+        memory.tier in rule.tiers
+        and memory.topic_key is None
+        and memory.visibility is Visibility.WORKSPACE
+        and level_of(memory.scope) > Level.PROJECT
+        and job_of(memory) is not None
+    )
+
+
+class Learnings:
+    """Memories, in the order of time, and how much any two are alike."""
+
+    def __init__(self, memories: Sequence[Memory], vectors: Vectors, rule: Promotion, standing_tag: str | None) -> None:
+        self._memories = memories
+        self._vectors = vectors
+        self._rule = rule
+        self._words = [words_of(memory.text) for memory in memories]
+        self._claims = [claim_of(memory.text) for memory in memories]
+        self._blocks = [_block(memory, standing_tag) for memory in memories]
+        self._place_of = {memory.id: place for place, memory in enumerate(memories)}
+        self._of_level: defaultdict[Level, defaultdict[Hashable, list[int]]] = defaultdict(lambda: defaultdict(list))
+        for place, memory in enumerate(memories):
+            self._of_level[level_of(memory.scope)][self._blocks[place]].append(place)
+
+    def recurring(self) -> tuple[tuple[Memory, ...], ...]:
+        """What came up in enough jobs, each group in the order of time."""
+        rising = [place for place, memory in enumerate(self._memories) if may_rise(memory, self._rule)]
+        pairs = {pair: each for pair, each in self._pairs(rising).items() if self._same(*pair)}
+        groups = linked_groups(pairs, self._same, most=MOST)
+        found = (tuple(self._memories[place] for place in group) for group in groups)
+        return tuple(group for group in found if len({job_of(memory) for memory in group}) >= self._rule.jobs)
+
+    def of_level(self, level: Level) -> tuple[Memory, ...]:
+        places = sorted(place for block in self._of_level[level].values() for place in block)
+        return tuple(self._memories[place] for place in places)
+
+    def known(self, group: Sequence[Memory], level: Level) -> Memory | None:
+        """The first memory of that level that says what the group does."""
+        told = self._place_of[longest(group).id]
+        for place in self._of_level[level].get(self._blocks[told], ()):
+            if self._same(min(place, told), max(place, told)):
+                return self._memories[place]
+        return None
+
+    def _same(self, one: int, other: int) -> bool:
+        return (
+            self._blocks[one] == self._blocks[other]
+            and self._likeness(one, other) >= self._rule.similar
+            and not self._claims[one].difference(self._claims[other])
+        )
+
+    def _likeness(self, one: int, other: int) -> float:
+        mine = self._vectors.get(self._memories[one].id)
+        theirs = self._vectors.get(self._memories[other].id)
+        if mine is None or theirs is None:
+            return jaccard(self._words[one], self._words[other])
+        return float(mine @ theirs)
+
+    def _pairs(self, places: Sequence[int]) -> dict[Pair, float]:
+        """Pairs that are alike enough, by their words or by their vectors."""
+        sets = [self._words[place] for place in places]
+        by_words = alike(sets, [self._blocks[place] for place in places], least=self._rule.similar)
+        pairs = {(places[one], places[other]): each for (one, other), each in by_words.items()}
+        blocks: defaultdict[Hashable, list[int]] = defaultdict(list)
+        for place in places:
+            if self._memories[place].id in self._vectors:
+                blocks[self._blocks[place]].append(place)
+        for several in blocks.values():
+            pairs |= self._near(several)
+        return pairs
+
+    def _near(self, places: Sequence[int]) -> dict[Pair, float]:
+        matrix = np.stack([self._vectors[self._memories[place].id] for place in places])
+        found: dict[Pair, float] = {}
+        for start in range(0, len(places), ROWS):
+            cosines = matrix[start : start + ROWS] @ matrix.T
+            for row, near in enumerate(cosines, start=start):
+                later = np.flatnonzero(near[row + 1 :] >= self._rule.similar) + row + 1
+                best = later[np.argsort(-near[later], kind="stable")][:NEIGHBOURS]
+                found |= {(places[row], places[int(other)]): float(near[other]) for other in best}
+        return found
+
+
+def longest(group: Sequence[Memory]) -> Memory:
+    """Of those that say the same, the one that says most: what is told in their place. Ties: the first."""
+    return max(group, key=lambda memory: len(memory.text))
+
+
+def _block(memory: Memory, standing_tag: str | None) -> Hashable:
+    """What learnings of one promotion have in common: of a scope the project alone."""
+    home = home_of(memory, sessions_apart=False, standing_tag=standing_tag)
+    return (
+        memory.scope.project,
+        home.visibility,
+        home.valid_from,
+        home.valid_until,
+        home.standing,
+        memory.kind,
+        memory.tier,
+    )

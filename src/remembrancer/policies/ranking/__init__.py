@@ -1,0 +1,1 @@
+"""How candidates are scored, cut off and ordered."""

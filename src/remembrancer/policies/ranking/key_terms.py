@@ -1,0 +1,42 @@
+"""What a long task is searched by: a few key terms, or its beginning."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from remembrancer.domain import validation
+from remembrancer.language.english.people import people
+from remembrancer.language.lexical import lexical_query
+from remembrancer.language.reading import Plan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyTerms:
+    """A task is searched by the `least` to `most` key terms that a model finds in its first `read_chars` characters;
+    where no model answers, by its first `beginning` characters.
+
+    One that has no more terms than `most` is searched as it is: there is nothing to leave out.
+    """
+
+    least: int = 5
+    most: int = 8
+    read_chars: int = 2_000
+    beginning: int = 500
+
+    def __post_init__(self) -> None:
+        validation.whole("key_terms.most", self.most, 1, 32)
+        validation.whole("key_terms.least", self.least, 1, self.most)
+        validation.whole("key_terms.read_chars", self.read_chars, 50, 65_536)
+        validation.whole("key_terms.beginning", self.beginning, 50, 65_536)
+
+    def are_needed(self, task: str) -> bool:
+        return len(lexical_query(task).terms) > self.most
+
+    def plan(self, task: str, terms: Sequence[str], participants: Collection[str] = ()) -> Plan:
+        """What to search for. `terms`: those that a model found; none where nobody was asked, or no answer came.
+
+        Both legs look for the same; the words go through the safe query builder.
+        """
+        searched = " ".join(terms) if terms else task.strip()[: self.beginning].strip()
+        return Plan(searched, people(frozenset(participants)).left_out(searched), lexical_query(searched))

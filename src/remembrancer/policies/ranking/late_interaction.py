@@ -1,0 +1,176 @@
+"""Late interaction: a question compared with a text word by word, each word in its context.
+
+Source: Khattab and Zaharia, ColBERT, SIGIR 2020, with the words of the question weighted by their idf. Of a text's word
+vectors only the signs are kept, one bit a component, and compared with the question's whole vectors: 48 bytes a word
+for 384 components.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import numpy as np
+import simsimd
+
+from remembrancer.language.lexical import analyse
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from remembrancer.domain.arithmetic import SumOfBits
+
+ASKING: Final = frozenset("when where who whom whose why how what which".split())
+"""Words that say what is asked for. They are stop words, but their vectors lean towards what answers them."""
+ASKING_IDF: Final = 3.0
+"""What they weigh, as an idf: about that of a word in every twentieth text."""
+
+HALF: Final = 12
+"""Pieces of words in half a passage; passages are two halves, each beginning in the middle of the one before."""
+
+_SIGN_LENGTH: Final = math.sqrt(2 / math.pi)
+"""What a unit vector's signs, scaled to length 1, keep of its direction on average, if its components are normal."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QuestionWords:
+    """Vectors of a question's words, float32 (words, dim), unit rows; `weights` (words,) sum to 1. `sum_of_bits`: what
+    they are compared with bits by.
+    """
+
+    vectors: NDArray[np.float32]
+    weights: NDArray[np.float32]
+    sum_of_bits: SumOfBits
+
+
+def sum_of_bits(bits: NDArray[np.uint8], levels: NDArray[np.int8], /) -> NDArray[np.int32]:
+    """`SumOfBits` pair by pair."""
+    # simsimd's stubs type its result as its own buffer; numpy reads it without a copy.
+    return np.asarray(cast("Any", simsimd.cdist(bits.view(np.int8), levels, "dot"))).astype(np.int32)
+
+
+def weighted(
+    vectors: NDArray[np.float32],
+    spelled: Sequence[str],
+    idf: Mapping[str, float],
+    sums: SumOfBits | None = None,
+) -> QuestionWords | None:
+    """The words of a question that count, by the idf of their terms; pieces of one word share what it weighs.
+
+    `spelled`: the word that each vector is of a piece of. `sums`: what they are compared by; None: pair by pair. None
+    when no word counts.
+    """
+    pieces = {word: spelled.count(word) for word in spelled}
+    weights = np.array([_idf(word, idf) / pieces[word] for word in spelled], dtype=np.float32)
+    kept = weights > 0
+    if not kept.any():
+        return None
+    return QuestionWords(vectors[kept], weights[kept] / weights.sum(), sums or sum_of_bits)
+
+
+def _idf(word: str, idf: Mapping[str, float]) -> float:
+    if word.casefold() in ASKING:
+        return ASKING_IDF
+    return max((idf.get(term, 0.0) for term in _terms(word)), default=0.0)
+
+
+@lru_cache(maxsize=4096)
+def _terms(word: str) -> tuple[str, ...]:
+    """Questions are made of few words."""
+    return analyse(word).terms
+
+
+def packed(words: NDArray[np.float32]) -> NDArray[np.uint8]:
+    """The signs of vectors (words, dim): one bit a component, uint8 (words, dim / 8 rounded up)."""
+    return np.packbits(words > 0, axis=1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Compared:
+    """`nearest` (words, texts): of each word of the question the greatest cosine with any word of each text; NaN where
+    a text has no words. `halves` (words, halves): the same of each half of a passage, and `text_of` (halves,) the text
+    that it stands in, in order. `weights` (words,): what each word of the question counts; they sum to 1.
+    """
+
+    nearest: NDArray[np.float64]
+    halves: NDArray[np.float64]
+    text_of: NDArray[np.int64]
+    weights: NDArray[np.float32]
+
+    def closeness(self) -> NDArray[np.float64]:
+        """How close each text comes to the question: shape (texts,), in [0, 1]; NaN without words.
+
+        The sum over the question's words of weight x the greatest cosine with any word of the text. Source: Khattab,
+        Zaharia, "ColBERT", 2020, with weights.
+        """
+        return np.clip(self.weights @ self.nearest, 0.0, 1.0)
+
+    def closest_passage(self) -> NDArray[np.float64]:
+        """How close that passage of each text comes that comes closest: shape (texts,), in [0, 1]; NaN without words.
+
+        In a long text some word is near to anything; that all of them stand together says more. A text of no more than
+        two halves is one passage.
+        """
+        closest = np.full(self.nearest.shape[1], np.nan)
+        if not len(self.text_of):
+            return closest
+        close = self.weights @ self.halves
+        of_one_text = self.text_of[1:] == self.text_of[:-1]
+        together = self.weights @ np.maximum(self.halves[:, :-1], self.halves[:, 1:])
+        close[:-1] = np.where(of_one_text, together, close[:-1])
+        first = np.flatnonzero(np.diff(self.text_of, prepend=-1))
+        closest[self.text_of[first]] = np.clip(np.maximum.reduceat(close, first), 0.0, 1.0)
+        return closest
+
+    def together(self, groups: NDArray[np.integer]) -> NDArray[np.float64]:
+        """The same for all texts of a group as if they were one, on each of them; a text of group -1 is by itself.
+
+        `groups`: shape (texts,). NaN for a text without words.
+        """
+        present = np.flatnonzero(~np.isnan(self.nearest).any(axis=0))
+        together = np.full(self.nearest.shape[1], np.nan)
+        # Each text without a group gets one of its own.
+        own = np.where(groups < 0, groups.max(initial=0) + 1 + np.arange(len(groups)), groups)[present]
+        if not len(present):
+            return together
+        in_groups = np.argsort(own, kind="stable")
+        is_first = np.diff(own[in_groups], prepend=-1) > 0
+        best = np.maximum.reduceat(self.nearest[:, present[in_groups]], np.flatnonzero(is_first), axis=1)
+        close = np.clip(self.weights @ best, 0.0, 1.0)
+        together[present[in_groups]] = close[np.cumsum(is_first) - 1]
+        return together
+
+
+def compared(question: QuestionWords, texts: Sequence[NDArray[np.uint8]]) -> Compared:
+    """The words of a question with those of texts, as `packed` gave them.
+
+    A cosine is estimated from signs: q · sign(x) / (√dim √(2/π)), which is right on average for normal components.
+    """
+    nearest = np.full((len(question.weights), len(texts)), np.nan)
+    sizes = np.array([len(text) for text in texts], dtype=np.int64)
+    if not sizes.any():
+        return Compared(nearest, nearest[:, :0], sizes[:0], question.weights)
+    dim = question.vectors.shape[1]
+    bits = np.unpackbits(np.concatenate(texts), axis=1, count=dim)
+    # In 8 bits too, the question's components keep three digits, and whole numbers multiply in half the time.
+    scales = np.abs(question.vectors).max(axis=1) / 127
+    levels = np.rint(question.vectors / scales[:, np.newaxis]).astype(np.int8)
+    held = question.sum_of_bits(bits, levels)
+    text_of, starts = _halves(sizes)
+    # q · sign(x) = 2 q · bits - sum of q, which grows with q · bits: bits need no second pass to become signs.
+    most = 2 * np.maximum.reduceat(held, starts) - levels.sum(axis=1, dtype=np.int32)
+    halves = (most * (scales / (math.sqrt(dim) * _SIGN_LENGTH))).T
+    first = np.flatnonzero(np.diff(text_of, prepend=-1))
+    nearest[:, text_of[first]] = np.maximum.reduceat(halves, first, axis=1)
+    return Compared(nearest, halves, text_of, question.weights)
+
+
+def _halves(sizes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Which text each half of a passage is of, and where it begins among the words of all texts, in order."""
+    counts = -(-sizes // HALF)
+    text_of = np.repeat(np.arange(len(sizes)), counts)
+    within = np.arange(len(text_of)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return text_of, np.repeat(np.cumsum(sizes) - sizes, counts) + within * HALF

@@ -1,0 +1,117 @@
+"""How candidates become an order: how deep the legs go, what scores, what is too little, what is too much alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from remembrancer.domain import validation
+from remembrancer.errors import InvalidInput
+from remembrancer.policies.ranking import signals
+from remembrancer.policies.ranking.diversity import Mmr
+from remembrancer.policies.ranking.evidence import evidence_terms
+from remembrancer.policies.ranking.relevance import Floor
+from remembrancer.policies.ranking.scoring import Expression, Signal, Weighted, signal_names
+
+MAX_DEPTH = 10_000
+MAX_REREAD = 1_000
+MAX_RERANK = 200
+LATE_INTERACTION: Final = "late_interaction"
+PASSAGE_WORDS: Final = "passage_words"
+SESSION_WORDS: Final = "session_words"
+COMPARED: Final = frozenset({LATE_INTERACTION, PASSAGE_WORDS, SESSION_WORDS})
+"""The signals that are there once words have been compared."""
+RERANK: Final = "rerank"
+SURROUNDINGS: Final = frozenset({"nearby", "session", "self_contained", "speaker", "answer_kind", "statement"})
+"""The signals that are made of what stands around a turn, or tell one turn from another."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Depth:
+    """How many memories each leg brings: `per_hit` for each hit asked for, `least` at the least, 10,000 at the most."""
+
+    least: int = 100
+    per_hit: int = 1
+
+    def __post_init__(self) -> None:
+        validation.whole("depth.least", self.least, 1, MAX_DEPTH)
+        validation.whole("depth.per_hit", self.per_hit, 1, 100)
+
+    def of(self, limit: int) -> int:
+        return min(MAX_DEPTH, max(self.least, self.per_hit * limit))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """`score`: an expression over signals, in [0, 1]. `words_alone`: what scores when the question has no vector; None:
+    the same. `floor`: below it nothing is returned; None: everything may be. `diversity`: None leaves the order as it
+    is.
+
+    `reread`: how many of the best, no fewer than are asked for, are compared word by word before they are scored.
+    `unread` tells which these are, and scores where the embedder gives no vectors of words; None: `score` does.
+    """
+
+    score: Expression
+    words_alone: Expression | None = None
+    unread: Expression | None = None
+    reread: int = 0
+    rerank: int = 0
+    rerank_weight: float = 0.5
+    depth: Depth = field(default_factory=Depth)
+    floor: Floor | None = None
+    diversity: Mmr | None = None
+
+    def __post_init__(self) -> None:
+        for name, expression in (("score", self.score), ("words_alone", self.words_alone), ("unread", self.unread)):
+            if expression is None:
+                continue
+            signals.check(name, expression)
+            if RERANK in signal_names(expression):
+                raise InvalidInput(name, RERANK, "signals that are there before it: rerank_weight is what it counts")
+            for early in COMPARED & signal_names(expression) if name != "score" else ():
+                raise InvalidInput(name, early, "signals that are there before words are compared")
+        validation.whole("reread", self.reread, 0, MAX_REREAD)
+        reads = sorted(COMPARED & signal_names(self.score))
+        if self.reread and not reads:
+            raise InvalidInput("reread", self.reread, f"0, where score does not read {LATE_INTERACTION}")
+        if not self.reread and reads:
+            raise InvalidInput("reread", self.reread, f"1 or more, where score reads {reads[0]}")
+        if self.floor is not None:
+            for name, share, expression in (
+                ("evidence", self.floor.evidence, self.score),
+                ("evidence_unread", self.floor.evidence_unread, self.unread),
+                *(("then", self.floor.then, one) for one in (self.score, self.words_alone, self.unread) if one),
+            ):
+                if share and (expression is None or not evidence_terms(expression)):
+                    raise InvalidInput(f"floor.{name}", share, "0, where no weighted sum of signals scores")
+        validation.whole("rerank", self.rerank, 0, MAX_RERANK)
+        validation.fraction("rerank_weight", self.rerank_weight)
+
+    def expression(self, *, with_vector: bool, reread: bool = True) -> Expression:
+        """What scores. `reread`: whether the best have been compared word by word."""
+        if not with_vector and self.words_alone is not None:
+            return self.words_alone
+        return self.score if reread or self.unread is None else self.unread
+
+    def least_evidence(self, *, with_vector: bool, reread: bool = True) -> float:
+        """What the floor asks of the evidence of what `expression` gives; 0: nothing."""
+        if self.floor is None or (not with_vector and self.words_alone is not None):
+            return 0.0
+        return self.floor.evidence if reread or self.unread is None else self.floor.evidence_unread
+
+    def reranked(self, expression: Expression) -> Expression:
+        """What scores once the reranker has judged the best of what `expression` scored.
+
+        The terms of a weighted sum stand beside the judgement, so that an explanation has them side by side.
+        """
+        kept = 1 - self.rerank_weight
+        terms = expression.terms if isinstance(expression, Weighted) else ((expression, 1.0),)
+        return Weighted((*((term, weight * kept) for term, weight in terms), (Signal(RERANK), self.rerank_weight)))
+
+    @property
+    def reads_surroundings(self) -> bool:
+        """Whether any of its expressions does, or words are compared: what they weigh comes with the surroundings."""
+        given = (self.score, self.words_alone, self.unread)
+        return self.reread > 0 or any(
+            SURROUNDINGS & signal_names(expression) for expression in given if expression is not None
+        )

@@ -1,0 +1,65 @@
+"""When an honest answer is: nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from remembrancer.domain import validation
+from remembrancer.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from remembrancer.policies.ranking.scoring import Column
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Floor:
+    """Three questions: do the marks hold for some candidate, has one enough evidence, how far down is worth reading.
+
+    There is an answer where some candidate's similarity alone, its coverage alone, or both together in part reach
+    their mark, similarity / `similarity` + coverage / `coverage` >= 1, and where some candidate has the share
+    `evidence` of what the score's evidence could reach (`policies.ranking.evidence`). `evidence_unread`: the same where
+    `unread` scores, whose shares are smaller; where words alone score the marks decide.
+
+    `then`: once there is one, what has that share of the best one's evidence is returned; where words alone score, also
+    whatever reaches the marks. 0: what reaches the marks itself is.
+    """
+
+    similarity: float
+    coverage: float
+    evidence: float = 0.0
+    evidence_unread: float = 0.0
+    then: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("similarity", "coverage"):
+            value = getattr(self, name)
+            if not 0 < value <= 1:
+                raise InvalidInput(f"floor.{name}", value, "a number greater than 0, at most 1")
+        for name in ("evidence", "evidence_unread", "then"):
+            validation.fraction(f"floor.{name}", getattr(self, name))
+
+    def passes(
+        self, similarity: Column, coverage: Column, shares: Column | None, least: float = 0.0
+    ) -> NDArray[np.bool_]:
+        """Which candidates pass, shape (n,). `shares`: of the evidence (`policies.ranking.evidence`); None: the
+        marks decide alone. `least`: which of the two least shares is asked for.
+
+        An absent similarity (no embedder, or no vector yet) counts as half its mark, and such a candidate that reaches
+        the marks passes whatever its share: what cannot be compared is not held against a text that shares the
+        question's words. An absent coverage counts as 0.
+        """
+        unlike = np.isnan(similarity)
+        alike = np.where(unlike, 0.5, similarity / self.similarity)
+        answers = alike + np.where(np.isnan(coverage), 0.0, coverage) / self.coverage >= 1.0
+        if shares is None or not answers.any():
+            return answers
+        unproven = answers & unlike
+        best = float(shares.max())
+        if best < least:
+            return unproven
+        return unproven | (shares >= self.then * best) if self.then and best else answers

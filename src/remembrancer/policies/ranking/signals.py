@@ -1,0 +1,287 @@
+"""The table of per-candidate numbers a score expression may read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from remembrancer.domain.memory import Mark
+from remembrancer.errors import InvalidInput
+from remembrancer.policies.ranking.nearness import nearness
+from remembrancer.policies.ranking.scoring import Clamp, Expression, MinMax, Rrf, Saturating, Signal, inner_expressions
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from remembrancer.domain.candidates import Candidates, States, Surroundings
+    from remembrancer.language.times.spans import TimeSpan
+    from remembrancer.policies.forgetting.dynamics import Dynamics, Moments
+    from remembrancer.policies.ranking.scoring import Column
+
+
+class Scale(StrEnum):
+    """What a signal's values mean.
+
+    `unit`: in [0, 1], the same for every question. `factor`: at least 0 without an upper end, the same for every
+    question. `raw`: comparable within one answer only.
+    """
+
+    UNIT = "unit"
+    FACTOR = "factor"
+    RAW = "raw"
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What the numbers of a state depend on besides it: the time of asking, one or one for each memory, and the laws it
+    moves by.
+    """
+
+    at: datetime | Moments
+    dynamics: Dynamics
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What of a question is met besides its words and its vector.
+
+    `spans`: the times it names. `kind`: what it asks for. `speakers`: whether it says who speaks; `by_role`: that it
+    says so by the role, the user's or the assistant's.
+    """
+
+    spans: tuple[TimeSpan, ...] = ()
+    kind: Mark = Mark.NOTHING
+    speakers: bool = False
+    by_role: bool = False
+
+    @property
+    def no_evidence(self) -> frozenset[str]:
+        """Signals that tell nothing of what is asked about: half of all turns are the user's, a name is one of many."""
+        return frozenset({"speaker"}) if self.by_role else frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class MatchSignal:
+    """A number that the question and the candidate make together.
+
+    `evidence`: whether it says that the memory is about what is asked, and not only what sort of text it is.
+    """
+
+    meaning: str
+    scale: Scale
+    compute: Callable[[Candidates, Asked], Column]
+    evidence: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class StateSignal:
+    """A number that a memory has whatever is asked."""
+
+    meaning: str
+    scale: Scale
+    compute: Callable[[States, Moment], Column]
+
+
+def _similarity(found: Candidates, _: Asked) -> Column:
+    return np.clip(found.similarity.astype(np.float64), 0.0, 1.0)
+
+
+def _bm25(found: Candidates, _: Asked) -> Column:
+    return found.bm25.astype(np.float64)
+
+
+def _lexical(found: Candidates, _: Asked) -> Column:
+    if found.bm25_bound <= 0:
+        return np.full(len(found.ids), np.nan)
+    return np.clip(found.bm25.astype(np.float64) / found.bm25_bound, 0.0, 1.0)
+
+
+def _coverage(found: Candidates, _: Asked) -> Column:
+    return found.coverage.astype(np.float64)
+
+
+def _nearby(found: Candidates, _: Asked) -> Column:
+    return _around(found, lambda around: around.nearby)
+
+
+def _session(found: Candidates, _: Asked) -> Column:
+    if found.bm25_bound <= 0:
+        return np.full(len(found.ids), np.nan)
+    return np.clip(_around(found, lambda around: around.session) / found.bm25_bound, 0.0, 1.0)
+
+
+def _self_contained(found: Candidates, asked: Asked) -> Column:
+    """Where nothing stands around the texts, as around notes and long turns, `nearby` says nothing, and what it would
+    say stands in the texts themselves. Absent where the turns around any candidate hold half of what is asked.
+    """
+    around = _nearby(found, asked)
+    said = around[~np.isnan(around)]
+    alone = 1.0 - 2.0 * float(said.max()) if said.size else 0.0
+    if alone <= 0:
+        return np.full(len(found.ids), np.nan)
+    return alone * (np.nan_to_num(_coverage(found, asked)) + np.nan_to_num(_session(found, asked))) / 2.0
+
+
+def _speaker(found: Candidates, asked: Asked) -> Column:
+    return _around(found, lambda around: around.spoken if asked.speakers else None)
+
+
+def _answer_kind(found: Candidates, asked: Asked) -> Column:
+    return _around(found, lambda around: (around.marks & int(asked.kind)) != 0 if asked.kind else None)
+
+
+def _statement(found: Candidates, asked: Asked) -> Column:
+    """Absent where the question goes by a role: who talks with an assistant tells most things while asking."""
+    return _around(found, lambda around: None if asked.by_role else (around.marks & int(Mark.QUESTION)) == 0)
+
+
+def _around(found: Candidates, column: Callable[[Surroundings], NDArray[np.generic] | None]) -> Column:
+    """A column of the surroundings; NaN where there are none, or they say nothing of this question."""
+    values = None if found.surroundings is None else column(found.surroundings)
+    return np.full(len(found.ids), np.nan) if values is None else values.astype(np.float64)
+
+
+def _time(found: Candidates, asked: Asked) -> Column:
+    return nearness(asked.spans, found.states.occurred_from, found.states.occurred_at)
+
+
+def _not_yet(found: Candidates, _: Asked) -> Column:
+    """Absent until late interaction, or a reranker, has compared the best candidates with the question."""
+    return np.full(len(found.ids), np.nan)
+
+
+def _dense_leg(found: Candidates, _: Asked) -> Column:
+    return np.where(found.dense_rank > 0, found.similarity.astype(np.float64), np.nan)
+
+
+def _lexical_leg(found: Candidates, _: Asked) -> Column:
+    return np.where(found.lexical_rank > 0, found.bm25.astype(np.float64), np.nan)
+
+
+def _importance(states: States, _: Moment) -> Column:
+    return states.importance.astype(np.float64)
+
+
+def _importance_floor(states: States, _: Moment) -> Column:
+    return states.importance_floor.astype(np.float64)
+
+
+def _confidence(states: States, _: Moment) -> Column:
+    return states.confidence.astype(np.float64)
+
+
+def _priority(states: States, _: Moment) -> Column:
+    return states.priority.astype(np.float64) / 10.0
+
+
+def _retention(states: States, moment: Moment) -> Column:
+    return moment.dynamics.retention(states, moment.at)
+
+
+def _reinforcement(states: States, moment: Moment) -> Column:
+    return moment.dynamics.reinforcement(states)
+
+
+def _level(states: States, moment: Moment) -> Column:
+    return moment.dynamics.level_factor(states)
+
+
+NOTHING_MORE: Final = Asked()
+"""A question of words and a vector alone."""
+
+MATCH_SIGNALS: Final[Mapping[str, MatchSignal]] = {
+    "similarity": MatchSignal("cosine of question and best cue, negative as 0", Scale.UNIT, _similarity),
+    "bm25": MatchSignal("BM25 of the best cue, as it comes", Scale.RAW, _bm25),
+    "lexical": MatchSignal("BM25 over the most any text could reach for this question", Scale.UNIT, _lexical),
+    "dense_leg": MatchSignal("cosine, where the dense leg brought the row", Scale.RAW, _dense_leg),
+    "lexical_leg": MatchSignal("BM25, where the lexical leg brought the row", Scale.RAW, _lexical_leg),
+    "coverage": MatchSignal("share of the question's idf that the best cue holds", Scale.UNIT, _coverage),
+    "nearby": MatchSignal("share of the question's idf that only the turns around it hold", Scale.UNIT, _nearby),
+    "session": MatchSignal("the greatest `lexical` of any turn of its session", Scale.UNIT, _session),
+    "self_contained": MatchSignal(
+        "mean of `coverage` and `session`, times 1 - 2 x the greatest `nearby`; absent from 0.5 on",
+        Scale.UNIT,
+        _self_contained,
+    ),
+    "speaker": MatchSignal("1 where one of those asked about speaks, or may, else 0", Scale.UNIT, _speaker),
+    "time": MatchSignal("how near it happened to the time that is asked about", Scale.UNIT, _time),
+    "answer_kind": MatchSignal(
+        "1 where it holds a time, number or name, as asked for", Scale.UNIT, _answer_kind, evidence=False
+    ),
+    "statement": MatchSignal("0 where it is a question itself, else 1", Scale.UNIT, _statement, evidence=False),
+    "late_interaction": MatchSignal("cosine of the question's words with its words", Scale.UNIT, _not_yet),
+    "passage_words": MatchSignal("the same of its closest passage, 24 pieces of words", Scale.UNIT, _not_yet),
+    "session_words": MatchSignal(
+        "as `late_interaction`, with its session's words added to its own", Scale.UNIT, _not_yet
+    ),
+    "rerank": MatchSignal("how well it answers, as the reranker says", Scale.UNIT, _not_yet, evidence=False),
+}
+
+STATE_SIGNALS: Final[Mapping[str, StateSignal]] = {
+    "importance": StateSignal("how much it matters, as given or formed", Scale.UNIT, _importance),
+    "importance_floor": StateSignal("what its importance never fades below", Scale.UNIT, _importance_floor),
+    "confidence": StateSignal("how sure we are, moved by feedback", Scale.UNIT, _confidence),
+    "priority": StateSignal("priority over 10", Scale.UNIT, _priority),
+    "retention": StateSignal("what time has left of it, by the preset's curve", Scale.UNIT, _retention),
+    "reinforcement": StateSignal("what use has added, by the preset's gain: 1 or more", Scale.FACTOR, _reinforcement),
+    "level": StateSignal("what its scope's level counts for in the preset", Scale.FACTOR, _level),
+}
+
+SCALES: Final[Mapping[str, Scale]] = {
+    name: signal.scale for table in (MATCH_SIGNALS, STATE_SIGNALS) for name, signal in table.items()
+}
+
+MEANINGS: Final[Mapping[str, str]] = {
+    name: signal.meaning for table in (MATCH_SIGNALS, STATE_SIGNALS) for name, signal in table.items()
+}
+
+
+def compute(found: Candidates, moment: Moment, asked: Asked = NOTHING_MORE) -> dict[str, Column]:
+    """Every signal over the candidates, in their order; NaN where a leg has nothing to say of a row."""
+    matches = {name: signal.compute(found, asked) for name, signal in MATCH_SIGNALS.items()}
+    return matches | compute_states(found.states, moment)
+
+
+def compute_states(states: States, moment: Moment) -> dict[str, Column]:
+    """The signals that ask for no question, over memories, in their order."""
+    return {name: signal.compute(states, moment) for name, signal in STATE_SIGNALS.items()}
+
+
+def check(argument: str, expression: Expression, *, known: Mapping[str, Scale] = SCALES) -> None:
+    """Every signal is known and stands where its scale counts, so that the whole is in [0, 1].
+
+    A raw signal may stand only inside Rrf or MinMax, a factor also inside Clamp or Saturating. Raises InvalidInput
+    naming the signal.
+    """
+    _check(argument, expression, known, {Scale.UNIT})
+
+
+_FITS: Final[tuple[tuple[type[Expression], frozenset[Scale]], ...]] = (
+    (MinMax, frozenset(Scale)),
+    (Rrf, frozenset(Scale)),
+    (Clamp, frozenset({Scale.UNIT, Scale.FACTOR})),
+    (Saturating, frozenset({Scale.UNIT, Scale.FACTOR})),
+)
+
+
+def _check(argument: str, expression: Expression, known: Mapping[str, Scale], fits: set[Scale]) -> None:
+    if isinstance(expression, Signal):
+        if expression.name not in known:
+            raise InvalidInput(argument, expression.name, "a signal: one of " + ", ".join(sorted(known)))
+        scale = known[expression.name]
+        if scale not in fits:
+            inside = "rrf or minmax" if scale is Scale.RAW else "clamp, saturating, rrf or minmax"
+            raise InvalidInput(
+                argument, expression.name, f"a signal in [0, 1]; this one may stand only inside {inside}"
+            )
+    inner_fits = set(fits)
+    for node, scales in _FITS:
+        if isinstance(expression, node):
+            inner_fits = fits | set(scales)
+    for inner in inner_expressions(expression):
+        _check(argument, inner, known, inner_fits)

@@ -1,0 +1,655 @@
+"""Threads, transactions and closing of one file."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from remembrancer.adapters.relational import database
+from remembrancer.adapters.relational.connection import Connection, connect
+from remembrancer.adapters.relational.database import GROUP, Database
+from remembrancer.errors import Conflict, StoreUnavailable
+from remembrancer.ports.one_thread import Beside
+
+T = TypeVar("T")
+PATIENCE = 20.0
+"""Seconds until a test that waits for what never happens gives up."""
+
+
+@pytest.fixture(params=["a file", "in memory"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return ":memory:" if request.param == "in memory" else str(tmp_path / "notes.db")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    return str(tmp_path / "notes.db")
+
+
+def run(path: str, work: Callable[[Database], Awaitable[T]]) -> T:
+    """The result of `work` on a database with a table of numbers."""
+
+    async def whole() -> T:
+        opened = Database(path)
+        try:
+            await opened.write(lambda c: c.execute("CREATE TABLE IF NOT EXISTS noted (n INTEGER PRIMARY KEY)").get)
+            return await asyncio.wait_for(work(opened), PATIENCE)
+        finally:
+            await asyncio.to_thread(opened.close)
+
+    return asyncio.run(whole())
+
+
+def note(number: int) -> Callable[[Connection], int]:
+    def work(connection: Connection) -> int:
+        connection.execute("INSERT INTO noted VALUES (?)", (number,))
+        return number
+
+    return work
+
+
+def noted(connection: Connection) -> list[int]:
+    return [number for (number,) in connection.execute("SELECT n FROM noted ORDER BY n")]
+
+
+def noted_in(path: str) -> list[int]:
+    """As another program would read the file."""
+    connection = connect(path)
+    try:
+        return noted(connection)
+    finally:
+        connection.close()
+
+
+class Held:
+    """Holds the writer's thread inside a write until it is let go, so that what comes meanwhile waits in the queue."""
+
+    def __init__(self) -> None:
+        self._begun = threading.Event()
+        self._let_go = threading.Event()
+
+    def work(self, _: Connection) -> None:
+        self._begun.set()
+        assert self._let_go.wait(PATIENCE)
+
+    async def begun(self) -> None:
+        assert await asyncio.to_thread(self._begun.wait, PATIENCE)
+
+    def let_go(self) -> None:
+        self._let_go.set()
+
+
+async def behind(opened: Database, *works: Callable[[Connection], Any]) -> list[asyncio.Task[Any]]:
+    """Tasks whose writes wait together behind one that holds the thread; the first task is that one's."""
+    held = Held()
+    first = asyncio.create_task(opened.write(held.work))
+    await held.begun()
+    waiting = [asyncio.create_task(opened.write(work)) for work in works]
+    await asyncio.sleep(0)  # each has handed in its work
+    held.let_go()
+    return [first, *waiting]
+
+
+# ── group commit ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_many_writes_at_once_all_land(place: str) -> None:
+    async def work(opened: Database) -> list[int]:
+        await asyncio.gather(*(opened.write(note(number)) for number in range(200)))
+        return await opened.read(noted)
+
+    assert run(place, work) == list(range(200))
+
+
+def test_writes_that_wait_together_are_committed_together(file: str) -> None:
+    async def work(opened: Database) -> int:
+        watching = connect(file)
+        before = watching.pragma("data_version")
+        commits = 0
+        for task in (await behind(opened, *(note(number) for number in range(GROUP))))[1:]:
+            await task
+            after = watching.pragma("data_version")
+            commits, before = commits + (after != before), after
+        watching.close()
+        return commits
+
+    assert run(file, work) == 1
+
+
+def test_each_write_is_told_its_own_result(place: str) -> None:
+    async def work(opened: Database) -> list[int]:
+        return await asyncio.gather(*(opened.write(note(number)) for number in (7, 3, 5)))
+
+    assert run(place, work) == [7, 3, 5]
+
+
+def test_a_failing_write_fails_alone(place: str) -> None:
+    async def work(opened: Database) -> tuple[list[Any], list[int]]:
+        tasks = await behind(opened, note(1), note(2), note(1), note(3))
+        results = await asyncio.gather(*tasks[1:], return_exceptions=True)
+        return [result if isinstance(result, int) else type(result) for result in results], await opened.read(noted)
+
+    assert run(place, work) == ([1, 2, Conflict, 3], [1, 2, 3])
+
+
+def test_half_a_write_is_taken_back(place: str) -> None:
+    def half(connection: Connection) -> None:
+        note(1)(connection)
+        raise Conflict("changed its mind")
+
+    async def work(opened: Database) -> list[int]:
+        with pytest.raises(Conflict):
+            await opened.write(half)
+        return await opened.read(noted)
+
+    assert run(place, work) == []
+
+
+def test_savepoints_left_open_by_a_failing_write_are_taken_back(place: str) -> None:
+    def half(connection: Connection) -> None:
+        connection.execute("SAVEPOINT its_own")
+        note(1)(connection)
+        raise Conflict("changed its mind")
+
+    async def work(opened: Database) -> list[int]:
+        with pytest.raises(Conflict):
+            await opened.write(half)
+        await opened.write(note(2))
+        return await opened.read(noted)
+
+    assert run(place, work) == [2]
+
+
+def test_when_the_transaction_fails_every_write_of_the_group_does(file: str) -> None:
+    def give_up(connection: Connection) -> None:
+        connection.execute("ROLLBACK")  # as SQLite itself does on some errors
+        raise Conflict("gave up")
+
+    async def work(opened: Database) -> tuple[list[type], list[int]]:
+        tasks = await behind(opened, note(1), give_up, note(2))
+        results = await asyncio.gather(*tasks[1:], return_exceptions=True)
+        return [type(result) for result in results], await opened.read(noted)
+
+    assert run(file, work) == ([Conflict] * 3, [])
+
+
+def test_the_writer_goes_on_after_any_failure(place: str) -> None:
+    def broken(_: Connection) -> None:
+        raise ZeroDivisionError
+
+    async def work(opened: Database) -> list[int]:
+        with pytest.raises(ZeroDivisionError):
+            await opened.write(broken)
+        await opened.write(note(1))
+        return await opened.read(noted)
+
+    assert run(place, work) == [1]
+
+
+def test_an_acknowledged_write_is_in_the_file(file: str) -> None:
+    async def work(opened: Database) -> list[int]:
+        await opened.write(note(1))
+        return noted_in(file)
+
+    assert run(file, work) == [1]
+
+
+# ── cancellation ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_write_cancelled_while_it_waits_is_not_made(place: str) -> None:
+    async def work(opened: Database) -> list[int]:
+        held = Held()
+        first = asyncio.create_task(opened.write(held.work))
+        await held.begun()
+        cancelled, kept = asyncio.create_task(opened.write(note(1))), asyncio.create_task(opened.write(note(2)))
+        await asyncio.sleep(0)
+        cancelled.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await cancelled
+        held.let_go()
+        await asyncio.gather(first, kept)
+        return await opened.read(noted)
+
+    assert run(place, work) == [2]
+
+
+def test_a_write_cancelled_once_begun_is_made_whole(place: str) -> None:
+    async def work(opened: Database) -> list[int]:
+        held = Held()
+
+        def begun(connection: Connection) -> None:
+            note(1)(connection)
+            held.work(connection)
+            note(2)(connection)
+
+        task = asyncio.create_task(opened.write(begun))
+        await held.begun()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        held.let_go()
+        await opened.write(note(3))  # writes are made in their order: when this one is, the one before it is whole
+        return await opened.read(noted)
+
+    assert run(place, work) == [1, 2, 3]
+
+
+def test_snapshots_left_in_the_middle_of_a_read_let_go_of_the_file(file: str) -> None:
+    async def left(opened: Database) -> None:
+        held = Held()
+
+        async def read() -> None:
+            async with opened.snapshot() as snapshot:
+                await snapshot.read(held.work)
+
+        task = asyncio.create_task(read())
+        await held.begun()
+        task.cancel()
+        held.let_go()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    async def work(opened: Database) -> int:
+        await left(opened)
+        before = open_files()  # SQLite keeps one in hand for the next connection
+        for _ in range(5):
+            await left(opened)
+        return open_files() - before
+
+    assert run(file, work) == 0
+
+
+# ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_all_statements_of_a_read_see_one_state(file: str) -> None:
+    async def work(opened: Database) -> tuple[list[int], list[int]]:
+        held = Held()
+
+        def twice(connection: Connection) -> tuple[list[int], list[int]]:
+            first = noted(connection)
+            held.work(connection)
+            return first, noted(connection)
+
+        reading = asyncio.create_task(opened.read(twice))
+        await held.begun()
+        await opened.write(note(1))
+        held.let_go()
+        return await reading
+
+    assert run(file, work) == ([], [])
+
+
+def test_a_snapshot_does_not_see_what_is_written_meanwhile(place: str) -> None:
+    async def work(opened: Database) -> tuple[list[int], list[int]]:
+        await opened.write(note(1))
+        async with opened.snapshot() as snapshot:
+            before = await snapshot.read(noted)
+            await opened.write(note(2))
+            return before, await snapshot.read(noted)
+
+    assert run(place, work) == ([1], [1])
+
+
+def test_a_reading_connection_cannot_write(file: str) -> None:
+    async def work(opened: Database) -> None:
+        with pytest.raises(StoreUnavailable, match="read-only"):
+            await opened.read(note(1))
+
+    run(file, work)
+
+
+def test_a_read_works_after_one_that_failed(file: str) -> None:
+    def broken(_: Connection) -> None:
+        raise ZeroDivisionError
+
+    async def work(opened: Database) -> list[int]:
+        for _ in range(4):  # more than there are readers
+            with pytest.raises(ZeroDivisionError):
+                await opened.read(broken)
+        await opened.write(note(1))
+        return await opened.read(noted)
+
+    assert run(file, work) == [1]
+
+
+def test_reads_do_not_wait_for_a_write(file: str) -> None:
+    async def work(opened: Database) -> list[int]:
+        held = Held()
+        writing = asyncio.create_task(opened.write(held.work))
+        await held.begun()
+        read = await opened.read(noted)
+        held.let_go()
+        await writing
+        return read
+
+    assert run(file, work) == []
+
+
+# ── other processes ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_lock_held_too_long_by_another_process_is_told(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "LOCK_TIMEOUT_S", 0.05)
+    other = connect(file)
+
+    async def work(opened: Database) -> list[int]:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreUnavailable, match=r"notes\.db: another process held the write lock"):
+            await opened.write(note(1))
+        other.execute("ROLLBACK")
+        await opened.write(note(2))
+        return await opened.read(noted)
+
+    assert run(file, work) == [2]
+    other.close()
+
+
+def test_a_file_can_be_opened_while_another_process_writes_to_it(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(file, lambda opened: opened.write(note(1)))
+    monkeypatch.setattr(database, "LOCK_TIMEOUT_S", 0.05)
+    other = connect(file)
+    other.execute("BEGIN IMMEDIATE")
+    opened = Database(file)
+    opened.close()
+    other.execute("ROLLBACK")
+    other.close()
+
+
+def test_a_forked_process_is_refused_instead_of_left_waiting(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = Database(file)
+    with monkeypatch.context() as child:
+        child.setattr(os, "getpid", lambda: -1)
+        with pytest.raises(StoreUnavailable, match="forked"):
+            asyncio.run(opened.read(noted))
+    opened.close()
+
+
+# ── closing ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_closing_finishes_what_is_queued(file: str) -> None:
+    async def work() -> list[int]:
+        opened = Database(file)
+        await opened.write(lambda c: c.execute("CREATE TABLE noted (n INTEGER PRIMARY KEY)").get)
+        held = Held()
+        first = asyncio.create_task(opened.write(held.work))
+        await held.begun()
+        waiting = [asyncio.create_task(opened.write(note(number))) for number in range(50)]
+        await asyncio.sleep(0)
+        closing = asyncio.create_task(asyncio.to_thread(opened.close))
+        held.let_go()
+        await closing
+        await first
+        return await asyncio.gather(*waiting)
+
+    assert asyncio.run(work()) == noted_in(file) == list(range(50))
+
+
+@pytest.mark.parametrize("call", ["write", "read"])
+def test_use_after_closing_is_refused(place: str, call: str) -> None:
+    opened = Database(place)
+    opened.close()
+    with pytest.raises(StoreUnavailable, match="already closed"):
+        asyncio.run(getattr(opened, call)(noted))
+
+
+def test_a_snapshot_after_closing_is_refused(place: str) -> None:
+    async def work() -> None:
+        opened = Database(place)
+        opened.close()
+        with pytest.raises(StoreUnavailable, match="already closed"):
+            async with opened.snapshot():
+                pass
+
+    asyncio.run(work())
+
+
+def test_closing_twice_is_harmless(place: str) -> None:
+    opened = Database(place)
+    opened.close()
+    opened.close()
+
+
+def test_closing_leaves_one_file(file: str) -> None:
+    run(file, lambda opened: opened.write(note(1)))
+    assert [entry.name for entry in Path(file).parent.iterdir()] == ["notes.db"]
+
+
+def test_closing_lets_go_of_every_file_and_thread(file: str) -> None:
+    async def everything(opened: Database) -> None:
+        await asyncio.gather(*(opened.read(noted) for _ in range(8)), opened.write(note(1)))
+        async with opened.snapshot() as snapshot:
+            await snapshot.read(noted)
+
+    before = open_files(), threads()
+    run(file, everything)
+    assert (open_files(), threads()) == before
+
+
+def test_a_file_that_cannot_be_opened_is_let_go_of(file: str) -> None:
+    Path(file).write_bytes(b"no database " * 1000)
+    before = open_files(), threads()
+    with pytest.raises(StoreUnavailable):
+        Database(file)
+    assert (open_files(), threads()) == before
+
+
+def open_files() -> int:
+    """How many files this process has open."""
+    gc.collect()
+    return len(list(Path("/proc/self/fd").iterdir())) if Path("/proc/self/fd").is_dir() else 0
+
+
+def threads() -> list[str]:
+    return sorted(thread.name for thread in threading.enumerate() if thread.name.startswith("remembrancer"))
+
+
+# ── durability ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(("full_sync", "level"), [(False, 1), (True, 2)])
+def test_a_commit_waits_for_the_disk_only_when_asked(file: str, full_sync: bool, level: int) -> None:
+    opened = Database(file, full_sync=full_sync)
+    told = asyncio.run(_pragma(opened, "synchronous"))
+    opened.close()
+    assert told == level
+
+
+def test_the_log_is_written_ahead(file: str) -> None:
+    assert run(file, lambda opened: _pragma(opened, "journal_mode")) == "wal"
+
+
+async def _pragma(opened: Database, name: str) -> Any:
+    return await opened.write(lambda connection: connection.pragma(name))
+
+
+@pytest.fixture(autouse=True)
+def no_thread_is_left() -> Iterator[None]:
+    before = threads()  # what tests of other modules have left open is not for this one to tell
+    yield
+    assert threads() == before
+
+
+async def _where(opened: Database) -> int:
+    return await opened.read(lambda c: threading.get_ident())
+
+
+def test_reads_of_work_in_one_thread_are_done_in_that_thread(file: str) -> None:
+    async def work(opened: Database) -> tuple[int, int, int]:
+        async def reads() -> tuple[int, int, int]:
+            return threading.get_ident(), await _where(opened), await _where(opened)
+
+        return await opened.in_one_thread(lambda _: reads())
+
+    assert len(set(run(file, work))) == 1
+
+
+def test_work_in_one_thread_leaves_the_event_loop_to_others(file: str) -> None:
+    async def work(opened: Database) -> bool:
+        async def reads() -> int:
+            return threading.get_ident()
+
+        return await opened.in_one_thread(lambda _: reads()) != threading.get_ident()
+
+    assert run(file, work)
+
+
+def test_a_single_read_does_not_wait_for_work_in_one_thread(file: str) -> None:
+    async def work(opened: Database) -> int:
+        done = threading.Event()
+
+        async def long() -> bool:
+            return done.wait(2 * PATIENCE)
+
+        longer = [asyncio.ensure_future(opened.in_one_thread(lambda _: long())) for _ in range(10)]
+        try:
+            return await asyncio.wait_for(opened.read(lambda c: c.execute("SELECT 3").get), PATIENCE / 2)
+        finally:
+            done.set()
+            await asyncio.gather(*longer)
+
+    assert run(file, work) == 3
+
+
+def test_work_in_one_thread_sees_what_was_written_before(place: str) -> None:
+    async def work(opened: Database) -> int:
+        await opened.write(note(7))
+        return await opened.in_one_thread(lambda _: opened.read(lambda c: c.execute("SELECT n FROM noted").get))
+
+    assert run(place, work) == 7
+
+
+def kept(connection: Connection) -> dict[str, Any] | None:
+    """What was known before, of which one more thing is known now."""
+    before = None if connection.known is None else dict(connection.known)
+    if connection.known is not None:
+        connection.known[f"known {len(connection.known)}"] = True
+    return before
+
+
+def test_the_reads_of_work_in_one_thread_share_what_they_found_out(file: str) -> None:
+    async def reads(opened: Database) -> list[dict[str, Any] | None]:
+        return [await opened.read(kept), await opened.read(kept)]
+
+    async def steps(opened: Database) -> list[dict[str, Any] | None]:
+        return await opened.in_one_thread(lambda _: reads(opened))
+
+    assert run(file, steps) == [{}, {"known 0": True}]
+
+
+def test_what_was_found_out_is_forgotten_with_its_transaction(file: str) -> None:
+    async def steps(opened: Database) -> list[dict[str, Any] | None]:
+        return [await opened.in_one_thread(lambda _: opened.read(kept)) for _ in range(9)]
+
+    assert run(file, steps) == [{}] * 9
+
+
+def test_what_was_found_out_is_forgotten_where_the_work_failed(file: str) -> None:
+    def failing(connection: Connection) -> None:
+        kept(connection)
+        raise Conflict("half way")
+
+    async def steps(opened: Database) -> list[dict[str, Any] | None]:
+        for _ in range(9):
+            with pytest.raises(Conflict):
+                await opened.read(failing)
+        return [await opened.read(kept) for _ in range(9)]
+
+    assert run(file, steps) == [{}] * 9
+
+
+def test_a_write_takes_nothing_for_known(place: str) -> None:
+    assert run(place, lambda opened: opened.write(lambda c: c.known)) is None
+
+
+def test_work_in_one_thread_may_hold_other_such_work(place: str) -> None:
+    async def work(opened: Database) -> int:
+        async def outer() -> int:
+            return await opened.in_one_thread(lambda _: opened.read(lambda c: c.execute("SELECT 3").get))
+
+        return await opened.in_one_thread(lambda _: outer())
+
+    assert run(place, work) == 3
+
+
+def test_reads_of_work_in_one_thread_see_one_state_of_the_file(file: str) -> None:
+    async def work(opened: Database) -> tuple[int, int]:
+        counted: list[int] = []
+        read, written = threading.Event(), threading.Event()
+
+        async def reads() -> tuple[int, int]:
+            for _ in range(2):
+                counted.append(await opened.read(lambda c: c.execute("SELECT count(*) FROM noted").get))
+                read.set()
+                written.wait(PATIENCE)
+            return counted[0], counted[1]
+
+        await opened.write(note(7))
+        both = asyncio.ensure_future(opened.in_one_thread(lambda _: reads()))
+        await asyncio.to_thread(read.wait, PATIENCE)
+        await opened.write(note(8))
+        written.set()
+        return await both
+
+    assert run(file, work) == (1, 1)
+
+
+def test_work_beside_other_work_is_done_in_another_thread(file: str) -> None:
+    async def work(opened: Database) -> tuple[int, int]:
+        async def ident() -> int:
+            return threading.get_ident()
+
+        async def whole(beside: Beside | None) -> tuple[int, int]:
+            assert beside is not None
+            return await ident(), beside(ident)()
+
+        return await opened.in_one_thread(whole)
+
+    assert len(set(run(file, work))) == 2
+
+
+def test_what_work_beside_other_work_raises_is_raised_where_it_is_waited_for(file: str) -> None:
+    async def work(opened: Database) -> str:
+        async def failing() -> int:
+            raise ValueError("no such sum")
+
+        async def whole(beside: Beside | None) -> str:
+            assert beside is not None
+            result = beside(failing)
+            try:
+                return str(result())
+            except ValueError as error:
+                return str(error)
+
+        return await opened.in_one_thread(whole)
+
+    assert run(file, work) == "no such sum"
+
+
+def test_work_that_is_done_in_the_caller_s_own_thread_has_none_beside_it() -> None:
+    async def work(opened: Database) -> bool:
+        async def whole(beside: Beside | None) -> bool:
+            return beside is None
+
+        return await opened.in_one_thread(whole)
+
+    assert run(":memory:", work)
+
+
+def test_work_in_one_thread_is_refused_once_closed(file: str) -> None:
+    async def whole() -> None:
+        opened = Database(file)
+        opened.close()
+        with pytest.raises(StoreUnavailable, match="closed"):
+            await opened.in_one_thread(lambda _: opened.read(lambda c: c.execute("SELECT 1").get))
+
+    asyncio.run(whole())

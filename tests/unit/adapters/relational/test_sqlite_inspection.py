@@ -1,0 +1,26 @@
+"""What the check of a file says of one that is sound."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from remembrancer.adapters.relational.store import SqliteStore
+from remembrancer.policies.admission.formation import analysed
+from remembrancer.ports.store import Finding
+from remembrancer.testing.doubles import SCOPE, a_memory, indexed
+
+
+def test_a_sound_file_is_sound_however_often_it_is_looked_at_while_it_grows(tmp_path: Path) -> None:
+    async def looked_at() -> list[Finding]:
+        store = SqliteStore(str(tmp_path / "growing.db"), analyse=analysed)
+        try:
+            findings: list[Finding] = []
+            for number in range(20):
+                await store.insert(SCOPE, indexed(a_memory(f"the saw binds for the {number}. time")))
+                findings += await store.check(SCOPE, None)
+            return findings
+        finally:
+            await store.close()
+
+    assert [finding for finding in asyncio.run(looked_at()) if not finding.ok] == []

@@ -1,0 +1,41 @@
+"""Words that were read are kept until their text changes or there are too many."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from remembrancer.adapters.relational.resident import kept_words
+from remembrancer.adapters.relational.resident.kept_words import KeptWords
+
+ONE, TWO, THREE = 1, 2, 3
+SIGNS = np.zeros((5, 48), dtype=np.uint8)
+
+
+def kept(*refs: int) -> KeptWords:
+    words = KeptWords()
+    for ref in refs:
+        words.keep(ref, SIGNS)
+    return words
+
+
+def test_what_is_kept_is_found() -> None:
+    assert list(kept(ONE).of([ONE, TWO])) == [ONE]
+
+
+def test_what_is_dropped_takes_no_room() -> None:
+    words = kept(ONE, TWO)
+    words.drop([ONE, TWO, THREE])
+    assert (words.of([ONE, TWO]), words.nbytes) == ({}, 0)
+
+
+def test_the_same_kept_again_takes_its_room_once() -> None:
+    words = kept(ONE)
+    before = words.nbytes
+    words.keep(ONE, SIGNS)
+    assert words.nbytes == before
+
+
+def test_beyond_its_room_what_was_read_first_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_words, "MAX_BYTES", 2 * kept(ONE).nbytes)
+    assert list(kept(ONE, TWO, THREE).of([ONE, TWO, THREE])) == [TWO, THREE]

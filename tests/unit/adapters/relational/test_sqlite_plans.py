@@ -1,0 +1,228 @@
+"""How SQLite goes about statements that a large workspace would make slow: from the few to the many, by an index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, cast
+
+import pytest
+
+from remembrancer.adapters.relational import (
+    access,
+    archive,
+    embeddings,
+    journal,
+    lookup,
+    memories,
+    reviews,
+    schema,
+    streams,
+)
+from remembrancer.adapters.relational.connection import Connection, connect
+from remembrancer.adapters.relational.health import vitals
+from remembrancer.domain.event import Priority, Severity
+from remembrancer.domain.journal import Place
+from remembrancer.domain.listing import MemoryPlace
+from remembrancer.domain.query import Filter
+from remembrancer.domain.strength import Exposure
+from remembrancer.policies.admission.formation import analysed
+from remembrancer.ports.store import Aged, EventFilter
+from remembrancer.testing.contract.world import a_claim, a_key
+from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, an_event
+
+CURRENT = Filter(current_at=NOW)
+
+
+@pytest.fixture
+def connection() -> Iterator[Connection]:
+    made = connect(":memory:")
+    made.execute(schema.schema_sql())
+    yield made
+    made.close()
+
+
+def plans(connection: Connection, work: Callable[[], object], *tables: str) -> list[str]:
+    """What SQLite does with these tables, known by their names in the statements that `work` makes."""
+    asked: list[tuple[str, Any]] = []
+
+    def trace(_: object, sql: str, bindings: Any) -> bool:
+        asked.append((sql, bindings))
+        return True
+
+    tracing = cast("Any", connection)
+    tracing.exec_trace = trace
+    work()
+    tracing.exec_trace = None
+    steps = [row[-1] for sql, bindings in asked for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}", bindings)]
+    looks = tuple(f"{verb} {table} " for verb in ("SEARCH", "SCAN") for table in tables)
+    return [step for step in steps if step.startswith(looks)]
+
+
+def test_a_memory_s_edges_are_looked_up_and_not_searched_for_among_all_memories(connection: Connection) -> None:
+    steps = plans(connection, lambda: vitals(connection, READER, CURRENT, "model-a", NOW), "o")
+    assert steps == ["SEARCH o USING INTEGER PRIMARY KEY (rowid=?)"] * 2
+
+
+def test_whether_all_cues_have_a_vector_is_told_without_reading_any(connection: Connection) -> None:
+    steps = plans(connection, lambda: vitals(connection, READER, CURRENT, "model-a", NOW), "c", "v")
+    assert [step for step in steps if "COVERING INDEX" not in step] == []
+
+
+def test_what_was_shown_is_looked_up_memory_by_memory(connection: Connection) -> None:
+    steps = plans(connection, lambda: vitals(connection, READER, CURRENT, "model-a", NOW), "x")
+    assert steps == ["SEARCH x USING PRIMARY KEY (memory=? AND kind=? AND at>?)"]
+
+
+def test_edges_are_looked_up_from_the_memories_asked_for(connection: Connection) -> None:
+    steps = plans(connection, lambda: lookup.relations(connection, READER, [a_memory().id]), "m", "r", "s", "t")
+    assert steps == [
+        "SEARCH m USING COVERING INDEX sqlite_autoindex_memories_1 (workspace=? AND id=?)",
+        "SEARCH r USING PRIMARY KEY (source=?)",
+        "SEARCH r USING INDEX relations_by_target (target=?)",
+        "SEARCH s USING INTEGER PRIMARY KEY (rowid=?)",
+        "SEARCH t USING INTEGER PRIMARY KEY (rowid=?)",
+    ]
+
+
+def test_vectors_are_looked_up_by_memory_and_cue(connection: Connection) -> None:
+    steps = plans(connection, lambda: embeddings.vectors(connection, READER, "model-a", [a_memory().id]), "m", "v", "w")
+    assert [step for step in steps if not step.startswith("SEARCH")] == []
+    assert "SEARCH m USING INDEX sqlite_autoindex_memories_1 (workspace=? AND id=?)" in steps
+
+
+@pytest.mark.parametrize("word", ["session", "source"])
+def test_what_belongs_to_a_session_or_a_source_is_read_from_its_index_by_time(
+    connection: Connection, word: str
+) -> None:
+    where = Filter(current_at=NOW, session="monday") if word == "session" else Filter(current_at=NOW, source="mail")
+    steps = plans(connection, lambda: lookup.memories(connection, READER, where, 9, False), "m")
+    assert steps == [f"SEARCH m USING INDEX memories_by_{word} (workspace=? AND {word}=?)"]
+
+
+@pytest.mark.parametrize(("oldest_first", "sign"), [(True, ">"), (False, "<")])
+def test_a_page_of_memories_is_read_by_time_from_where_it_begins(
+    connection: Connection, oldest_first: bool, sign: str
+) -> None:
+    place = MemoryPlace.of(a_memory())
+    steps = plans(connection, lambda: lookup.memories(connection, READER, CURRENT, 9, oldest_first, place), "m")
+    assert steps == [f"SEARCH m USING INDEX memories_by_time (workspace=? AND occurred_to{sign}?)"]
+
+
+def test_the_audit_of_a_memory_is_read_by_its_key(connection: Connection) -> None:
+    steps = plans(connection, lambda: memories.audit(connection, READER, a_memory().id), "m", "a")
+    assert steps == [
+        "SEARCH m USING INDEX sqlite_autoindex_memories_1 (workspace=? AND id=?)",
+        "SEARCH a USING PRIMARY KEY (memory=?)",
+    ]
+
+
+def test_events_are_read_by_their_ids(connection: Connection) -> None:
+    where = EventFilter(ids=frozenset({an_event().id}))
+    steps = plans(connection, lambda: journal.count_events(connection, READER, where), "e")
+    assert steps == ["SEARCH e USING COVERING INDEX sqlite_autoindex_events_1 (workspace=? AND id=?)"]
+
+
+BEHIND = Place.of(an_event())
+
+
+@pytest.mark.parametrize("oldest_first", [True, False])
+def test_a_page_of_the_journal_is_read_in_its_order_from_where_it_begins(
+    connection: Connection, oldest_first: bool
+) -> None:
+    for after, range_ in ((None, ""), (BEHIND, f" AND (occurred_at,seq,id){'>' if oldest_first else '<'}(?,?,?)")):
+        steps = plans(
+            connection,
+            lambda after=after: journal.events(connection, READER, EventFilter(), 9, oldest_first, after),
+            "e",
+            "USE",
+        )
+        assert steps == [f"SEARCH e USING INDEX events_by_time (workspace=?{range_})"]
+
+
+@pytest.mark.parametrize(
+    ("where", "index"),
+    [
+        (EventFilter(priorities=frozenset({Priority.PIN})), "events_marked"),
+        (EventFilter(severities=frozenset({Severity.WARN, Severity.ERROR})), "events_severe"),
+    ],
+)
+def test_what_is_rare_is_read_from_an_index_of_its_own(connection: Connection, where: EventFilter, index: str) -> None:
+    steps = plans(connection, lambda: journal.events(connection, READER, where, 9, False, None), "e")
+    assert steps == [f"SEARCH e USING INDEX {index} (workspace=?)"]
+
+
+def test_what_was_recorded_is_read_from_its_position_on(connection: Connection) -> None:
+    connection.execute("INSERT INTO positions VALUES ('acme', 9)")
+    steps = plans(connection, lambda: journal.recorded(connection, READER, EventFilter(), 7, 9), "e", "positions")
+    assert steps == [
+        "SEARCH positions USING PRIMARY KEY (workspace=?)",
+        "SEARCH e USING INDEX events_by_position (workspace=? AND position>?)",
+    ]
+
+
+def test_streams_that_are_read_to_their_end_are_passed_over(connection: Connection) -> None:
+    steps = plans(connection, lambda: streams.tails(connection, SCOPE, 2, NOW, 9, SCOPE), "s", "l", "f", "e")
+    assert (
+        steps[0] == "SEARCH s USING INDEX streams_with_tails (workspace=? AND (project,crew,agent,session)>(?,?,?,?))"
+    )
+    stream = "workspace=? AND project=? AND crew=? AND agent=? AND session=?"
+    assert set(steps[1:]) == {
+        "SEARCH l USING INTEGER PRIMARY KEY (rowid=?)",
+        "SEARCH f USING INTEGER PRIMARY KEY (rowid=?)",
+        f"SEARCH e USING COVERING INDEX events_by_stream ({stream} AND seq>?)",
+    }
+
+
+def test_a_tail_is_looked_up_by_its_stream(connection: Connection) -> None:
+    steps = plans(connection, lambda: streams.tail(connection, SCOPE), "s", "l", "f", "e")
+    assert [step for step in steps if not step.startswith("SEARCH")] == []
+
+
+def test_the_oldest_of_a_type_are_read_from_its_index(connection: Connection) -> None:
+    journal.add_event(connection, an_event(), 1, ())
+    aged = Aged(types=frozenset({"mess*"}), keep=frozenset({Priority.PIN}), before=NOW)
+    steps = plans(connection, lambda: archive.archive(connection, SCOPE, aged, NOW, 9, analysed), "e", "l", "c")
+    assert steps == [
+        "SEARCH e USING INDEX events_by_type (workspace=? AND type=? AND occurred_at<?)",
+        "SEARCH l USING COVERING INDEX memory_events_by_event (event=?)",
+        "SEARCH c USING COVERING INDEX cues_by_event (event=?)",
+    ]
+
+
+def test_whether_a_cue_names_an_event_that_leaves_is_told_by_an_index(connection: Connection) -> None:
+    """What SQLite does for a foreign key stands in its program alone: it opens the index, and not the table."""
+    pages = {page: name for name, page in connection.execute("SELECT name, rootpage FROM sqlite_schema")}
+    connection.pragma("foreign_keys", True)
+    program = list(connection.execute("EXPLAIN DELETE FROM events WHERE n = 1"))
+    read = {pages[step[3]] for step in program if step[1] == "OpenRead"}
+    assert read == {"memory_events_by_event", "cues_by_event"}
+
+
+def test_only_memories_with_exposures_are_looked_at_for_a_review(connection: Connection) -> None:
+    steps = plans(connection, lambda: reviews.unreviewed(connection, SCOPE, Exposure.USED, 9), "m", "x", "r")
+    assert set(steps) == {
+        "SEARCH m USING INTEGER PRIMARY KEY (rowid=?)",
+        "SEARCH x USING PRIMARY KEY (memory=? AND kind=? AND at>?)",
+        "SEARCH r USING PRIMARY KEY (memory=?)",
+    }
+
+
+def test_a_sweep_reads_from_where_it_was(connection: Connection) -> None:
+    def sweep() -> object:
+        return lookup.workspace_memories(connection, SCOPE, CURRENT, 9, a_memory(), True)
+
+    assert plans(connection, sweep, "m") == ["SEARCH m USING INDEX memories_by_time (workspace=? AND occurred_to>?)"]
+
+
+def test_a_key_is_looked_up_by_its_digest(connection: Connection) -> None:
+    steps = plans(connection, lambda: access.key_of(connection, a_key().digest), "api_keys")
+    assert all(step.startswith("SEARCH api_keys USING ") for step in steps)
+    assert "(digest=?)" in steps[0]
+
+
+def test_claims_are_looked_up_by_their_key_and_forgotten_by_their_time(connection: Connection) -> None:
+    steps = plans(connection, lambda: access.claim(connection, SCOPE, a_claim(), NOW), "claims")
+    assert steps == [
+        "SEARCH claims USING INDEX claims_by_time (workspace=? AND at<?)",
+        "SEARCH claims USING INDEX sqlite_autoindex_claims_1 (workspace=? AND key=?)",
+    ]
