@@ -15,9 +15,9 @@ from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.context import Context
 from remembrancer.interfaces import pictures
 from remembrancer.interfaces.canvas import INK, RULE, png_of, style
-from remembrancer.interfaces.charts import titled_axes
+from remembrancer.interfaces.charts.palette import BLUE, GREEN
 from remembrancer.interfaces.cli.fading_pages import forecast
-from remembrancer.interfaces.palette import BLUE, GREEN
+from remembrancer.interfaces.plots import titled_axes
 from remembrancer.interfaces.wire import CurveOut
 from remembrancer.policies.forgetting.dynamics import microseconds
 from remembrancer.policies.forgetting.forecast import Forgetting, falls_below

@@ -10,9 +10,9 @@ from benchmarks.quality_asked import DIFFERENCES
 from benchmarks.quality_report import Bytes, Times, View, Worth
 from benchmarks.quality_variants import FULL
 from remembrancer.interfaces.canvas import FAINT, INK, RULE, drawable, png_of, style
-from remembrancer.interfaces.charts import titled_axes
+from remembrancer.interfaces.charts.palette import BLUE, GREEN, VERMILLION
 from remembrancer.interfaces.cli.drawing import shortened
-from remembrancer.interfaces.palette import BLUE, GREEN, VERMILLION
+from remembrancer.interfaces.plots import titled_axes
 
 LABEL: Final = 44
 LABELS: Final = 0.3

@@ -12,9 +12,9 @@ from remembrancer.evaluation.paired import CHANGED_BY
 from remembrancer.evaluation.summary import ENOUGH_CONVERSATIONS
 from remembrancer.evaluation.views import SILENCE, ByFloor, Causes, ChangedMost, Differences, Reliable, Silent
 from remembrancer.interfaces.canvas import FAINT, INK, RULE, drawable, png_of, style
-from remembrancer.interfaces.charts import NAME, NAMES, coloured, finish, legend, titled_axes
+from remembrancer.interfaces.charts.palette import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILLION, YELLOW
 from remembrancer.interfaces.cli.drawing import shortened
-from remembrancer.interfaces.palette import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILLION, YELLOW
+from remembrancer.interfaces.plots import NAME, NAMES, coloured, finish, legend, titled_axes
 
 CAUSES: Final = {
     Cause.FOUND: GREEN,

@@ -24,9 +24,9 @@ from remembrancer.evaluation.views import (
 )
 from remembrancer.interfaces import diagnosis_pictures as diagnosis
 from remembrancer.interfaces.canvas import INK, RULE, drawable, png_of, style
-from remembrancer.interfaces.charts import NAME, NAMES, coloured, finish, grouped, lines, over, reach, titled_axes
+from remembrancer.interfaces.charts.palette import BLUE
 from remembrancer.interfaces.cli.drawing import shortened
-from remembrancer.interfaces.palette import BLUE
+from remembrancer.interfaces.plots import NAME, NAMES, coloured, finish, grouped, lines, over, reach, titled_axes
 
 NUMBERED: Final = 14
 """Up to so many columns, the figures stand in a table that is drawn in colours."""

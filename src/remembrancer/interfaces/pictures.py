@@ -12,8 +12,8 @@ from rich.cells import cell_len, set_cell_size
 
 from remembrancer.domain.recall import PRODUCT
 from remembrancer.interfaces.canvas import BAND, FAINT, INK, RULE, drawable, new_figure, png_of, style
+from remembrancer.interfaces.charts.palette import BLUE, OTHER, SIGNALS, VERMILLION
 from remembrancer.interfaces.cli.drawing import minute, one_line, shortened
-from remembrancer.interfaces.palette import BLUE, OTHER, SIGNALS, VERMILLION
 
 if TYPE_CHECKING:
     from remembrancer.interfaces.wire import AnswerOut, ComparedOut, ComparisonOut, CurveOut, PartOut, PlaceOut

@@ -16,8 +16,8 @@ from remembrancer.evaluation.segmentation_report import (
 from remembrancer.evaluation.segmentation_summary import METRICS
 from remembrancer.evaluation.summary import Means
 from remembrancer.interfaces.canvas import FAINT, INK, RULE, drawable, png_of, style
-from remembrancer.interfaces.charts import NAME, NAMES, SYSTEMS, grouped, legend, titled_axes
 from remembrancer.interfaces.cli.drawing import shortened
+from remembrancer.interfaces.plots import NAME, NAMES, SYSTEMS, grouped, legend, titled_axes
 
 
 def pictures(report: SegmentationReport) -> dict[str, bytes]:

@@ -7,8 +7,8 @@ from typing import Final
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
+from remembrancer.interfaces.charts.graph import GraphNode, relation_graph
 from remembrancer.interfaces.dashboard.asked import Asked
-from remembrancer.interfaces.dashboard.charts.graph import GraphNode, relation_graph
 from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.rendering import page
 from remembrancer.interfaces.dashboard.visit import Reading

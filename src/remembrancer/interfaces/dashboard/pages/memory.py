@@ -12,8 +12,8 @@ from remembrancer.domain import validation
 from remembrancer.domain.memory import Status
 from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.strength import Feedback
+from remembrancer.interfaces.charts.forgetting import forgetting_curve, forgetting_table
 from remembrancer.interfaces.dashboard.asked import Asked
-from remembrancer.interfaces.dashboard.charts.forgetting import forgetting_curve, forgetting_table
 from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.forms import submitted
 from remembrancer.interfaces.dashboard.rendering import page, title_of

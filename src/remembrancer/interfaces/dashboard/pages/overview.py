@@ -10,9 +10,9 @@ from fastapi.responses import HTMLResponse
 
 from remembrancer.engine.inspect import SearchMode
 from remembrancer.facade import AsyncRemembrancer
+from remembrancer.interfaces.charts.bars import bars_table, day_bars
+from remembrancer.interfaces.charts.health import health_chart, health_gauge, health_table
 from remembrancer.interfaces.dashboard.asked import Asked
-from remembrancer.interfaces.dashboard.charts.bars import bars_table, day_bars
-from remembrancer.interfaces.dashboard.charts.health import health_chart, health_gauge, health_table
 from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.rendering import page
 from remembrancer.interfaces.dashboard.visit import Reading, Visit

@@ -12,8 +12,8 @@ from fastapi.responses import HTMLResponse
 from remembrancer.domain.memory import Memory
 from remembrancer.errors import InvalidInput
 from remembrancer.facade import AsyncRemembrancer
+from remembrancer.interfaces.charts.timeline import TimelineItem, timeline_chart
 from remembrancer.interfaces.dashboard.asked import Asked
-from remembrancer.interfaces.dashboard.charts.timeline import TimelineItem, timeline_chart
 from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.rendering import page
 from remembrancer.interfaces.dashboard.visit import Reading

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from remembrancer.interfaces import dashboard, palette
+from remembrancer.interfaces import charts, dashboard
+from remembrancer.interfaces.charts import palette
 
 ASSETS = Path(dashboard.__file__).parent / "assets"
 SHEET = (ASSETS / "charts.css").read_text(encoding="utf-8")
-CHARTS = Path(dashboard.__file__).parent / "charts"
+CHARTS = Path(charts.__file__).parent
 GROUNDS = {"light": ("#ffffff", "#fffdf8", "#f6f3ec"), "dark": ("#15181c", "#1a2129", "#12171d")}
 """On which charts may stand: their own, the dashboard's panels and its page."""
 HUES = [*palette.NAMES.values(), "grey", "red", "frame"]

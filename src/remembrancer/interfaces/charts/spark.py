@@ -8,10 +8,10 @@ from typing import Final
 
 from markupsafe import Markup
 
-from remembrancer.interfaces.dashboard.charts.frame import Picture, small_picture
-from remembrancer.interfaces.dashboard.charts.lines import line, stretched
-from remembrancer.interfaces.dashboard.charts.scale import along, number_text
-from remembrancer.interfaces.dashboard.charts.svg import element, joined, percent
+from remembrancer.interfaces.charts.frame import Picture, small_picture
+from remembrancer.interfaces.charts.lines import line, stretched
+from remembrancer.interfaces.charts.scale import along, number_text
+from remembrancer.interfaces.charts.svg import element, joined, percent
 
 HEIGHT: Final = 28.0
 _EDGE: Final = 4.0

@@ -7,7 +7,7 @@ from charted import classed, faults, read
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembrancer.interfaces.dashboard.charts.spark import spark
+from remembrancer.interfaces.charts.spark import spark
 
 
 def label(values: list[float | None], **told: str) -> str | None:

@@ -6,7 +6,7 @@ from charted import AT, HOSTILE, a_curve, a_review, classed, faults, percents, r
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembrancer.interfaces.dashboard.charts.forgetting import RATINGS, forgetting_curve, forgetting_table
+from remembrancer.interfaces.charts.forgetting import RATINGS, forgetting_curve, forgetting_table
 
 FALLING = [1.0 - day / 100 for day in range(81)]
 """From 40 days ago to in 40 days, from 1 to 0.2."""

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembrancer.errors import InvalidInput
-from remembrancer.interfaces.dashboard.charts.timeline import MOST, STEPS, TimelineItem, step_of, timeline_chart
+from remembrancer.interfaces.charts.timeline import MOST, STEPS, TimelineItem, step_of, timeline_chart
 
 SINCE = AT - timedelta(days=100)
 

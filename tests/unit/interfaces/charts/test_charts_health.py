@@ -7,7 +7,7 @@ from charted import AT, a_day, classed, faults, percents, read, title_of, words
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembrancer.interfaces.dashboard.charts.health import health_chart, health_gauge, health_table
+from remembrancer.interfaces.charts.health import health_chart, health_gauge, health_table
 
 VALUES = st.none() | st.floats(allow_nan=True, allow_infinity=True)
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 from markupsafe import Markup
 
 from remembrancer.domain.recall import PRODUCT, Part
-from remembrancer.interfaces import palette
-from remembrancer.interfaces.dashboard.charts.frame import Picture, key, ornament, small_picture, swatch, table
-from remembrancer.interfaces.dashboard.charts.svg import NOTHING, element, joined, percent
+from remembrancer.interfaces.charts import palette
+from remembrancer.interfaces.charts.frame import Picture, key, ornament, small_picture, swatch, table
+from remembrancer.interfaces.charts.svg import NOTHING, element, joined, percent
 from remembrancer.policies.ranking import leading
 from remembrancer.policies.ranking.signals import MEANINGS
 

@@ -8,9 +8,9 @@ from typing import Final
 
 from markupsafe import Markup
 
-from remembrancer.interfaces.dashboard.charts.measure import SMALL
-from remembrancer.interfaces.dashboard.charts.scale import round_times, through
-from remembrancer.interfaces.dashboard.charts.svg import NOTHING, element, joined, number, percent
+from remembrancer.interfaces.charts.measure import SMALL
+from remembrancer.interfaces.charts.scale import round_times, through
+from remembrancer.interfaces.charts.svg import NOTHING, element, joined, number, percent
 
 ACROSS: Final = 1000.0
 """Units across a line's own system, which is stretched to the width there is."""

@@ -6,7 +6,7 @@ from typing import Final
 
 from rich.cells import cell_len
 
-from remembrancer.interfaces.dashboard.charts.svg import plain
+from remembrancer.interfaces.charts.svg import plain
 
 FONT: Final = 13.0
 """Pixels: the size of what is written in a picture; notes beside axes are SMALL."""

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembrancer.errors import InvalidInput
-from remembrancer.interfaces.dashboard.charts.scale import (
+from remembrancer.interfaces.charts.scale import (
     along,
     day_text,
     number_text,

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from markupsafe import Markup
 
 from remembrancer.errors import InvalidInput
-from remembrancer.interfaces.dashboard.charts.frame import Picture, Room, figure, table
-from remembrancer.interfaces.dashboard.charts.measure import fitted, text_width
-from remembrancer.interfaces.dashboard.charts.svg import element, number, plain
+from remembrancer.interfaces.charts.frame import Picture, Room, figure, table
+from remembrancer.interfaces.charts.measure import fitted, text_width
+from remembrancer.interfaces.charts.svg import element, number, plain
 
 PICTURE = Picture(marks=Markup("<g></g>"), height=10.0)
 

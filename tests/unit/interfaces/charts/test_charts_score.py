@@ -5,7 +5,7 @@ from charted import HOSTILE, a_part, classed, faults, percents, read, words
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembrancer.interfaces.dashboard.charts.score import score_bar, score_legend, score_table
+from remembrancer.interfaces.charts.score import score_bar, score_legend, score_table
 from remembrancer.interfaces.wire import PartOut
 
 SUM = a_part(

@@ -8,10 +8,10 @@ from uuid import UUID
 
 from markupsafe import Markup
 
+from remembrancer.interfaces.charts.frame import Picture, Room, empty, figure, table
+from remembrancer.interfaces.charts.measure import FONT, SMALL, fitted, text_width
+from remembrancer.interfaces.charts.svg import NOTHING, element, joined
 from remembrancer.interfaces.cli.drawing import counted
-from remembrancer.interfaces.dashboard.charts.frame import Picture, Room, empty, figure, table
-from remembrancer.interfaces.dashboard.charts.measure import FONT, SMALL, fitted, text_width
-from remembrancer.interfaces.dashboard.charts.svg import NOTHING, element, joined
 
 if TYPE_CHECKING:
     from remembrancer.interfaces.wire import ComparedOut, ComparisonOut, PlaceOut

@@ -12,12 +12,12 @@ from uuid import UUID
 from markupsafe import Markup
 
 from remembrancer.errors import InvalidInput
+from remembrancer.interfaces.charts.frame import Picture, empty, figure, key, swatch
+from remembrancer.interfaces.charts.lines import AXIS, time_axis
+from remembrancer.interfaces.charts.measure import FONT, fitted, text_width
+from remembrancer.interfaces.charts.scale import day_text, through
+from remembrancer.interfaces.charts.svg import NOTHING, element, joined, percent
 from remembrancer.interfaces.cli.drawing import counted, minute
-from remembrancer.interfaces.dashboard.charts.frame import Picture, empty, figure, key, swatch
-from remembrancer.interfaces.dashboard.charts.lines import AXIS, time_axis
-from remembrancer.interfaces.dashboard.charts.measure import FONT, fitted, text_width
-from remembrancer.interfaces.dashboard.charts.scale import day_text, through
-from remembrancer.interfaces.dashboard.charts.svg import NOTHING, element, joined, percent
 
 if TYPE_CHECKING:
     from remembrancer.interfaces.wire import MemoryOut

@@ -10,7 +10,7 @@ from typing import Final
 
 from markupsafe import Markup
 
-from remembrancer.interfaces.dashboard.charts.svg import NOTHING, element, joined, number
+from remembrancer.interfaces.charts.svg import NOTHING, element, joined, number
 
 
 class Room(StrEnum):

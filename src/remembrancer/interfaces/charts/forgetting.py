@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from markupsafe import Markup
 
-from remembrancer.interfaces.cli.drawing import counted, minute
-from remembrancer.interfaces.cli.fading_pages import forecast
-from remembrancer.interfaces.dashboard.charts.frame import Picture, empty, figure, key, swatch, table
-from remembrancer.interfaces.dashboard.charts.lines import (
+from remembrancer.interfaces.charts.frame import Picture, empty, figure, key, swatch, table
+from remembrancer.interfaces.charts.lines import (
     AXIS,
     area,
     level,
@@ -23,8 +21,8 @@ from remembrancer.interfaces.dashboard.charts.lines import (
     time_axis,
     upright,
 )
-from remembrancer.interfaces.dashboard.charts.measure import SMALL
-from remembrancer.interfaces.dashboard.charts.scale import (
+from remembrancer.interfaces.charts.measure import SMALL
+from remembrancer.interfaces.charts.scale import (
     along,
     day_text,
     number_text,
@@ -32,7 +30,9 @@ from remembrancer.interfaces.dashboard.charts.scale import (
     round_numbers,
     through,
 )
-from remembrancer.interfaces.dashboard.charts.svg import NOTHING, element, joined, percent
+from remembrancer.interfaces.charts.svg import NOTHING, element, joined, percent
+from remembrancer.interfaces.cli.drawing import counted, minute
+from remembrancer.interfaces.cli.fading_pages import forecast
 
 if TYPE_CHECKING:
     from remembrancer.interfaces.wire import CurveOut, OutlookOut, ReviewOut

@@ -7,8 +7,8 @@ from typing import Any, Final, TypeVar
 
 from remembrancer.evaluation.summary import ENOUGH_CONVERSATIONS, Means
 from remembrancer.interfaces.canvas import FAINT, INK, RULE, drawable, new_figure, png_of, style
+from remembrancer.interfaces.charts.palette import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILLION, YELLOW
 from remembrancer.interfaces.cli.drawing import shortened
-from remembrancer.interfaces.palette import BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILLION, YELLOW
 
 T = TypeVar("T")
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from markupsafe import Markup
 
-from remembrancer.interfaces.dashboard.charts.frame import Picture, empty, figure, ornament, table
-from remembrancer.interfaces.dashboard.charts.lines import (
+from remembrancer.interfaces.charts.frame import Picture, empty, figure, ornament, table
+from remembrancer.interfaces.charts.lines import (
     AXIS,
     area,
     level,
@@ -19,9 +19,9 @@ from remembrancer.interfaces.dashboard.charts.lines import (
     stretched,
     time_axis,
 )
-from remembrancer.interfaces.dashboard.charts.measure import SMALL
-from remembrancer.interfaces.dashboard.charts.scale import along, day_text, through
-from remembrancer.interfaces.dashboard.charts.svg import NOTHING, element, joined, number, percent
+from remembrancer.interfaces.charts.measure import SMALL
+from remembrancer.interfaces.charts.scale import along, day_text, through
+from remembrancer.interfaces.charts.svg import NOTHING, element, joined, number, percent
 from remembrancer.policies.health import GREEN_FROM, YELLOW_FROM, Band, Metric, band
 
 if TYPE_CHECKING:

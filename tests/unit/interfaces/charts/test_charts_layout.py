@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from remembrancer.errors import InvalidInput
-from remembrancer.interfaces.dashboard.charts.graph import NARROW, WIDE
-from remembrancer.interfaces.dashboard.charts.layout import MOST, Room, arranged, laid_out
+from remembrancer.interfaces.charts.graph import NARROW, WIDE
+from remembrancer.interfaces.charts.layout import MOST, Room, arranged, laid_out
 
 PLANES = st.sampled_from([WIDE, NARROW])
 

@@ -13,12 +13,12 @@ import numpy as np
 from markupsafe import Markup
 
 from remembrancer.domain.relation import RelationKind
+from remembrancer.interfaces.charts.frame import Picture, Room, empty, figure, key, swatch, table
+from remembrancer.interfaces.charts.layout import MOST, Arrangement, arranged, laid_out
+from remembrancer.interfaces.charts.layout import Room as Plane
+from remembrancer.interfaces.charts.measure import SMALL, fitted, text_width
+from remembrancer.interfaces.charts.svg import NOTHING, element, joined, number
 from remembrancer.interfaces.cli.drawing import counted
-from remembrancer.interfaces.dashboard.charts.frame import Picture, Room, empty, figure, key, swatch, table
-from remembrancer.interfaces.dashboard.charts.layout import MOST, Arrangement, arranged, laid_out
-from remembrancer.interfaces.dashboard.charts.layout import Room as Plane
-from remembrancer.interfaces.dashboard.charts.measure import SMALL, fitted, text_width
-from remembrancer.interfaces.dashboard.charts.svg import NOTHING, element, joined, number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

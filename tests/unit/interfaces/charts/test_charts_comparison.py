@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
-from remembrancer.interfaces.dashboard.charts.comparison import comparison_chart, comparison_table
+from remembrancer.interfaces.charts.comparison import comparison_chart, comparison_table
 
 RANKS = st.none() | st.integers(1, 12)
 

@@ -9,12 +9,12 @@ from typing import Final
 from markupsafe import Markup
 
 from remembrancer.errors import InvalidInput
+from remembrancer.interfaces.charts.frame import Picture, empty, figure, table
+from remembrancer.interfaces.charts.lines import AXIS, level, time_axis
+from remembrancer.interfaces.charts.measure import SMALL
+from remembrancer.interfaces.charts.scale import day_text, number_text, round_above
+from remembrancer.interfaces.charts.svg import NOTHING, element, joined, percent
 from remembrancer.interfaces.cli.drawing import counted
-from remembrancer.interfaces.dashboard.charts.frame import Picture, empty, figure, table
-from remembrancer.interfaces.dashboard.charts.lines import AXIS, level, time_axis
-from remembrancer.interfaces.dashboard.charts.measure import SMALL
-from remembrancer.interfaces.dashboard.charts.scale import day_text, number_text, round_above
-from remembrancer.interfaces.dashboard.charts.svg import NOTHING, element, joined, percent
 
 TOP, HEIGHT = 22.0, 120.0
 MOST: Final = 92

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from markupsafe import Markup
 
 from remembrancer.domain.relation import RelationKind
-from remembrancer.interfaces.dashboard.charts.graph import GraphNode, graph_table, relation_graph
-from remembrancer.interfaces.dashboard.charts.layout import MOST
+from remembrancer.interfaces.charts.graph import GraphNode, graph_table, relation_graph
+from remembrancer.interfaces.charts.layout import MOST
 from remembrancer.interfaces.wire import RelationOut
 
 

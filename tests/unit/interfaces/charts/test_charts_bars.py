@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembrancer.errors import InvalidInput
-from remembrancer.interfaces.dashboard.charts.bars import MOST, bars_table, day_bars
+from remembrancer.interfaces.charts.bars import MOST, bars_table, day_bars
 
 FIRST = date(2026, 3, 1)
 LAST = date(2026, 3, 10)
