@@ -26,7 +26,7 @@ from remembrancer.domain.scope import Scope
 from remembrancer.policies.admission.formation import analysed
 from remembrancer.policies.ranking.late_interaction import packed
 from remembrancer.ports.embedder import Embedder, Passage, word_embedder
-from remembrancer.ports.store import CueVector
+from remembrancer.ports.embeddings import CueVector
 
 SIZES: Final = (1_000, 10_000, 100_000)
 EMBEDDED: Final = 1_000

@@ -82,9 +82,9 @@ from remembrancer.jobs.sweeps import Sweeper
 from remembrancer.jobs.worker import OnRun
 from remembrancer.policies.admission.updating import Changes
 from remembrancer.ports.embedder import Embedder
+from remembrancer.ports.inspection import Finding, Stats
 from remembrancer.ports.language_model import LanguageModel
 from remembrancer.ports.reranker import Reranker
-from remembrancer.ports.store import Finding, Stats
 from remembrancer.ports.vault import VaultFiles
 from remembrancer.presets.spec import MAX_LIMIT, Preset
 

@@ -56,9 +56,9 @@ from remembrancer.jobs.stop import Stop
 from remembrancer.jobs.worker import OnRun
 from remembrancer.policies.admission.updating import Changes
 from remembrancer.ports.embedder import Embedder
+from remembrancer.ports.inspection import Finding, Stats
 from remembrancer.ports.language_model import LanguageModel
 from remembrancer.ports.reranker import Reranker
-from remembrancer.ports.store import Finding, Stats
 from remembrancer.presets.spec import Preset
 
 T = TypeVar("T")

@@ -23,7 +23,7 @@ from remembrancer.adapters.relational.store import SqliteStore
 from remembrancer.domain.event import Event
 from remembrancer.errors import InvalidInput, RemembrancerError, StoreUnavailable
 from remembrancer.policies.admission.formation import Formation, analysed, memory_of_event
-from remembrancer.ports.store import Entry
+from remembrancer.ports.journal import Entry
 from remembrancer.testing.doubles import SCOPE, HashEmbedder, an_event
 
 ROWS = 200

@@ -14,7 +14,7 @@ from remembrancer.adapters.relational.store import SqliteStore
 from remembrancer.domain.strength import Exposure
 from remembrancer.errors import StoreUnavailable
 from remembrancer.policies.admission.formation import analysed
-from remembrancer.ports.store import EventFilter
+from remembrancer.ports.journal import EventFilter
 from remembrancer.testing.contract.base import EVERYTHING, MODEL, exported, stored_words
 from remembrancer.testing.contract.world import DEPLOY, FORMER, MARKED, OLD, OOM, OTHER_MODEL, populate
 from remembrancer.testing.doubles import NOW, READER, SCOPE

@@ -30,8 +30,11 @@ from remembrancer.engine import record
 from remembrancer.engine.context import Context
 from remembrancer.errors import StoreUnavailable
 from remembrancer.policies.admission.formation import Formation, analysed, memory_of_event
+from remembrancer.ports.embeddings import CueVector
 from remembrancer.ports.exchange import RECORDS
-from remembrancer.ports.store import Aged, CueVector, Entry, ExportRow, Store
+from remembrancer.ports.journal import Aged, Entry
+from remembrancer.ports.store import Store
+from remembrancer.ports.transfer import ExportRow
 from remembrancer.presets.default import DEFAULT
 from remembrancer.testing.contract.base import MODEL, request
 from remembrancer.testing.contract.erasing import OF_DEPLOY, a_receipt

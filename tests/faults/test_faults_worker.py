@@ -33,7 +33,8 @@ from remembrancer.policies.forgetting.retaining import Retention
 from remembrancer.policies.schedule import Schedule
 from remembrancer.policies.segmentation.dual_channel import DualChannel
 from remembrancer.policies.segmentation.segmentation import Segmentation
-from remembrancer.ports.store import EventFilter, Store
+from remembrancer.ports.journal import EventFilter
+from remembrancer.ports.store import Store
 from remembrancer.presets.plastmem import PLASTMEM
 from remembrancer.presets.text import text_of
 from remembrancer.testing.doubles import FixedClock

@@ -35,7 +35,7 @@ from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
 from remembrancer.errors import StoreUnavailable, Unsupported
 from remembrancer.language.lexical import analyse, every_word
 from remembrancer.policies.admission.formation import analysed
-from remembrancer.ports.store import Aged, Entry, EventFilter
+from remembrancer.ports.journal import Aged, Entry, EventFilter
 from remembrancer.testing.contract.base import EVERYTHING, exported, request
 from remembrancer.testing.contract.states import LIVED
 from remembrancer.testing.contract.world import a_claim, a_key

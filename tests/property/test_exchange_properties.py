@@ -25,7 +25,7 @@ from remembrancer.ports.exchange import (
     row_to_record,
     stream_to_row,
 )
-from remembrancer.ports.store import ExportRow
+from remembrancer.ports.transfer import ExportRow
 from remembrancer.testing.doubles import an_event
 
 moments = st.integers(0, 2**57).map(lambda micros: datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=micros))

@@ -9,8 +9,8 @@ from remembrancer.domain.scope import Scope
 from remembrancer.domain.spending import ModelCall, Outcome
 from remembrancer.engine.context import Context
 from remembrancer.errors import ModelUnavailable
+from remembrancer.ports.jobs import MAX_ERROR_CHARS
 from remembrancer.ports.language_model import Answer, NoAnswer, Task, Usage
-from remembrancer.ports.store import MAX_ERROR_CHARS
 
 # Nobody was called.
 _NOTHING: Final = Usage(requests=0, input_tokens=0, output_tokens=0, cost=0.0)

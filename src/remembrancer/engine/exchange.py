@@ -14,7 +14,7 @@ from remembrancer.domain.scope import Scope
 from remembrancer.domain.validation import JsonValue
 from remembrancer.engine.context import Context
 from remembrancer.errors import Conflict, InvalidInput, StoreUnavailable
-from remembrancer.ports.store import ExportRow
+from remembrancer.ports.transfer import ExportRow
 
 FORMAT: Final = "remembrancer-export"
 VERSION: Final = 4

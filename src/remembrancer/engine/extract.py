@@ -35,8 +35,8 @@ from remembrancer.policies.learning.stages import Stage
 from remembrancer.policies.prompts import extraction as prompt
 from remembrancer.policies.prompts.extraction import Lesson
 from remembrancer.policies.ranking.diversity import same_words
+from remembrancer.ports.journal import Entry, EventFilter
 from remembrancer.ports.language_model import JsonObject, Task
-from remembrancer.ports.store import Entry, EventFilter
 
 JOB: Final = "extract"
 PAGE: Final = 2_000

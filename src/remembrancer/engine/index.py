@@ -14,7 +14,7 @@ from remembrancer.errors import ModelUnavailable, NotFound
 from remembrancer.policies.admission.encoding import Encoding
 from remembrancer.policies.ranking.late_interaction import packed
 from remembrancer.ports.embedder import Embedder, Passage, word_embedder
-from remembrancer.ports.store import CueVector, PendingCue
+from remembrancer.ports.embeddings import CueVector, PendingCue
 
 BATCH: Final = 128
 PLAIN_TEXT: Final = "Is anybody there?"

@@ -21,8 +21,10 @@ from remembrancer.engine.recall import Question, recall, searched, shown, standi
 from remembrancer.engine.rerank import judged
 from remembrancer.errors import ModelUnavailable, NotFound
 from remembrancer.policies.ranking.selection import excluded_by
+from remembrancer.ports.inspection import Finding, Stats
+from remembrancer.ports.journal import EventFilter
+from remembrancer.ports.memories import Audited
 from remembrancer.ports.reranker import Reranker
-from remembrancer.ports.store import Audited, EventFilter, Finding, Stats
 
 LEDGER: Final = timedelta(days=1)
 """How far back the doctor looks at what became of the language model's tasks."""

@@ -15,7 +15,7 @@ from remembrancer.domain.scope import Reader
 from remembrancer.engine.context import Caller, Context
 from remembrancer.errors import InvalidInput, NotFound, PermissionDenied
 from remembrancer.language.lexical import every_word
-from remembrancer.ports.store import EventFilter
+from remembrancer.ports.journal import EventFilter
 
 MAX_QUERY_BYTES: Final = 4096
 MAX_REASON_BYTES: Final = 4096

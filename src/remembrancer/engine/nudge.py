@@ -13,7 +13,7 @@ from remembrancer.engine.context import Context
 from remembrancer.engine.record import event_of
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.learning.nudge import NUDGED, UNCOUNTED, UPDATED, reminder
-from remembrancer.ports.store import Entry, EventFilter
+from remembrancer.ports.journal import Entry, EventFilter
 
 SAID: Final = "The agent was reminded to update its memory."
 """What the journal keeps of it, always the same: the reminder's own words are never stored, so never recalled."""

@@ -23,7 +23,7 @@ from remembrancer.policies.admission.formation import (
     revised,
     says_the_same,
 )
-from remembrancer.ports.store import Appended, Entry, EventFilter
+from remembrancer.ports.journal import Appended, Entry, EventFilter
 
 MAX_BATCH: Final = 10_000
 BRIEF_CHARS: Final = 4_000

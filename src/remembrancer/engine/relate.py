@@ -17,7 +17,8 @@ from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.context import Context
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.ranking.selection import excluded_by
-from remembrancer.ports.store import PendingCue, SearchRequest
+from remembrancer.ports.embeddings import PendingCue
+from remembrancer.ports.store import SearchRequest
 
 SPARE: Final = 2
 """Neighbours asked for beyond what may be linked: the memory itself may be among them, and so may a batch-mate."""

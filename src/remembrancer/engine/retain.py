@@ -8,7 +8,7 @@ from typing import Final
 from remembrancer.domain import validation
 from remembrancer.domain.scope import Scope
 from remembrancer.engine.context import Context
-from remembrancer.ports.store import Aged
+from remembrancer.ports.journal import Aged
 
 BATCH: Final = 500
 """Events of one transaction: a writer that waits for it waits a moment."""

@@ -20,8 +20,8 @@ from remembrancer.errors import Conflict, ModelUnavailable, NotFound
 from remembrancer.policies.consolidation.rules import Owner, owner_of
 from remembrancer.policies.forgetting.reviewing import Reviewing
 from remembrancer.policies.prompts import review as prompt
+from remembrancer.ports.journal import EventFilter
 from remembrancer.ports.language_model import JsonObject, Task
-from remembrancer.ports.store import EventFilter
 
 JOB: Final = "review"
 LIMIT: Final = 100

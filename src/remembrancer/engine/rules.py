@@ -33,8 +33,8 @@ from remembrancer.policies.admission.formation import memory_of_draft, memory_of
 from remembrancer.policies.consolidation.rules import Owner, Rules, by_owner, formed_by_us, pattern_key, said
 from remembrancer.policies.prompts import rules as prompt
 from remembrancer.policies.prompts.rules import Rule
+from remembrancer.ports.journal import Entry, EventFilter
 from remembrancer.ports.language_model import JsonObject, Task
-from remembrancer.ports.store import Entry, EventFilter
 
 JOB: Final = "rules"
 CONSOLIDATED: Final = "memory.consolidated"

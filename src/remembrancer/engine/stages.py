@@ -20,7 +20,7 @@ from remembrancer.engine.record import event_of
 from remembrancer.errors import Conflict, NotFound
 from remembrancer.policies.learning.learnings import KINDS
 from remembrancer.policies.learning.stages import Stage
-from remembrancer.ports.store import Entry, EventFilter
+from remembrancer.ports.journal import Entry, EventFilter
 
 ENTERED: Final = "project.stage"
 """The type of the event that says which stage a project has come to."""

@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     from remembrancer.ingest import Problem
     from remembrancer.jobs.indexer import IndexReport
     from remembrancer.policies.vault.files import Finding as VaultFinding
-    from remembrancer.ports.store import Audited, Finding, Stats
+    from remembrancer.ports.inspection import Finding, Stats
+    from remembrancer.ports.memories import Audited
     from remembrancer.presets.spec import Preset
 
 

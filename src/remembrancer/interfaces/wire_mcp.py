@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from remembrancer.domain.health import HealthSnapshot
     from remembrancer.domain.memory import Memory
     from remembrancer.domain.recall import Hit, Recall, Rendered
-    from remembrancer.ports.store import Stats
+    from remembrancer.ports.inspection import Stats
 
 MAX_BRIEF_CHARS: Final = 1000
 """Of one text in such a shape; `memory://ID` has the whole."""

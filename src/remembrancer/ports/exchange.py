@@ -32,7 +32,8 @@ from remembrancer.domain.scope import Scope, Visibility
 from remembrancer.domain.strength import INITIAL_DIFFICULTY, INITIAL_STABILITY, Exposed, Exposure, Strength, Usage
 from remembrancer.domain.validation import E_, JsonValue
 from remembrancer.errors import InvalidInput
-from remembrancer.ports.store import Audited, ExportRow
+from remembrancer.ports.memories import Audited
+from remembrancer.ports.transfer import ExportRow
 
 Analyse = Callable[[Cue], IndexedCue]
 """A cue to what search needs of it."""

@@ -12,8 +12,8 @@ from remembrancer.engine.ask import ask
 from remembrancer.engine.context import Context
 from remembrancer.engine.inspect import doctor
 from remembrancer.policies.admission.formation import analysed
+from remembrancer.ports.inspection import Finding
 from remembrancer.ports.language_model import Task
-from remembrancer.ports.store import Finding
 from remembrancer.presets.default import DEFAULT
 from remembrancer.testing.doubles import READER, SCOPE, FixedClock
 from remembrancer.testing.scripted_model import Scripted, ScriptedModel

@@ -30,7 +30,8 @@ from remembrancer.policies.admission.formation import memory_id_of
 from remembrancer.policies.segmentation.dual_channel import DualChannel
 from remembrancer.policies.segmentation.segmentation import EPISODE, Segmentation
 from remembrancer.policies.vault.changes import VAULT
-from remembrancer.ports.store import EventFilter, Store
+from remembrancer.ports.journal import EventFilter
+from remembrancer.ports.store import Store
 from remembrancer.presets.default import DEFAULT
 from remembrancer.presets.plastmem import PLASTMEM
 from remembrancer.presets.spec import Preset

@@ -25,8 +25,9 @@ from remembrancer.engine.stages import enter_stage
 from remembrancer.errors import InvalidInput, ModelUnavailable, StoreUnavailable
 from remembrancer.policies.admission.formation import memory_id_of
 from remembrancer.policies.learning.extraction import EXTRACTED, Extraction, ExtractionScope, Moment
+from remembrancer.ports.journal import EventFilter
 from remembrancer.ports.language_model import Answer, Task
-from remembrancer.ports.store import EventFilter, Store
+from remembrancer.ports.store import Store
 from remembrancer.presets.default import DEFAULT
 from remembrancer.presets.spec import Preset
 from remembrancer.presets.teaparty import TEAPARTY

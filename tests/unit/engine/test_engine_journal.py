@@ -19,7 +19,8 @@ from remembrancer.engine.journal import AT_ONCE, Chosen, event, filter_of, page,
 from remembrancer.engine.record import observe
 from remembrancer.engine.retain import retain
 from remembrancer.errors import InvalidInput, NotFound, PermissionDenied
-from remembrancer.ports.store import EventFilter, Store
+from remembrancer.ports.journal import EventFilter
+from remembrancer.ports.store import Store
 from remembrancer.presets.crewship import CREWSHIP
 from remembrancer.presets.default import DEFAULT
 from remembrancer.presets.spec import Sight

@@ -15,7 +15,8 @@ from remembrancer.domain.event import Origin, Priority, Role, Severity
 from remembrancer.domain.memory import Tier
 from remembrancer.domain.scope import Scope, Visibility
 from remembrancer.engine.record import observe
-from remembrancer.ports.store import Appended, Entry, Store
+from remembrancer.ports.journal import Appended, Entry
+from remembrancer.ports.store import Store
 from remembrancer.presets.default import DEFAULT
 from remembrancer.testing.doubles import NOW, FixedClock
 

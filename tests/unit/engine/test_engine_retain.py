@@ -15,7 +15,8 @@ from remembrancer.engine.retain import RetentionReport, retain
 from remembrancer.errors import InvalidInput, StoreUnavailable
 from remembrancer.policies.admission.formation import memory_of_event
 from remembrancer.policies.forgetting.retaining import Retention
-from remembrancer.ports.store import Entry, EventFilter, Store
+from remembrancer.ports.journal import Entry, EventFilter
+from remembrancer.ports.store import Store
 from remembrancer.presets.crewship import CREWSHIP
 from remembrancer.presets.default import DEFAULT
 from remembrancer.presets.spec import Preset

@@ -23,8 +23,9 @@ from remembrancer.engine.record import observe
 from remembrancer.engine.rules import CONSOLIDATED, GENERATED, JOB, RulesReport, learn_rules
 from remembrancer.errors import InvalidInput, ModelUnavailable, StoreUnavailable
 from remembrancer.policies.consolidation.rules import Rules
+from remembrancer.ports.journal import EventFilter
 from remembrancer.ports.language_model import Answer, Task
-from remembrancer.ports.store import EventFilter, Store
+from remembrancer.ports.store import Store
 from remembrancer.presets.crewship import CREWSHIP
 from remembrancer.presets.spec import Preset
 from remembrancer.presets.teaparty import TEAPARTY

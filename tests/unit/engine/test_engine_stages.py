@@ -19,7 +19,8 @@ from remembrancer.engine.learn import learn
 from remembrancer.engine.stages import ENTERED, StageReport, current_stage, enter_stage, restore_stage, retire_stage
 from remembrancer.errors import InvalidInput, StoreUnavailable
 from remembrancer.policies.learning.stages import Stage
-from remembrancer.ports.store import EventFilter, Store
+from remembrancer.ports.journal import EventFilter
+from remembrancer.ports.store import Store
 from remembrancer.presets.crewship import CREWSHIP
 from remembrancer.presets.teaparty import TEAPARTY
 from remembrancer.testing.contract.base import exported

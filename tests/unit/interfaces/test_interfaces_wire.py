@@ -23,7 +23,7 @@ from remembrancer.engine.exchange import Imported
 from remembrancer.engine.inspect import Dossier, WhyNot
 from remembrancer.ingest.problem import Problem
 from remembrancer.interfaces import wire
-from remembrancer.ports.store import Finding, Stats
+from remembrancer.ports.inspection import Finding, Stats
 
 AT = datetime(2026, 3, 4, 9, 0, 0, 123456, tzinfo=UTC)
 ID = UUID("01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f")

@@ -20,7 +20,7 @@ from remembrancer.engine.index import BATCH
 from remembrancer.errors import ModelUnavailable
 from remembrancer.jobs.indexer import NOT_KEPT, Indexer, IndexReport
 from remembrancer.ports.embedder import Embedded, Embedder
-from remembrancer.ports.store import CueVector, PendingCue
+from remembrancer.ports.embeddings import CueVector, PendingCue
 from remembrancer.presets.default import DEFAULT
 from remembrancer.testing.doubles import READER, SCOPE, FailingEmbedder, FixedClock, HashEmbedder, SequentialIds
 

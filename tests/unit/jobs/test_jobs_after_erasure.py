@@ -16,7 +16,8 @@ from remembrancer.engine.context import Caller, Context
 from remembrancer.engine.erase import erase
 from remembrancer.jobs.maintenance import maintain, run_job
 from remembrancer.jobs.reports import BrokenOff
-from remembrancer.ports.store import EventFilter, Store
+from remembrancer.ports.journal import EventFilter
+from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import exported
 from remembrancer.testing.doubles import FixedClock
 

@@ -15,7 +15,7 @@ from remembrancer.domain.review import Review
 from remembrancer.domain.scope import Scope
 from remembrancer.domain.stream import Cursor
 from remembrancer.errors import Conflict, InvalidInput
-from remembrancer.ports.store import Audited
+from remembrancer.ports.memories import Audited
 
 
 def commit(rows: Rows, scope: Scope, effect: Effect, at: datetime, new_ref: NewRef) -> None:

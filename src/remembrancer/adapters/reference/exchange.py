@@ -46,7 +46,8 @@ from remembrancer.ports.exchange import (
     stream_to_row,
     vector_to_row,
 )
-from remembrancer.ports.store import Audited, ExportRow
+from remembrancer.ports.memories import Audited
+from remembrancer.ports.transfer import ExportRow
 
 T = TypeVar("T")
 

@@ -9,7 +9,7 @@ from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader
 from remembrancer.domain.strength import Exposure
 from remembrancer.policies.ranking.selection import excluded_by
-from remembrancer.ports.store import Vitals
+from remembrancer.ports.inspection import Vitals
 
 
 def vitals(rows: Rows, reader: Reader, where: Filter, model: str | None, shown_since: datetime) -> Vitals:

@@ -15,7 +15,7 @@ from remembrancer.domain.scope import Reader
 from remembrancer.domain.strength import Strength
 from remembrancer.errors import Conflict, InvalidInput, NotFound
 from remembrancer.ports.exchange import Analyse
-from remembrancer.ports.store import EventFilter
+from remembrancer.ports.journal import EventFilter
 
 
 def events(

@@ -14,7 +14,7 @@ from remembrancer.domain.scope import Scope
 from remembrancer.domain.strength import Adjustment, Exposed, Strength
 from remembrancer.errors import Conflict, InvalidInput, NotFound
 from remembrancer.policies.forgetting.dynamics import MICROSECOND
-from remembrancer.ports.store import Audited
+from remembrancer.ports.memories import Audited
 
 NewRef = Callable[[], int]
 """The next cue's number."""

@@ -25,7 +25,7 @@ from remembrancer.domain.strength import Exposed, Exposure
 from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import Conflict, EmbedderMismatch, NotFound
 from remembrancer.policies.ranking.selection import can_see
-from remembrancer.ports.store import Audited
+from remembrancer.ports.memories import Audited
 
 if TYPE_CHECKING:
     import numpy as np

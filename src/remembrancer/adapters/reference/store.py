@@ -41,25 +41,14 @@ from remembrancer.errors import Conflict, InvalidInput, StoreUnavailable
 from remembrancer.policies.admission.formation import analysed
 from remembrancer.policies.forgetting.dynamics import states_of
 from remembrancer.policies.ranking.selection import excluded_by
+from remembrancer.ports.embeddings import CueVector, PendingCue, Said
 from remembrancer.ports.exchange import Analyse, row_to_record
+from remembrancer.ports.inspection import Finding, Stats, Vitals
+from remembrancer.ports.journal import Aged, Appended, Entry, EventFilter
+from remembrancer.ports.memories import Audited
 from remembrancer.ports.one_thread import Beside
-from remembrancer.ports.store import (
-    CONTEXT_GAP,
-    MAX_SAID_CHARS,
-    Aged,
-    Appended,
-    Audited,
-    CueVector,
-    Entry,
-    EventFilter,
-    ExportRow,
-    Finding,
-    PendingCue,
-    Said,
-    SearchRequest,
-    Stats,
-    Vitals,
-)
+from remembrancer.ports.store import CONTEXT_GAP, MAX_SAID_CHARS, SearchRequest
+from remembrancer.ports.transfer import ExportRow
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,7 +8,7 @@ from remembrancer.adapters.reference.rows import Archived, Rows
 from remembrancer.domain.event import Event, archived
 from remembrancer.domain.scope import Scope
 from remembrancer.domain.stream import Tail
-from remembrancer.ports.store import Aged
+from remembrancer.ports.journal import Aged
 
 
 def tails(rows: Rows, *, at_least: int, silent_since: datetime, limit: int, after: Scope | None) -> tuple[Tail, ...]:

@@ -13,7 +13,7 @@ from remembrancer.domain.memory import Status
 from remembrancer.domain.review import Evidence
 from remembrancer.domain.spending import ModelCall, Outcome, Spent
 from remembrancer.domain.strength import Exposed, Exposure
-from remembrancer.ports.store import MAX_ERROR_CHARS
+from remembrancer.ports.jobs import MAX_ERROR_CHARS
 
 FIRST_WAIT: Final = timedelta(seconds=30)
 LONGEST_WAIT: Final = timedelta(days=1)

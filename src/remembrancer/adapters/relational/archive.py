@@ -13,7 +13,7 @@ from remembrancer.adapters.relational.times import micros
 from remembrancer.domain.event import Event, archived
 from remembrancer.domain.scope import Scope
 from remembrancer.ports.exchange import Analyse
-from remembrancer.ports.store import Aged
+from remembrancer.ports.journal import Aged
 
 _TYPES: Final = (
     "WITH RECURSIVE found (type) AS (SELECT min(type) FROM events WHERE workspace = ?1"

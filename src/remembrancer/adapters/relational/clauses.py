@@ -15,7 +15,7 @@ from remembrancer.domain.event import Priority, Severity
 from remembrancer.domain.memory import Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reach, Reader, Scope
-from remembrancer.ports.store import EventFilter
+from remembrancer.ports.journal import EventFilter
 
 
 @dataclass(slots=True)

@@ -18,7 +18,9 @@ from remembrancer.adapters.relational.times import micros
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.errors import EmbedderMismatch
-from remembrancer.ports.store import CONTEXT_GAP, MAX_ERROR_CHARS, MAX_SAID_CHARS, CueVector, PendingCue, Said
+from remembrancer.ports.embeddings import CueVector, PendingCue, Said
+from remembrancer.ports.jobs import MAX_ERROR_CHARS
+from remembrancer.ports.store import CONTEXT_GAP, MAX_SAID_CHARS
 
 FIRST_RETRY: Final = timedelta(seconds=30)
 LAST_RETRY: Final = timedelta(days=1)

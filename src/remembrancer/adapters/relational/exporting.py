@@ -28,7 +28,8 @@ from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.strength import Exposed, Exposure
 from remembrancer.ports import exchange
 from remembrancer.ports.exchange import StreamRecord, VectorRecord
-from remembrancer.ports.store import Audited, ExportRow
+from remembrancer.ports.memories import Audited
+from remembrancer.ports.transfer import ExportRow
 
 PAGE: Final = 1000
 """Rows read at once."""

@@ -15,7 +15,7 @@ from remembrancer.domain.health import HealthSnapshot, Metrics
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.strength import Exposure
-from remembrancer.ports.store import Vitals
+from remembrancer.ports.inspection import Vitals
 
 SNAPSHOT_COLUMNS: Final = "crew, day, taken_at, freshness, coverage, coherence, efficiency, reachability, score"
 

@@ -40,7 +40,8 @@ from remembrancer.ports.exchange import (
     StreamRecord,
     VectorRecord,
 )
-from remembrancer.ports.store import Audited, ExportRow
+from remembrancer.ports.memories import Audited
+from remembrancer.ports.transfer import ExportRow
 
 
 def import_rows(

@@ -14,7 +14,7 @@ from remembrancer.adapters.relational.errors import UNREADABLE, unreadable
 from remembrancer.adapters.relational.rows import EVENT_COLUMNS, MEMORY_SELECT, TABLES, event_of, memory_of
 from remembrancer.adapters.relational.times import optional_moment
 from remembrancer.domain.scope import Reader, Scope
-from remembrancer.ports.store import Finding, Stats
+from remembrancer.ports.inspection import Finding, Stats
 
 WAL_RESET_FIXED: Final = (3, 51, 3)
 """SQLite before this version may damage a write-ahead log that two connections reset at once."""

@@ -20,7 +20,7 @@ from remembrancer.domain.journal import Place, Recorded, Stretch
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.errors import Conflict, InvalidInput
 from remembrancer.ports.exchange import Analyse
-from remembrancer.ports.store import Appended, Entry, EventFilter
+from remembrancer.ports.journal import Appended, Entry, EventFilter
 
 _EPOCH: Final = date(1970, 1, 1)
 _DAY: Final = 86_400_000_000

@@ -27,7 +27,7 @@ from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.strength import Adjustment, Exposed, Strength
 from remembrancer.errors import Conflict, InvalidInput, NotFound
-from remembrancer.ports.store import Audited
+from remembrancer.ports.memories import Audited
 
 MICROSECOND: Final = timedelta(microseconds=1)
 

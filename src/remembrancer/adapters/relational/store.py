@@ -57,22 +57,14 @@ from remembrancer.domain.spending import ModelCall, Spent
 from remembrancer.domain.stream import Tail
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
 from remembrancer.errors import InvalidInput
+from remembrancer.ports.embeddings import CueVector, PendingCue
 from remembrancer.ports.exchange import RECORDS, Analyse
+from remembrancer.ports.inspection import Finding, Stats, Vitals
+from remembrancer.ports.journal import Aged, Appended, Entry, EventFilter
+from remembrancer.ports.memories import Audited
 from remembrancer.ports.one_thread import Beside
-from remembrancer.ports.store import (
-    Aged,
-    Appended,
-    Audited,
-    CueVector,
-    Entry,
-    EventFilter,
-    ExportRow,
-    Finding,
-    PendingCue,
-    SearchRequest,
-    Stats,
-    Vitals,
-)
+from remembrancer.ports.store import SearchRequest
+from remembrancer.ports.transfer import ExportRow
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,7 +11,7 @@ from remembrancer.adapters.relational.errors import as_written
 from remembrancer.adapters.relational.times import micros, moment
 from remembrancer.domain.job import Deferral, Run
 from remembrancer.domain.scope import Scope
-from remembrancer.ports.store import MAX_ERROR_CHARS
+from remembrancer.ports.jobs import MAX_ERROR_CHARS
 
 
 def put_run(connection: Connection, scope: Scope, run: Run) -> None:

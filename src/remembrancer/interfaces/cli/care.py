@@ -65,7 +65,7 @@ def doctor(call: Invocation) -> None:
     Example: remembrancer doctor
     """
     from remembrancer.interfaces.wire import DoctorOut
-    from remembrancer.ports.store import Finding
+    from remembrancer.ports.inspection import Finding
 
     try:
         with call.opened(create=False) as memory:

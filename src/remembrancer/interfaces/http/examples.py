@@ -45,7 +45,8 @@ from remembrancer.interfaces.wire_life import (
 from remembrancer.interfaces.wire_memories import MemoryPageOut
 from remembrancer.jobs.overview import JobState
 from remembrancer.policies.health import score
-from remembrancer.ports.store import Audited, Stats
+from remembrancer.ports.inspection import Stats
+from remembrancer.ports.memories import Audited
 
 _AT: Final = datetime(2026, 3, 4, 9, 12, 30, tzinfo=UTC)
 _LATER: Final = _AT + timedelta(days=2)

@@ -13,7 +13,8 @@ from remembrancer.domain.event import ARCHIVED_CHARS, Event, Priority, archived
 from remembrancer.domain.memory import Cue, MemoryWrite
 from remembrancer.domain.scope import Reach, Reader, Scope
 from remembrancer.errors import Conflict, NotFound
-from remembrancer.ports.store import Aged, Entry, EventFilter, Store
+from remembrancer.ports.journal import Aged, Entry, EventFilter
+from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import StoreSuite, awaited, exported
 from remembrancer.testing.contract.world import populate
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, an_event, an_indexed_cue, indexed

@@ -22,7 +22,9 @@ from remembrancer.domain.query import Filter, LexicalQuery
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.strength import Exposure
 from remembrancer.language.lexical import stem
-from remembrancer.ports.store import CueVector, ExportRow, SearchRequest, Store
+from remembrancer.ports.embeddings import CueVector
+from remembrancer.ports.store import SearchRequest, Store
+from remembrancer.ports.transfer import ExportRow
 from remembrancer.testing.doubles import NOW, READER, SCOPE
 
 if TYPE_CHECKING:

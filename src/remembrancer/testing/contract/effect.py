@@ -20,7 +20,9 @@ from remembrancer.domain.stream import Cursor
 from remembrancer.domain.strength import Adjustment, Strength
 from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import Conflict, InvalidInput, NotFound, RemembrancerError
-from remembrancer.ports.store import Audited, Entry, Store
+from remembrancer.ports.journal import Entry
+from remembrancer.ports.memories import Audited
+from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import StoreSuite, awaited, exported, found, remember
 from remembrancer.testing.contract.memories import FULL, LATER, one
 from remembrancer.testing.contract.world import a_review

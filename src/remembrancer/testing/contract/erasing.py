@@ -19,7 +19,8 @@ from remembrancer.domain.stream import Cursor
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure
 from remembrancer.errors import Conflict, NotFound
 from remembrancer.policies.admission.formation import own_cue
-from remembrancer.ports.store import Entry, EventFilter, Store
+from remembrancer.ports.journal import Entry, EventFilter
+from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import MODEL, StoreSuite, awaited, exported, found, give_vectors, remember
 from remembrancer.testing.contract.world import (
     CONVERSATION,

@@ -14,7 +14,8 @@ from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reach, Reader, Scope, Visibility
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
-from remembrancer.ports.store import Store, Vitals
+from remembrancer.ports.inspection import Vitals
+from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import EVERYTHING, MODEL, StoreSuite, awaited, give_vectors, moved, remember
 from remembrancer.testing.contract.world import a_snapshot
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, a_vector, indexed

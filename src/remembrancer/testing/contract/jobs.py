@@ -8,7 +8,8 @@ from typing import Final
 
 from remembrancer.domain.job import Deferral, Run
 from remembrancer.domain.scope import Scope
-from remembrancer.ports.store import MAX_ERROR_CHARS, Store
+from remembrancer.ports.jobs import MAX_ERROR_CHARS
+from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import StoreSuite, awaited, exported
 from remembrancer.testing.doubles import NOW, SCOPE
 

@@ -11,7 +11,8 @@ import pytest
 from remembrancer.domain.event import Event, Origin, Priority, Role, Severity
 from remembrancer.domain.scope import Reach, Reader, Scope
 from remembrancer.errors import Conflict, InvalidInput, NotFound
-from remembrancer.ports.store import Entry, EventFilter, Store
+from remembrancer.ports.journal import Entry, EventFilter
+from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import StoreSuite, awaited, exported
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, an_event, indexed
 

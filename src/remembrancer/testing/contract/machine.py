@@ -27,7 +27,9 @@ from remembrancer.domain.stream import Cursor
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
 from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import RemembrancerError
-from remembrancer.ports.store import Aged, CueVector, Entry, EventFilter, SearchRequest, Store
+from remembrancer.ports.embeddings import CueVector
+from remembrancer.ports.journal import Aged, Entry, EventFilter
+from remembrancer.ports.store import SearchRequest, Store
 from remembrancer.testing.contract.base import StoreSuite, assert_same_answer, exported, request, stored_words
 from remembrancer.testing.contract.histories import (
     MODELS,

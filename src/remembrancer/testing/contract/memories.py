@@ -17,7 +17,8 @@ from remembrancer.domain.scope import Reader, Scope, Visibility
 from remembrancer.domain.strength import Adjustment, Strength, Usage
 from remembrancer.errors import Conflict, InvalidInput, NotFound, StoreUnavailable
 from remembrancer.ports.exchange import relation_to_row
-from remembrancer.ports.store import Entry, Store
+from remembrancer.ports.journal import Entry
+from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import (
     EVERYTHING,
     MODEL,

@@ -16,7 +16,8 @@ from remembrancer.domain.memory import Cue, MemoryWrite, Status
 from remembrancer.domain.scope import Reader, Scope, Visibility
 from remembrancer.language.lexical import analyse
 from remembrancer.policies.admission.formation import Formation, memory_of_event, turn_cue
-from remembrancer.ports.store import BRIEF_TERMS, CONTEXT_GAP, Entry, SearchRequest, Store
+from remembrancer.ports.journal import Entry
+from remembrancer.ports.store import BRIEF_TERMS, CONTEXT_GAP, SearchRequest, Store
 from remembrancer.testing.contract.base import (
     BM25_TOLERANCE,
     EVERYTHING,

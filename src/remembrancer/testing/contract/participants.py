@@ -10,7 +10,8 @@ from remembrancer.domain.event import Role
 from remembrancer.domain.memory import Status
 from remembrancer.domain.scope import Reach, Reader
 from remembrancer.policies.admission.formation import Formation, memory_of_event
-from remembrancer.ports.store import Entry, Store
+from remembrancer.ports.journal import Entry
+from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import EVERYTHING, MODEL, StoreSuite, awaited
 from remembrancer.testing.doubles import NOW, READER, SCOPE, an_event
 

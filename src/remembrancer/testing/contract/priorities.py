@@ -16,7 +16,8 @@ from remembrancer.domain.memory import Memory, Status
 from remembrancer.domain.scope import Reach, Reader, Scope, Visibility
 from remembrancer.domain.strength import Strength
 from remembrancer.errors import Conflict, NotFound
-from remembrancer.ports.store import Aged, Entry, EventFilter, Store
+from remembrancer.ports.journal import Aged, Entry, EventFilter
+from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import StoreSuite, awaited, exported
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, an_event, indexed
 

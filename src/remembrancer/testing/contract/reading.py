@@ -14,7 +14,8 @@ from remembrancer.domain.journal import Place, Recorded, Stretch
 from remembrancer.domain.scope import Reach, Reader
 from remembrancer.errors import InvalidInput
 from remembrancer.language.lexical import every_word
-from remembrancer.ports.store import Aged, Entry, EventFilter, Store
+from remembrancer.ports.journal import Aged, Entry, EventFilter
+from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import StoreSuite, awaited, exported
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, an_event, indexed
 

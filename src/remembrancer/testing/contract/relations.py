@@ -12,8 +12,9 @@ from remembrancer.domain.memory import Memory, Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.errors import EmbedderMismatch, NotFound
+from remembrancer.ports.embeddings import CueVector
 from remembrancer.ports.exchange import relation_to_row
-from remembrancer.ports.store import CueVector, Store
+from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import EVERYTHING, MODEL, StoreSuite, awaited, exported, remember
 from remembrancer.testing.contract.memories import LATER
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, a_vector, indexed

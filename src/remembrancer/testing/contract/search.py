@@ -16,7 +16,8 @@ from remembrancer.domain.memory import Memory, Status
 from remembrancer.domain.query import Filter, LexicalQuery
 from remembrancer.domain.strength import Adjustment
 from remembrancer.errors import EmbedderMismatch, InvalidInput
-from remembrancer.ports.store import Entry, SearchRequest, Store
+from remembrancer.ports.journal import Entry
+from remembrancer.ports.store import SearchRequest, Store
 from remembrancer.testing.contract.base import (
     BM25_TOLERANCE,
     COSINE_TOLERANCE,

@@ -15,7 +15,9 @@ from remembrancer.domain.scope import Level, Reach, Reader, Scope
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength, Usage
 from remembrancer.errors import InvalidInput, NotFound
 from remembrancer.policies.forgetting.dynamics import states_of
-from remembrancer.ports.store import Audited, ExportRow, Store
+from remembrancer.ports.memories import Audited
+from remembrancer.ports.store import Store
+from remembrancer.ports.transfer import ExportRow
 from remembrancer.testing.contract.base import StoreSuite, assert_same_states, awaited, exported, remember, request
 from remembrancer.testing.contract.memories import FULL, LATER, one, used_once
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, indexed

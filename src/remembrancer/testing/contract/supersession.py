@@ -13,7 +13,8 @@ from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reader, Visibility
 from remembrancer.errors import Conflict, NotFound
-from remembrancer.ports.store import Audited, Store
+from remembrancer.ports.memories import Audited
+from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import EVERYTHING, StoreSuite, awaited, exported, found, remember
 from remembrancer.testing.contract.memories import LATER, listed, one, saying
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, indexed

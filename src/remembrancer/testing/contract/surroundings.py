@@ -13,7 +13,8 @@ from remembrancer.domain.memory import Mark, MemoryWrite
 from remembrancer.domain.query import LexicalQuery
 from remembrancer.domain.scope import Visibility
 from remembrancer.policies.admission.formation import turn_cue
-from remembrancer.ports.store import Entry, SearchRequest, Store
+from remembrancer.ports.journal import Entry
+from remembrancer.ports.store import SearchRequest, Store
 from remembrancer.testing.contract.base import (
     BM25_TOLERANCE,
     COSINE_TOLERANCE,

@@ -13,7 +13,8 @@ from remembrancer.domain.effect import Effect
 from remembrancer.domain.event import Priority
 from remembrancer.domain.scope import Scope
 from remembrancer.domain.stream import Cursor, Tail
-from remembrancer.ports.store import Aged, Entry, Store
+from remembrancer.ports.journal import Aged, Entry
+from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import StoreSuite, awaited
 from remembrancer.testing.doubles import NOW, SCOPE, an_event
 

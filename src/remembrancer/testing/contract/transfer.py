@@ -18,7 +18,9 @@ from remembrancer.domain.strength import Adjustment, Exposed, Exposure
 from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import Conflict, EmbedderMismatch, InvalidInput
 from remembrancer.ports.exchange import RECORDS, VectorRecord, vector_to_row
-from remembrancer.ports.store import Entry, EventFilter, ExportRow, Store
+from remembrancer.ports.journal import Entry, EventFilter
+from remembrancer.ports.store import Store
+from remembrancer.ports.transfer import ExportRow
 from remembrancer.testing.contract.base import (
     EVERYTHING,
     MODEL,

@@ -12,7 +12,9 @@ import pytest
 from remembrancer.domain.memory import Cue, MemoryWrite
 from remembrancer.domain.scope import Reader, Visibility
 from remembrancer.errors import EmbedderMismatch
-from remembrancer.ports.store import CueVector, Entry, Store
+from remembrancer.ports.embeddings import CueVector
+from remembrancer.ports.journal import Entry
+from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import (
     MODEL,
     StoreSuite,

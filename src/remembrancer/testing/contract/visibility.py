@@ -22,8 +22,10 @@ from remembrancer.domain.scope import Reach, Reader, Scope, Visibility
 from remembrancer.domain.strength import Adjustment, Strength
 from remembrancer.errors import InvalidInput, NotFound
 from remembrancer.policies.ranking.selection import can_see, excluded_by
+from remembrancer.ports.embeddings import CueVector
 from remembrancer.ports.exchange import relation_to_row
-from remembrancer.ports.store import CueVector, Entry, EventFilter, Store
+from remembrancer.ports.journal import Entry, EventFilter
+from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import (
     EVERYTHING,
     MODEL,

@@ -27,8 +27,10 @@ from remembrancer.domain.scope import Reach, Reader
 from remembrancer.domain.stream import Cursor
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
 from remembrancer.errors import Conflict, NotFound
+from remembrancer.ports.embeddings import CueVector
 from remembrancer.ports.exchange import relation_to_row
-from remembrancer.ports.store import Aged, CueVector, Entry, EventFilter, Store
+from remembrancer.ports.journal import Aged, Entry, EventFilter
+from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import (
     EVERYTHING,
     MODEL,

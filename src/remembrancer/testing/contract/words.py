@@ -13,7 +13,9 @@ import pytest
 
 from remembrancer.domain.scope import Reader, Visibility
 from remembrancer.errors import InvalidInput
-from remembrancer.ports.store import CueVector, ExportRow, Store
+from remembrancer.ports.embeddings import CueVector
+from remembrancer.ports.store import Store
+from remembrancer.ports.transfer import ExportRow
 from remembrancer.testing.contract.base import (
     MODEL,
     StoreSuite,

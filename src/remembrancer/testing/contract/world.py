@@ -23,8 +23,11 @@ from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.spending import ModelCall, Outcome
 from remembrancer.domain.stream import Cursor
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength, Usage
+from remembrancer.ports.embeddings import CueVector
 from remembrancer.ports.exchange import relation_to_row
-from remembrancer.ports.store import Aged, CueVector, Entry, ExportRow, Store
+from remembrancer.ports.journal import Aged, Entry
+from remembrancer.ports.store import Store
+from remembrancer.ports.transfer import ExportRow
 from remembrancer.testing.contract.base import give_vectors
 from remembrancer.testing.doubles import NOW, a_memory, a_vector, an_event, an_indexed_cue, indexed
 

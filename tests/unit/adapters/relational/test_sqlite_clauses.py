@@ -24,7 +24,7 @@ from remembrancer.domain.scope import Reach, Reader, Scope, Visibility
 from remembrancer.domain.strength import Strength
 from remembrancer.domain.validation import JsonValue
 from remembrancer.policies.ranking.selection import can_see, excluded_by
-from remembrancer.ports.store import EventFilter
+from remembrancer.ports.journal import EventFilter
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, an_event
 
 moments = st.integers(-1, 1).map(lambda hours: NOW + timedelta(hours=hours))

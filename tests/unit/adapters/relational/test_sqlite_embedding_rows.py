@@ -11,7 +11,7 @@ import numpy as np
 from remembrancer.adapters.relational.connection import connect
 from remembrancer.adapters.relational.store import SqliteStore
 from remembrancer.policies.admission.formation import analysed
-from remembrancer.ports.store import CueVector
+from remembrancer.ports.embeddings import CueVector
 from remembrancer.testing.doubles import NOW, SCOPE, a_memory, a_vector, indexed
 
 LATER = NOW + timedelta(seconds=30)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from remembrancer.adapters.relational.store import SqliteStore
 from remembrancer.policies.admission.formation import analysed
-from remembrancer.ports.store import Finding
+from remembrancer.ports.inspection import Finding
 from remembrancer.testing.doubles import SCOPE, a_memory, indexed
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from remembrancer.adapters.relational.store import SqliteStore
 from remembrancer.policies.admission.formation import analysed
-from remembrancer.ports.store import Entry, EventFilter
+from remembrancer.ports.journal import Entry, EventFilter
 from remembrancer.testing.doubles import READER, SCOPE, an_event
 
 WRITERS = 3

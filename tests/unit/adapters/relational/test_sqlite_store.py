@@ -31,8 +31,10 @@ from remembrancer.domain.strength import Adjustment, Strength, Usage
 from remembrancer.errors import Conflict
 from remembrancer.policies.admission.formation import Formation, analysed, memory_of_event
 from remembrancer.policies.forgetting.dynamics import states_of
+from remembrancer.ports.embeddings import CueVector
 from remembrancer.ports.exchange import cue_to_row
-from remembrancer.ports.store import CueVector, Entry, ExportRow
+from remembrancer.ports.journal import Entry
+from remembrancer.ports.transfer import ExportRow
 from remembrancer.testing.contract.base import (
     MODEL,
     assert_same_answer,
