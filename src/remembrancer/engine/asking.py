@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Final
 
 import numpy as np
@@ -15,11 +15,9 @@ from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.ask import ask
 from remembrancer.engine.context import Context
-from remembrancer.errors import InvalidInput, ModelUnavailable
+from remembrancer.errors import ModelUnavailable
 from remembrancer.language.lexical import lexical_query
-from remembrancer.language.reading import Plan, plan, plan_in_context
-from remembrancer.language.times.anchors import Anchored, resolve
-from remembrancer.language.times.spans import TimeSpan
+from remembrancer.language.reading import Reading, read_question, read_terms, salient_part
 from remembrancer.policies.forgetting.dynamics import instant
 from remembrancer.policies.prompts import key_terms as prompt
 from remembrancer.policies.ranking.late_interaction import QuestionWords, weighted
@@ -43,7 +41,7 @@ class Embedded:
     degraded: Mapping[str, str] = field(default_factory=dict[str, str])
     took: timedelta = timedelta(0)
 
-    def words(self, planned: Plan, found: Candidates) -> QuestionWords | None:
+    def words(self, planned: Reading, found: Candidates) -> QuestionWords | None:
         """The words that count, by their idf among what was searched."""
         if self.question is None or found.surroundings is None:
             return None
@@ -95,21 +93,21 @@ async def key_terms(ctx: Context, scope: Scope, text: str) -> Keyed:
 
 async def planned_for(
     ctx: Context, reader: Reader, text: str, where: Filter, ranking: Ranking, terms: Sequence[str] = ()
-) -> Plan:
+) -> Reading:
     """What to search for, with the time of what it counts from looked up. `terms`: the question's key terms."""
     keyed = ctx.preset.key_terms
     if keyed is not None or not ranking.reads_surroundings:
         people = frozenset[str]() if ctx.embedder is None else await _participants(ctx, reader, where)
-        return plan(text, people) if keyed is None else keyed.plan(text, terms, people)
-    planned = plan_in_context(text, await _participants(ctx, reader, where), where.current_at)
+        return read_terms(salient_part(text) if keyed is None else keyed.searched(text, terms), people)
+    planned = read_question(text, await _participants(ctx, reader, where), where.current_at)
     # "After the trip" alone leaves open how long after: looking the trip up for it lost more than it found.
     if planned.anchored is None or planned.anchored.soft:
         return planned
-    anchor = await _anchor(ctx, reader, planned.anchored, where)
-    return planned if anchor is None else replace(planned, spans=(*planned.spans, anchor))
+    happened_at = await _happened_at(ctx, reader, planned.anchored.anchor, where)
+    return planned if happened_at is None else planned.anchored_at(happened_at)
 
 
-async def embed(ctx: Context, planned: Plan, ranking: Ranking) -> Embedded:
+async def embed(ctx: Context, planned: Reading, ranking: Ranking) -> Embedded:
     """The question's vectors; without one, why."""
     if ctx.embedder is None:
         return Embedded(degraded={"dense": ctx.without_embedder})
@@ -134,15 +132,12 @@ async def _participants(ctx: Context, reader: Reader, where: Filter) -> frozense
     return await ctx.store.participants(reader, where, model=ctx.model)
 
 
-async def _anchor(ctx: Context, reader: Reader, expression: Anchored, where: Filter) -> TimeSpan | None:
-    """The time meant by "two weeks before the trip": counted from the memory that tells most of the trip."""
-    terms = lexical_query(expression.anchor)
+async def _happened_at(ctx: Context, reader: Reader, event: str, where: Filter) -> datetime | None:
+    """When the event that a time counts from happened: the time of the memory that holds most of its words."""
+    terms = lexical_query(event)
     if terms.is_empty:
         return None
     found = await ctx.store.search(reader, SearchRequest(where=where, depth=1, lexical=terms, model=ctx.model))
     if not found.ids or found.coverage[0] < ANCHOR_COVERAGE:
         return None
-    try:
-        return resolve(expression, instant(int(found.states.occurred_at[0])))
-    except InvalidInput:  # it leaves the years that can be told: no memory can be near to it
-        return None
+    return instant(int(found.states.occurred_at[0]))

@@ -28,7 +28,7 @@ from remembrancer.engine.reread import reread
 from remembrancer.engine.walk import walk
 from remembrancer.errors import ModelUnavailable
 from remembrancer.language.lexical import analyse
-from remembrancer.language.reading import Plan
+from remembrancer.language.reading import Reading
 from remembrancer.policies.ranking import signals
 from remembrancer.policies.ranking.late_interaction import QuestionWords
 from remembrancer.policies.ranking.nearness import happened_in
@@ -128,7 +128,10 @@ async def _recall(ctx: Context, reader: Reader, question: Question, keyed: Keyed
     at = where.current_at  # asked as of another time, everything is as old as it was then
     with_vector = bool(found.dense_rank.any())
     asked = signals.Asked(
-        planned.spans, planned.kind, speakers=bool(planned.speakers or planned.roles), by_role=bool(planned.roles)
+        planned.spans,
+        planned.answer_type,
+        speakers=bool(planned.speakers or planned.roles),
+        by_role=bool(planned.roles),
     )
     table = signals.compute(found, signals.Moment(at, ctx.preset.dynamics), asked)
     words = embedded.words(planned, found) if with_vector else None
@@ -202,7 +205,7 @@ async def _recall(ctx: Context, reader: Reader, question: Question, keyed: Keyed
     )
 
 
-async def _embedding(ctx: Context, planned: Plan, ranking: Ranking, beside: Beside | None) -> Callable[[], Embedded]:
+async def _embedding(ctx: Context, planned: Reading, ranking: Ranking, beside: Beside | None) -> Callable[[], Embedded]:
     """What waits for the question's vectors. A second thread, where there is one, makes them while words are sought."""
     if beside is not None and ctx.embedder is not None:
         return beside(lambda: embed(ctx, planned, ranking))
@@ -247,7 +250,7 @@ async def standing(ctx: Context, reader: Reader, at: datetime) -> tuple[Memory, 
     return await ctx.store.memories(reader, Filter(current_at=at, tags=frozenset({tag})), limit=MAX_STANDING)
 
 
-def _held(cue: Cue, planned: Plan) -> tuple[str, ...]:
+def _held(cue: Cue, planned: Reading) -> tuple[str, ...]:
     """The question's terms that stand in the cue, in their order there."""
     held = set(analyse(searchable_text(cue)).tokens)
     return tuple(term for term in planned.lexical.terms or planned.lexical.phrase if term in held)

@@ -1,25 +1,29 @@
-"""A question to what is searched."""
+"""Reading a question: search terms, times, speakers and the expected type of answer.
+
+This module is the only way to the word rules for questions: another language, or a language model, plugs in here.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
 from remembrancer.domain.event import Role
 from remembrancer.domain.memory import Mark
 from remembrancer.domain.query import LexicalQuery
+from remembrancer.errors import InvalidInput
 from remembrancer.language.english.answer_types import asked_for
 from remembrancer.language.english.people import people
 from remembrancer.language.english.speakers import role_of, roles_left_out
 from remembrancer.language.lexical import analyse, lexical_query
-from remembrancer.language.times.anchors import Anchored, anchored
+from remembrancer.language.times.anchors import Anchored, anchored, resolve
 from remembrancer.language.times.spans import TimeSpan, spans
 
 LONG_QUESTION_WORDS: Final = 80
-"""Longer than people ask: a pasted prompt with the question at its end."""
+"""A longer text is taken for a pasted prompt with the question at its end."""
 
 _SENTENCE: Final = re.compile(r"(?<=[.!?؟])\s+|(?<=[。！？])\s*|\n+")
 _QUESTION_MARKS: Final = ("?", "？", "؟")
@@ -31,7 +35,7 @@ _HAPPENING: Final = frozenset(
         " summarise recap overview"
     ).terms
 )
-"""Words of "What happened yesterday?", "What did we talk about in May?": they ask for whatever there was."""
+"""Words of questions without a topic: "What happened yesterday?", "What did we talk about in May?"."""
 
 # In scripts that put no space between words (kana, Han, Thai, Lao) two characters count as one.
 _UNSPACED: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\u0e00-\u0eff"
@@ -39,12 +43,14 @@ _WORD: Final = re.compile(rf"[{_UNSPACED}]{{1,2}}|[^\s{_UNSPACED}]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """`searched` is the part of the question that is looked for; `embedded` what of it is compared by meaning.
+class Reading:
+    """What a question asks for, as far as its words say.
 
-    `speakers`, `roles`: who is to have said it, where the question tells. `spans`: the times it names, and `anchored`
-    one that counts from something it does not date. `kind`: what it asks for. `only_when`: it tells nothing else to
-    look for than a time, and maybe a person.
+    `searched`: the part of the text that is searched for. `embedded`: the same without names of speakers and roles; it
+    is compared by meaning. `lexical`: its search terms. `speakers`, `roles`: who the answer should come from; empty
+    where the question does not say. `spans`: the times it names. `anchored`: a time counted from an event without a
+    date ("two weeks before the trip"). `answer_type`: what kind of thing it asks for (a time, a number, a name).
+    `only_when`: it names a time, perhaps a person, and no other topic ("What happened yesterday?").
     """
 
     searched: str
@@ -54,47 +60,62 @@ class Plan:
     roles: frozenset[Role] = frozenset()
     spans: tuple[TimeSpan, ...] = ()
     anchored: Anchored | None = None
-    kind: Mark = Mark.NOTHING
+    answer_type: Mark = Mark.NOTHING
     only_when: bool = False
 
+    def anchored_at(self, moment: datetime) -> Reading:
+        """The reading with the span that `anchored` means, where the event it counts from happened at `moment` (aware).
 
-def plan(question: str, participants: Collection[str] = ()) -> Plan:
-    """What to search for. `participants`: the names of those who speak in what is searched."""
-    searched = salient_part(question)
-    return Plan(searched, people(frozenset(participants)).left_out(searched), lexical_query(searched))
+        Unchanged where that span lies outside the years that can be represented, or nothing is anchored.
+        """
+        if self.anchored is None:
+            return self
+        try:
+            return replace(self, spans=(*self.spans, resolve(self.anchored, moment)))
+        except InvalidInput:
+            return self
 
 
-def plan_in_context(question: str, participants: Collection[str], at: datetime) -> Plan:
-    """What to search for where it also counts who speaks, when, and what is asked for. `at`: the moment of asking.
+def read_terms(text: str, participants: Collection[str] = ()) -> Reading:
+    """The search terms of a text alone: no speakers, times or answer type.
 
-    People seldom say their own names, so a name in the question pulls its vector towards turns that *mention* the
-    person; the same goes for its words here, where who speaks is compared by itself.
+    `participants`: names of those who speak in what is searched; they are left out of what is compared by meaning.
     """
-    searched = salient_part(question)
+    return Reading(text, people(frozenset(participants)).left_out(text), lexical_query(text))
+
+
+def read_question(text: str, participants: Collection[str], at: datetime) -> Reading:
+    """Read a question: what to search for, who the answer should come from, which times it names, what it asks for.
+
+    `participants`: names of those who speak in what is searched. `at`: the moment of asking, aware; relative times
+    ("last week") are resolved against it. Rules are English; a question in another language has search terms only.
+
+    Names of speakers are left out of `embedded` and `lexical`: people seldom say their own names, so a name would pull
+    the search towards turns that mention the person. The speaker is compared separately.
+    """
+    searched = salient_part(text)
     everyone = frozenset(participants)
-    speaking = people(everyone)
-    speakers = speaking.named_in(searched)
+    known = people(everyone)
+    named = known.named_in(searched)
     times = spans(searched, at)
-    told_by = frozenset[Role]() if speakers else role_of(searched, several=len(everyone) > 2)
-    embedded = speaking.left_out(searched)
-    return Plan(
+    roles = frozenset[Role]() if named else role_of(searched, several=len(everyone) > 2)
+    embedded = known.left_out(searched)
+    return Reading(
         searched=searched,
-        embedded=roles_left_out(embedded) if told_by else embedded,
-        lexical=lexical_query(speaking.left_out(searched, proper=True)),
-        # Where all are named, or nobody is, speaking tells no turn from another.
-        speakers=speakers if speakers != everyone else frozenset(),
-        roles=told_by,
+        embedded=roles_left_out(embedded) if roles else embedded,
+        lexical=lexical_query(known.left_out(searched, proper=True)),
+        # Where everyone is named, the speaker does not tell one turn from another.
+        speakers=named if named != everyone else frozenset(),
+        roles=roles,
         spans=times,
         anchored=anchored(searched),
-        kind=asked_for(searched),
-        only_when=bool(times) and not _topic(searched, times, speakers),
+        answer_type=asked_for(searched),
+        only_when=bool(times) and not _topic(searched, times, named),
     )
 
 
 def _topic(question: str, times: Sequence[TimeSpan], speakers: Collection[str]) -> set[str]:
-    """The terms of a question that are neither a time, nor a person or role, nor such as stand in any question of what
-    was.
-    """
+    """The question's terms that name a topic: not a time, a person, a role, or a word such as "happened"."""
     untimed = "".join(
         " " if any(span.start_offset <= place < span.end_offset for span in times) else letter
         for place, letter in enumerate(question)
@@ -104,9 +125,9 @@ def _topic(question: str, times: Sequence[TimeSpan], speakers: Collection[str]) 
 
 
 def salient_part(question: str) -> str:
-    """A question as it is; of a long prompt, its last sentences that ask, else its last ones.
+    """The question itself; of a long prompt, its last questions, or else its last sentences.
 
-    An agent that puts its instructions before the question would otherwise search for its instructions.
+    Otherwise an agent that puts its instructions before the question would search for its instructions.
     """
     if _length(question) <= LONG_QUESTION_WORDS:
         return question.strip()
@@ -129,6 +150,6 @@ def _length(text: str) -> int:
 
 
 def _end(text: str) -> str:
-    """Its last words, as many as people ask with."""
+    """The last `LONG_QUESTION_WORDS` words."""
     starts = [word.start() for word in _WORD.finditer(text)]
     return text[starts[max(0, len(starts) - LONG_QUESTION_WORDS)] :]

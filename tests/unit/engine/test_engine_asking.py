@@ -18,7 +18,7 @@ from remembrancer.engine import record
 from remembrancer.engine.asking import Embedded, embed, planned_for
 from remembrancer.engine.context import Context
 from remembrancer.errors import ModelUnavailable
-from remembrancer.language.reading import Plan, plan, plan_in_context
+from remembrancer.language.reading import Reading, read_question, read_terms
 from remembrancer.policies.ranking.late_interaction import weighted
 from remembrancer.policies.ranking.ranking import Ranking
 from remembrancer.policies.ranking.scoring import Signal, Weighted
@@ -74,10 +74,10 @@ def planned(
     at: datetime = TRIP,
     where: Filter = WHERE,
     embedder: Embedder | None = None,
-) -> Plan:
+) -> Reading:
     """What is searched for where this was said, by whom, at that time."""
 
-    async def steps(ctx: Context) -> Plan:
+    async def steps(ctx: Context) -> Reading:
         await record.observe(ctx, SCOPE, [EventDraft(text=text, actor=who, occurred_at=at) for who, text in said])
         return await planned_for(ctx, READER, question, where, ranking)
 
@@ -103,18 +103,18 @@ class FailingWordEmbedder(WordHashEmbedder):
 def test_a_ranking_that_looks_at_no_surroundings_asks_by_the_words_alone() -> None:
     question = "When did Ana ask about my trip yesterday?"
     said = [("Ana", "one"), ("Bob", "two")]
-    assert planned(question, PLAIN, *said, embedder=HashEmbedder()) == plan(question, {"Ana", "Bob"})
+    assert planned(question, PLAIN, *said, embedder=HashEmbedder()) == read_terms(question, {"Ana", "Bob"})
 
 
 def test_where_nothing_is_compared_by_meaning_names_stand_where_they_stood() -> None:
-    assert planned("Did Ana call?", PLAIN, ("Ana", "one")) == plan("Did Ana call?")
+    assert planned("Did Ana call?", PLAIN, ("Ana", "one")) == read_terms("Did Ana call?")
 
 
 def test_a_ranking_that_looks_at_surroundings_asks_who_speaks_and_when_without_an_embedder_too() -> None:
     question = "How many ports did Ana open yesterday?"
     found = planned(question, IN_CONTEXT, ("Ana", "one"), ("Bob", "two"))
-    assert found == plan_in_context(question, {"Ana", "Bob"}, NOW)
-    assert (found.speakers, found.kind, len(found.spans)) == ({"Ana"}, Mark.NUMBER, 1)
+    assert found == read_question(question, {"Ana", "Bob"}, NOW)
+    assert (found.speakers, found.answer_type, len(found.spans)) == ({"Ana"}, Mark.NUMBER, 1)
 
 
 def test_only_those_who_speak_in_what_is_searched_can_be_named() -> None:
@@ -139,7 +139,7 @@ def test_a_time_is_counted_from_the_memory_that_tells_of_it() -> None:
 
 
 def test_it_is_counted_from_the_memory_that_tells_most_of_it() -> None:
-    async def steps(ctx: Context) -> Plan:
+    async def steps(ctx: Context) -> Reading:
         said = [("The trip to Rome begins", TRIP), ("Another trip", NOW - DAY), ("Rome again", NOW - 2 * DAY)]
         await record.observe(ctx, SCOPE, [EventDraft(text=text, occurred_at=at) for text, at in said])
         return await planned_for(ctx, READER, BEFORE_THE_TRIP, WHERE, IN_CONTEXT)
@@ -164,7 +164,7 @@ def test_a_ranking_that_looks_at_no_surroundings_looks_nothing_up() -> None:
 
 
 def test_a_time_that_leaves_the_calendar_is_none() -> None:
-    async def steps(ctx: Context) -> Plan:
+    async def steps(ctx: Context) -> Reading:
         memory = a_memory("The trip to Rome begins", at=datetime(1000, 1, 2, tzinfo=UTC))
         await ctx.store.insert(SCOPE, indexed(replace(memory, recorded_at=NOW)))
         return await planned_for(ctx, READER, BEFORE_THE_TRIP, WHERE, IN_CONTEXT)
@@ -183,7 +183,7 @@ def test_another_time_in_the_question_stands_beside_the_one_that_was_looked_up()
 
 
 def embedded(embedder: Embedder | None, ranking: Ranking, question: str = "Which port?") -> Embedded:
-    return run(lambda ctx: embed(ctx, plan(question), ranking), embedder)
+    return run(lambda ctx: embed(ctx, read_terms(question), ranking), embedder)
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def test_the_words_of_a_question_weigh_by_their_idf_in_what_was_searched() -> No
     async def steps(ctx: Context) -> None:
         for text in ("port one", "port two", "checkout"):
             await ctx.store.insert(SCOPE, indexed(a_memory(text)))
-        asked = plan("checkout of the port")
+        asked = read_terms("checkout of the port")
         found = await ctx.store.search(
             READER, SearchRequest(where=WHERE, depth=9, lexical=asked.lexical, surroundings=True)
         )
@@ -240,7 +240,7 @@ def test_the_words_of_a_question_weigh_by_their_idf_in_what_was_searched() -> No
 def test_without_surroundings_or_vectors_of_words_there_are_no_words_to_compare() -> None:
     async def steps(ctx: Context) -> list[object]:
         await ctx.store.insert(SCOPE, indexed(a_memory("port")))
-        asked = plan("port")
+        asked = read_terms("port")
         bare = await ctx.store.search(READER, SearchRequest(where=WHERE, depth=9, lexical=asked.lexical))
         around = await ctx.store.search(
             READER, SearchRequest(where=WHERE, depth=9, lexical=asked.lexical, surroundings=True)

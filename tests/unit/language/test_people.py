@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from remembrancer.language.english.people import people
-from remembrancer.language.reading import plan_in_context
+from remembrancer.language.reading import read_question
 from remembrancer.testing.doubles import NOW
 
 
@@ -33,7 +33,7 @@ def test_only_proper_names_are_left_out_where_words_are_compared(name: str, ques
 
 
 def test_a_name_that_is_a_word_is_left_out_of_what_is_compared_by_meaning_alone() -> None:
-    planned = plan_in_context("What failed in payments?", {"payments", "Ana"}, NOW)
+    planned = read_question("What failed in payments?", {"payments", "Ana"}, NOW)
     assert (planned.embedded, planned.lexical.terms, planned.speakers) == (
         "What failed in ?",
         ("fail", "payment"),
@@ -59,7 +59,7 @@ def test_a_phone_s_capital_at_the_beginning_is_nobody_s() -> None:
 
 
 def test_a_name_in_small_letters_may_be_a_word_and_stays_among_those_that_are_searched() -> None:
-    planned = plan_in_context("what did mark order?", {"Mark Reyes", "Ben"}, NOW)
+    planned = read_question("what did mark order?", {"Mark Reyes", "Ben"}, NOW)
     assert (planned.embedded, planned.lexical.terms, planned.speakers) == (
         "what did order?",
         ("mark", "order"),

@@ -7,6 +7,7 @@ import pytest
 
 from remembrancer.errors import InvalidInput
 from remembrancer.language.lexical import lexical_query
+from remembrancer.language.reading import read_terms
 from remembrancer.policies.prompts.key_terms import key_terms, material
 from remembrancer.policies.ranking.key_terms import KeyTerms
 
@@ -23,23 +24,23 @@ def test_a_longer_one_needs_key_terms() -> None:
 
 
 def test_with_terms_both_legs_look_for_them() -> None:
-    planned = USUAL.plan(TASK, ("ledger", "cluster migration"))
+    planned = read_terms(USUAL.searched(TASK, ("ledger", "cluster migration")))
     assert (planned.searched, planned.embedded) == ("ledger cluster migration", "ledger cluster migration")
     assert planned.lexical == lexical_query("ledger cluster migration")
 
 
 def test_without_terms_its_first_500_characters_are_looked_for() -> None:
     task = " " + "the ledger moves " * 60
-    assert USUAL.plan(task, ()).searched == task.strip()[:500].strip()
+    assert USUAL.searched(task, ()) == task.strip()[:500].strip()
 
 
 def test_what_would_break_a_full_text_query_does_not() -> None:
-    planned = USUAL.plan(TASK, ('ledger" OR (', "what's NEAR/2 *"))
+    planned = read_terms(USUAL.searched(TASK, ('ledger" OR (', "what's NEAR/2 *")))
     assert '"' not in "".join(planned.lexical.terms)
 
 
 def test_the_name_of_one_who_speaks_is_left_to_the_words() -> None:
-    planned = USUAL.plan(TASK, ("Melanie", "ledger"), {"Melanie"})
+    planned = read_terms(USUAL.searched(TASK, ("Melanie", "ledger")), {"Melanie"})
     assert ("Melanie" in planned.searched, "Melanie" in planned.embedded) == (True, False)
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from remembrancer.domain import validation
-from remembrancer.language.english.people import people
 from remembrancer.language.lexical import lexical_query
-from remembrancer.language.reading import Plan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,10 +31,6 @@ class KeyTerms:
     def are_needed(self, task: str) -> bool:
         return len(lexical_query(task).terms) > self.most
 
-    def plan(self, task: str, terms: Sequence[str], participants: Collection[str] = ()) -> Plan:
-        """What to search for. `terms`: those that a model found; none where nobody was asked, or no answer came.
-
-        Both legs look for the same; the words go through the safe query builder.
-        """
-        searched = " ".join(terms) if terms else task.strip()[: self.beginning].strip()
-        return Plan(searched, people(frozenset(participants)).left_out(searched), lexical_query(searched))
+    def searched(self, task: str, terms: Sequence[str]) -> str:
+        """What to search for: the key terms that a model found, or the beginning of the task where there are none."""
+        return " ".join(terms) if terms else task.strip()[: self.beginning].strip()
