@@ -37,10 +37,12 @@ APART: Final = ("tests/e2e", "tests/faults", "tests/migrations")
 
 
 def pytest_configure() -> None:
-    """Thousands of SQLite files are made, and each waits for the disk when it is closed: 30 ms of 40 on a busy one.
+    """Let the programs that tests start, and the workers, keep the bytecode that they compile; write files in memory.
 
-    A `TMPDIR` that is set stays, to run on a disk.
+    Thousands of SQLite files are made, and each waits for the disk when it is closed: 30 ms of 40 on a busy one. A
+    `TMPDIR` that is set stays, to run on a disk.
     """
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # without it a program compiles the whole package at each start
     if "TMPDIR" in os.environ or not os.access(MEMORY, os.W_OK) or shutil.disk_usage(MEMORY).free < ROOM:
         return
     os.environ["TMPDIR"] = str(MEMORY)  # for the programs that tests start, too
