@@ -13,7 +13,7 @@ import numpy as np
 from markupsafe import Markup
 
 from remembrancer.domain.relation import RelationKind
-from remembrancer.interfaces.charts.frame import Picture, Room, empty, figure, key, swatch, table
+from remembrancer.interfaces.charts.frame import Picture, Room, empty, figure, key, swatch
 from remembrancer.interfaces.charts.layout import MOST, Arrangement, arranged, laid_out
 from remembrancer.interfaces.charts.layout import Room as Plane
 from remembrancer.interfaces.charts.measure import SMALL, fitted, text_width
@@ -89,20 +89,6 @@ def relation_graph(
     graph = _Graph(shown, inner, pairs, arranged(len(shown), pairs), focus, query)
     pictures = [_drawn(graph, WIDE, Room.WIDE), _drawn(graph, NARROW, Room.NARROW)]
     return figure("graph", title=title, told=told, pictures=pictures, below=_legend(inner), linked=True)
-
-
-def graph_table(nodes: Sequence[GraphNode], edges: Sequence[RelationOut]) -> Markup:
-    """Each relation in words, heaviest first; empty without any."""
-    titles = {node.id: node.title for node in nodes}
-    rows = [
-        [_title(titles, edge.source), _WORDS[edge.kind], _title(titles, edge.target), f"{edge.weight:.2f}"]
-        for edge in sorted(edges, key=lambda edge: (-_weight(edge), edge.source, edge.target, edge.kind))
-    ]
-    return table("Relations in words", ["Memory", "Relation", "Memory", "Weight"], rows) if rows else NOTHING
-
-
-def _title(titles: dict[UUID, str], memory: UUID) -> str:
-    return fitted(titles.get(memory, str(memory)), 480.0)
 
 
 def _chosen(nodes: Sequence[GraphNode], edges: Sequence[RelationOut], focus: UUID | None) -> list[GraphNode]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from markupsafe import Markup
 
 from remembrancer.domain.relation import RelationKind
-from remembrancer.interfaces.charts.graph import GraphNode, graph_table, relation_graph
+from remembrancer.interfaces.charts.graph import GraphNode, relation_graph
 from remembrancer.interfaces.charts.layout import MOST
 from remembrancer.interfaces.wire import RelationOut
 
@@ -100,17 +100,8 @@ def test_without_memories_there_are_words() -> None:
     assert (title_of(chart), list(read(chart).iter("svg"))) == ("No memories to draw", [])
 
 
-def test_the_table_tells_each_relation_heaviest_first() -> None:
-    table = graph_table(
-        nodes(3), [an_edge(0, 1, RelationKind.SUPPORTS, 0.2), an_edge(1, 2, RelationKind.SUPERSEDES, 0.9)]
-    )
-    rows = [[words(cell) for cell in row] for row in read(table).iter("tr")][1:]
-    assert rows == [["Memory 1", "supersedes", "Memory 2", "0.90"], ["Memory 0", "supports", "Memory 1", "0.20"]]
-
-
 def test_hostile_titles_stay_text() -> None:
-    chart = relation_graph(nodes(3, HOSTILE), [an_edge(0, 1)]) + graph_table(nodes(3, HOSTILE), [an_edge(0, 1)])
-    assert faults(chart) == []
+    assert faults(relation_graph(nodes(3, HOSTILE), [an_edge(0, 1)])) == []
 
 
 def test_a_node_of_a_memory_has_its_title_or_text() -> None:
