@@ -13,10 +13,10 @@ from remembrancer import AsyncRemembrancer
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.context import Context
-from remembrancer.interfaces import pictures
 from remembrancer.interfaces.canvas import INK, RULE, png_of, style
+from remembrancer.interfaces.charts.document import png
+from remembrancer.interfaces.charts.forgetting import forgetting_document
 from remembrancer.interfaces.charts.palette import BLUE, GREEN
-from remembrancer.interfaces.cli.fading_pages import forecast
 from remembrancer.interfaces.plots import titled_axes
 from remembrancer.interfaces.wire import CurveOut
 from remembrancer.policies.forgetting.dynamics import microseconds
@@ -75,7 +75,7 @@ async def draw(rem: AsyncRemembrancer, ctx: Context, folder: Path) -> list[Path]
         return [whole]
     one = folder / f"{name}-curve.png"
     curve = CurveOut.of(await rem.curve(soonest[0].memory.id, days=180, points=POINTS))
-    one.write_bytes(pictures.curve(curve, forecast(curve.outlook, curve.now)))
+    one.write_bytes(png(forgetting_document(curve)))
     return [whole, one]
 
 

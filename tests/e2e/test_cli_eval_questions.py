@@ -107,13 +107,13 @@ def test_questions_of_the_other_conversations_are_asked_too(cli: Cli, folder: Pa
     assert sorted(one["foreign"] for one in records if one["foreign"]) == ["garden"] * 2 + ["workshop"] * 2
 
 
-def test_a_picture_without_matplotlib_is_unsupported(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_picture_without_its_library_is_unsupported(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def nothing_is_installed(name: str) -> None:
         """As where there is no such package."""
 
-    monkeypatch.setattr("remembrancer.interfaces.cli.evaluate.find_spec", nothing_is_installed)
+    monkeypatch.setattr("remembrancer.interfaces.cli.picture.find_spec", nothing_is_installed)
     ran = cli("eval", "questions", CORPUS, QUESTIONS, "--plot", "pictures")
-    assert (ran.code, ran.err) == (3, "error: a picture needs matplotlib: pip install 'remembrancer[plot]'\n")
+    assert (ran.code, ran.err) == (3, "error: a picture needs resvg-py: pip install 'remembrancer[plot]'\n")
     assert not (folder / "pictures").exists()
 
 

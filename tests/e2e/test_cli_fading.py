@@ -4,6 +4,7 @@ import io
 import re
 import sys
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 from driver import Cli
@@ -156,10 +157,16 @@ def test_a_curve_has_its_points_in_json(cli: Cli, ids: dict[str, str]) -> None:
 def test_a_picture_of_a_curve_is_drawn_beside_it(cli: Cli, ids: dict[str, str], folder: Path) -> None:
     ran = cli.done("show", ids["soon"], "--curve", "--png", "curve.png")
     picture = read_png((folder / "curve.png").read_bytes())
-    assert (picture.width, picture.height) == (1200, 600)
+    assert picture.width == 2160
     assert picture.shades > 50
     assert "┤" in ran.out
     assert ran.err == "drew curve.png\n"
+
+
+def test_a_picture_of_a_curve_can_be_an_svg_document(cli: Cli, ids: dict[str, str], folder: Path) -> None:
+    cli.done("show", ids["soon"], "--curve", "--png", "curve.svg")
+    drawn = ET.fromstring((folder / "curve.svg").read_text(encoding="utf-8"))  # noqa: S314  our own markup
+    assert (drawn.tag, drawn.get("width")) == ("{http://www.w3.org/2000/svg}svg", "1080")
 
 
 def test_a_picture_replaces_nothing(cli: Cli, ids: dict[str, str], folder: Path) -> None:
@@ -180,9 +187,9 @@ def test_a_picture_without_its_library_says_how_to_get_it(
     cli: Cli, ids: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def found(name: str) -> str | None:
-        return None if name == "matplotlib" else name
+        return None if name == "resvg_py" else name
 
     monkeypatch.setattr("remembrancer.interfaces.cli.picture.find_spec", found)
     ran = cli("show", ids["soon"], "--curve", "--png", "curve.png")
     assert (ran.code, ran.out) == (3, "")
-    assert ran.err == "error: a picture needs matplotlib: pip install 'remembrancer[plot]'\n"
+    assert ran.err == "error: a picture needs resvg-py: pip install 'remembrancer[plot]'\n"

@@ -3,10 +3,10 @@ from __future__ import annotations
 import io
 from datetime import datetime, timedelta
 
-import pytest
 from rich.console import Console
 
 from remembrancer import Remembrancer, Settings
+from remembrancer.interfaces.charts.strength import StrengthCurve
 from remembrancer.interfaces.cli import fading_pages
 from remembrancer.interfaces.cli.plot import Plot
 from remembrancer.interfaces.wire import CurveOut
@@ -27,19 +27,7 @@ def drawn(plot: Plot, *, width: int = 50, encoding: str = "utf-8") -> list[str]:
 
 
 def a_plot(*, high: float = 1.0, limit: float = 0.25, now: datetime = NOW + 50 * DAY) -> Plot:
-    return Plot(falling(high), limit, now, NOW + 75 * DAY)
-
-
-@pytest.mark.parametrize(
-    ("most", "top"),
-    [(0.0, 0.1), (0.05, 0.1), (0.1, 0.1), (0.15, 0.2), (0.24, 0.25), (0.26, 0.5), (0.51, 1.0), (1.0, 1.0)],
-)
-def test_the_axis_ends_at_the_next_round_number(most: float, top: float) -> None:
-    assert Plot(falling(most), 0.0, NOW, None).top == top
-
-
-def test_the_axis_ends_above_the_limit_too() -> None:
-    assert Plot(falling(0.05), 0.3, NOW, None).top == 0.5
+    return Plot(StrengthCurve(falling(high), limit, now, NOW + 75 * DAY))
 
 
 def test_the_axis_begins_at_nothing() -> None:
@@ -68,17 +56,17 @@ def test_the_crossing_is_marked_where_the_line_meets_the_limit() -> None:
 
 
 def test_a_crossing_that_is_not_in_sight_is_not_marked() -> None:
-    assert "●" not in "".join(drawn(Plot(falling(1, 0.5), 0.25, NOW, NOW + 500 * DAY)))
+    assert "●" not in "".join(drawn(Plot(StrengthCurve(falling(1, 0.5), 0.25, NOW, NOW + 500 * DAY))))
 
 
 def test_a_line_that_falls_at_once_is_drawn_without_gaps() -> None:
     cliff = [(NOW, 1.0), (NOW + DAY, 1.0), (NOW + 2 * DAY, 0.0), (NOW + 100 * DAY, 0.0)]
-    rows = drawn(Plot(cliff, 0.0, NOW, None), encoding="ascii")[1:13]
+    rows = drawn(Plot(StrengthCurve(cliff, 0.0, NOW, None)), encoding="ascii")[1:13]
     assert all("*" in row for row in rows)
 
 
 def test_a_short_time_is_told_to_the_minute() -> None:
-    assert drawn(Plot(falling(days=1), 0.25, NOW, None), width=60)[-1].split() == [
+    assert drawn(Plot(StrengthCurve(falling(days=1), 0.25, NOW, None)), width=60)[-1].split() == [
         "2026-03-04", "09:00", "2026-03-05", "09:00",
     ]  # fmt: skip
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from markupsafe import Markup
 
+from remembrancer.interfaces.charts.document import document
 from remembrancer.interfaces.charts.frame import Picture, Room, empty, figure, table
-from remembrancer.interfaces.charts.measure import FONT, SMALL, fitted, text_width
+from remembrancer.interfaces.charts.measure import FONT, SMALL, fitted, text_width, wrapped
+from remembrancer.interfaces.charts.score import bare_bar, bare_legend
 from remembrancer.interfaces.charts.svg import NOTHING, element, joined
-from remembrancer.interfaces.cli.drawing import counted
+from remembrancer.interfaces.cli.drawing import counted, minute
 
 if TYPE_CHECKING:
     from remembrancer.interfaces.wire import ComparedOut, ComparisonOut, PlaceOut
@@ -21,6 +24,8 @@ DISC: Final = 12.5
 BESIDE: Final = 112.0
 """Pixels for titles, on either side."""
 WIDE_COLUMN, NARROW_COLUMN = 66.0, 48.0
+LISTED, LISTED_COLUMN, LISTED_ROW = 300.0, 128.0, 84.0
+"""Pixels in a document: for the memories on the left and the reasons on the right, for a preset, for a memory."""
 _CRAMPED: Final = 72.0
 HUES: Final = ("blue", "vermillion", "green", "purple", "orange", "sky", "yellow")
 DASHES: Final = ("", "7 4", "2 4")
@@ -53,6 +58,76 @@ def comparison_table(comparison: ComparisonOut) -> Markup:
     return table("Ranks and scores in numbers", heads, rows) if comparison.memories else NOTHING
 
 
+def comparison_document(comparison: ComparisonOut) -> str:
+    """The chart as an SVG document, and below it a row for each memory: its rank and score under each preset, the score
+    as a bar of its parts with the two that weigh most, or why it is not returned, and why the presets differ.
+    """
+    title = f"What each preset returns for \u201c{comparison.query}\u201d"
+    if not comparison.memories:
+        return document("comparison", title, "No preset returns anything.", [])
+    told = (
+        f"{_finding(comparison)}. {_alike(comparison)} As of {minute(comparison.asked_at)} UTC. Bars: scores in the"
+        " colours of their parts, to the scale of each preset's best."
+    )
+    chart = _drawn(comparison, LISTED, LISTED_COLUMN, Room.ANY)
+    rows = joined(_listed(comparison, number) for number in range(len(comparison.memories)))
+    table = Picture(marks=rows, height=LISTED_ROW * len(comparison.memories), width=chart.width)
+    shown = (place.parts for one in comparison.memories for place in one.places if place.returned)
+    return document("comparison", title, told, [chart, table], bare_legend(part for part in shown if part is not None))
+
+
+def _listed(comparison: ComparisonOut, number: int) -> Markup:
+    """The row of a memory, its cells below the columns of the chart."""
+    one, top = comparison.memories[number], number * LISTED_ROW
+    right = LISTED + LISTED_COLUMN * len(comparison.answers)
+    text = one.memory.text if one.memory.title is None else f"{one.memory.title}: {one.memory.text}"
+    marks = element("line", x1=0.0, x2=right + LISTED, y1=top, y2=top, class_="chart-grid")
+    marks += _disc(number, DISC + 2.0, top + 24.0)
+    marks += _lines([fitted(one.cue.heading, LISTED - 56.0, SMALL)], 40.0, top + 18.0, "chart-note")
+    marks += _lines(wrapped(text, LISTED - 56.0, 3, SMALL), 40.0, top + 35.0, None)
+    for column, place in enumerate(one.places):
+        scores = (each.places[column].score or 0.0 for each in comparison.memories if each.places[column].returned)
+        marks += _place(place, LISTED + LISTED_COLUMN * column + 6.0, top, max(scores, default=0.0) or 1.0)
+    return marks + _lines(wrapped(one.why, LISTED - 24.0, 4, SMALL), right + 12.0, top + 18.0, "chart-note")
+
+
+def _place(place: PlaceOut, left: float, top: float, best: float) -> Markup:
+    room = LISTED_COLUMN - 12.0
+    if not place.returned or place.rank is None or place.score is None:
+        return _lines(wrapped(place.reason or "", room, 4, SMALL), left, top + 18.0, "chart-note")
+    marks = _lines([f"{place.rank}"], left, top + 18.0, "chart-strong")
+    marks += _lines([f"{place.score:.2f}"], left + 22.0, top + 18.0, None)
+    if place.parts is not None:
+        bar = bare_bar(place.parts, room * place.score / best)
+        marks += element("g", bar, transform=f"translate({left:g} {top + 26.0:g})")
+    return marks + _lines(
+        [_weight(part, room) for part in _weights(place.leading or "")], left, top + 51.0, "chart-note"
+    )
+
+
+def _weights(leading: str) -> list[str]:
+    """Each part of a score by itself, with the sign that joins it to the one before.
+
+    >>> _weights("coverage 0.17 + similarity 0.12")
+    ['coverage 0.17', '+ similarity 0.12']
+    """
+    return re.split(r" (?=[+×] )", leading.replace("_", " "))
+
+
+def _weight(part: str, room: float) -> str:
+    """The part in one line: a long name is cut, its number is not."""
+    name, _, value = part.rpartition(" ")
+    return f"{fitted(name, room - text_width(f' {value}', SMALL), SMALL)} {value}"
+
+
+def _lines(lines: Sequence[str], left: float, top: float, class_: str | None) -> Markup:
+    return joined(
+        element("text", line, x=left, y=top + row * 16.0, font_size=SMALL, class_=class_)
+        for row, line in enumerate(lines)
+        if line
+    )
+
+
 def _drawn(comparison: ComparisonOut, beside: float, column: float, room: Room) -> Picture:
     columns = len(comparison.answers)
     width = columns * column + 2 * beside
@@ -63,7 +138,7 @@ def _drawn(comparison: ComparisonOut, beside: float, column: float, room: Room) 
     marks += joined(_line(number, one, xs) for number, one in enumerate(comparison.memories))
     marks += joined(_discs(number, one, xs) for number, one in enumerate(comparison.memories))
     if beside:
-        marks += joined(_beside(one, xs) for one in comparison.memories)
+        marks += joined(_beside(one, xs, beside) for one in comparison.memories)
     return Picture(marks=marks, height=HEAD + lowest * ROW + FOOT, width=width, room=room)
 
 
@@ -102,21 +177,24 @@ def _discs(number: int, one: ComparedOut, xs: Sequence[float]) -> Markup:
         told = f"{_titled(one, 480.0)}: rank {rank} under {place.preset}"
         told += f", score {place.score:.2f}" if place.score is not None else ""
         ring = element("circle", cx=x, cy=_down(rank), r=DISC + 4.0, class_=f"chart-ring {_hue(number)}")
-        disc = element("circle", cx=x, cy=_down(rank), r=DISC, class_=f"chart-disc {_hue(number)}")
-        name = element("text", str(number + 1), x=x, y=_down(rank) + 4.5, text_anchor="middle", font_size=FONT)
-        marks += element(
-            "g", element("title", told + (", only there" if only else "")), ring if only else None, disc, name
-        )
+        title = element("title", told + (", only there" if only else ""))
+        marks += element("g", title, ring if only else None, _disc(number, x, _down(rank)))
     return marks
 
 
-def _beside(one: ComparedOut, xs: Sequence[float]) -> Markup:
+def _disc(number: int, x: float, y: float) -> Markup:
+    """The number of a memory in a circle of its colour."""
+    disc = element("circle", cx=x, cy=y, r=DISC, class_=f"chart-disc {_hue(number)}")
+    return disc + element("text", str(number + 1), x=x, y=y + 4.5, text_anchor="middle", font_size=FONT)
+
+
+def _beside(one: ComparedOut, xs: Sequence[float], room: float) -> Markup:
     """Its title where the first preset ranks it, and where the last does."""
     ranks, marks = _ranks(one), NOTHING
     away = DISC + 12.0
     for rank, x, anchor in ((ranks[0], xs[0] - away, "end"), (ranks[-1], xs[-1] + away, "start")):
         if rank and (anchor == "end" or len(xs) > 1):
-            words = _titled(one, BESIDE - 16.0)
+            words = _titled(one, room - 16.0)
             marks += element(
                 "text", words, x=x, y=_down(rank) + 4.5, text_anchor=anchor, class_="chart-label", font_size=FONT
             )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from bisect import bisect_left
 from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from markupsafe import Markup
 
+from remembrancer.interfaces.charts.document import document
 from remembrancer.interfaces.charts.frame import Picture, empty, figure, key, swatch, table
 from remembrancer.interfaces.charts.lines import (
     AXIS,
@@ -26,16 +25,16 @@ from remembrancer.interfaces.charts.scale import (
     along,
     day_text,
     number_text,
-    round_above,
     round_numbers,
     through,
 )
+from remembrancer.interfaces.charts.strength import StrengthCurve
 from remembrancer.interfaces.charts.svg import NOTHING, element, joined, percent
 from remembrancer.interfaces.cli.drawing import counted, minute
 from remembrancer.interfaces.cli.fading_pages import forecast
 
 if TYPE_CHECKING:
-    from remembrancer.interfaces.wire import CurveOut, OutlookOut, ReviewOut
+    from remembrancer.interfaces.wire import CurveOut, ReviewOut
 
 TOP, HEIGHT = 36.0, 210.0
 STRIP: Final = 30.0
@@ -53,31 +52,28 @@ _MARKS: Final = {
 
 
 def forgetting_curve(curve: CurveOut, reviews: Sequence[ReviewOut]) -> Markup:
-    """Strength as it has been, and dashed as it will be if nothing else happens; below it, each review by its rating.
+    """Strength so far, dashed from now on as it will be if nothing else happens, and each review by its rating.
 
-    `reviews` in any order. Where nothing of a curve can be drawn, what is known is told in words.
+    `reviews` in any order. Where no curve can be drawn, only the forecast in words.
     """
-    outlook = curve.outlook
-    title, _, ahead = forecast(outlook, curve.now).partition(". ")
-    points = [(each.at, each.strength) for each in curve.points if math.isfinite(each.strength)]
-    if len(points) < 2 or not points[0][0] < points[-1][0] or not math.isfinite(outlook.below):
+    title, _, ahead = forecast(curve.outlook, curve.now).partition(". ")
+    strength = StrengthCurve.of(curve)
+    if strength is None:
         return empty("forgetting", title, f"{ahead} There is no curve to draw.")
-    span = points[-1][0] - points[0][0]
-    seen = sorted((each for each in reviews if each.at <= points[-1][0]), key=lambda each: each.at)
-    drawn = [each for each in seen if points[0][0] - each.at <= span * _BACK]
-    since = min([points[0][0], *(each.at for each in drawn)])
-    until = points[-1][0]
-    top = _top(max(outlook.below * 1.25, *(value for _, value in points)))
-    marks = _levels(top, _down(outlook.below, top)) + time_axis(since, until, top=TOP, down=TOP + HEIGHT)
-    marks += _strength(points, curve.now, since, until, top)
-    marks += _threshold(outlook, since, until, top) + _now(curve.now, since, until)
-    if outlook.falls_at is not None and since <= outlook.falls_at <= until:
-        marks += _falls(through(outlook.falls_at, since, until), _down(outlook.below, top), day_text(outlook.falls_at))
-    marks += joined(_review(each, points, since, until, top) for each in drawn)
-    height = TOP + HEIGHT + AXIS + (STRIP if drawn else 0.0)
-    told = f"{ahead} " + _told(since, until, len(seen), len(seen) - len(drawn), told_from=points[0][0])
-    pictures = [Picture(marks=marks, height=height)]
-    return figure("forgetting", title=title, told=told, pictures=pictures, below=_legend(drawn))
+    picture, told, drawn = _drawn(strength, reviews)
+    return figure("forgetting", title=title, told=f"{ahead} {told}", pictures=[picture], below=_legend(drawn))
+
+
+def forgetting_document(curve: CurveOut) -> str:
+    """The curve as an SVG document, below the memory's own words and the forecast."""
+    memory = curve.outlook.memory
+    strength = StrengthCurve.of(curve)
+    pictures, told = list[Picture](), "There is no curve to draw."
+    if strength is not None:
+        picture, told, _ = _drawn(strength, ())
+        pictures.append(picture)
+    words = f"{memory.title}: {memory.text}" if memory.title else memory.text
+    return document("forgetting", words, f"{forecast(curve.outlook, curve.now)} {told}", pictures)
 
 
 def forgetting_table(curve: CurveOut, reviews: Sequence[ReviewOut]) -> Markup:
@@ -95,9 +91,21 @@ def forgetting_table(curve: CurveOut, reviews: Sequence[ReviewOut]) -> Markup:
     return table("Strength and reviews in numbers", ["When", "What"], told) if told else NOTHING
 
 
-def _top(most: float) -> float:
-    """Where the axis ends: at 1 for what comes near to it, else at a round number."""
-    return 1.0 if 0.5 < most <= 1 else round_above(most)
+def _drawn(strength: StrengthCurve, reviews: Sequence[ReviewOut]) -> tuple[Picture, str, list[ReviewOut]]:
+    """The picture, what it shows in words, and the reviews that are drawn: not those from long before the curve."""
+    begin, until = strength.points[0][0], strength.points[-1][0]
+    seen = sorted((each for each in reviews if each.at <= until), key=lambda each: each.at)
+    drawn = [each for each in seen if begin - each.at <= (until - begin) * _BACK]
+    since = min([begin, *(each.at for each in drawn)])
+    limit = _down(strength.limit, strength.top)
+    marks = _levels(strength.top, limit) + time_axis(since, until, top=TOP, down=TOP + HEIGHT)
+    marks += _line(strength, since, until)
+    marks += _threshold(strength, limit, since, until) + _now(strength.now, since, until)
+    if strength.crossing is not None and since <= strength.crossing <= until:
+        marks += _falls(through(strength.crossing, since, until), limit, day_text(strength.crossing))
+    marks += joined(_review(each, strength, since, until) for each in drawn)
+    picture = Picture(marks=marks, height=TOP + HEIGHT + AXIS + (STRIP if drawn else 0.0))
+    return picture, _told(since, until, len(seen), len(seen) - len(drawn), told_from=begin), drawn
 
 
 def _levels(top: float, limit: float) -> Markup:
@@ -111,39 +119,24 @@ def _levels(top: float, limit: float) -> Markup:
     return marks
 
 
-def _strength(
-    points: Sequence[tuple[datetime, float]], now: datetime, since: datetime, until: datetime, top: float
-) -> Markup:
-    at_now = (now, _value(points, now))
-    past = [*(point for point in points if point[0] < now), at_now]
-    ahead = [at_now, *(point for point in points if point[0] > now)]
+def _line(strength: StrengthCurve, since: datetime, until: datetime) -> Markup:
+    at_now = (strength.now, strength.at(strength.now))
+    past = [*(point for point in strength.points if point[0] < strength.now), at_now]
+    ahead = [at_now, *(point for point in strength.points if point[0] > strength.now)]
     marks = NOTHING
     for run, drawn in ((past, "chart-line"), (ahead, "chart-line chart-ahead")):
-        places = [(through(at, since, until), _down(value, top) - TOP) for at, value in run]
+        places = [(through(at, since, until), _down(value, strength.top) - TOP) for at, value in run]
         if len(places) > 1:
             marks += area(places, HEIGHT, "chart-area") + line(places, drawn)
-    dot = element(
-        "circle", cx=percent(through(now, since, until)), cy=_down(at_now[1], top), r=4.5, class_="chart-dot chart-now"
-    )
+    share, down = through(strength.now, since, until), _down(at_now[1], strength.top)
+    dot = element("circle", cx=percent(share), cy=down, r=4.5, class_="chart-dot chart-now")
     return stretched(marks, top=TOP, height=HEIGHT) + dot
 
 
-def _value(points: Sequence[tuple[datetime, float]], at: datetime) -> float:
-    """The strength at a moment, between the points next to it."""
-    index = bisect_left(points, at, key=lambda point: point[0])
-    if index == 0:
-        return points[0][1]
-    if index == len(points):
-        return points[-1][1]
-    (before, low), (after, high) = points[index - 1], points[index]
-    return low + (high - low) * through(at, before, after)
-
-
-def _threshold(outlook: OutlookOut, since: datetime, until: datetime, top: float) -> Markup:
-    """Told at the end that is farther from where strength falls below it."""
-    down = _down(outlook.below, top)
-    late = outlook.falls_at is not None and through(outlook.falls_at, since, until) > 0.5
-    words = note(0.0 if late else 1.0, down - 6.0, f"faded below {outlook.below:g}", "chart-limit")
+def _threshold(strength: StrengthCurve, down: float, since: datetime, until: datetime) -> Markup:
+    """The limit, named at the end that is farther from where strength falls below it."""
+    late = strength.crossing is not None and through(strength.crossing, since, until) > 0.5
+    words = note(0.0 if late else 1.0, down - 6.0, f"faded below {strength.limit:g}", "chart-limit")
     return level(down, "chart-limit") + words
 
 
@@ -168,13 +161,11 @@ def _falls(share: float, down: float, words: str) -> Markup:
     return mark + element("svg", beside, x=percent(share), y=down, overflow="visible")
 
 
-def _review(
-    review: ReviewOut, points: Sequence[tuple[datetime, float]], since: datetime, until: datetime, top: float
-) -> Markup:
+def _review(review: ReviewOut, strength: StrengthCurve, since: datetime, until: datetime) -> Markup:
     share, down = through(review.at, since, until), TOP + HEIGHT + AXIS + STRIP / 2
     stem = NOTHING
-    if review.at >= points[0][0]:
-        stem = upright(share, _down(_value(points, review.at), top), TOP + HEIGHT, "chart-stem")
+    if review.at >= strength.points[0][0]:
+        stem = upright(share, _down(strength.at(review.at), strength.top), TOP + HEIGHT, "chart-stem")
     told = f"{minute(review.at)} UTC: {review.rating}, by {review.by}; stability {review.stability_before:.2f}"
     mark = element("g", element("title", f"{told} to {review.stability:.2f} days"), _glyph(review.rating))
     return stem + element("svg", mark, x=percent(share), y=down, overflow="visible")

@@ -40,6 +40,22 @@ def fitted(content: str, width: float, size: float = FONT) -> str:
     return line[:kept].rstrip() + "…" if kept >= 3 else ""
 
 
+def wrapped(content: str, width: float, most: int, size: float = FONT) -> list[str]:
+    """At most `most` lines of `width` pixels, broken between words where there is a space; the last is cut if need be.
+
+    >>> wrapped("the deploy failed again", 75.0, 2)
+    ['the deploy', 'failed aga…']
+    """
+    lines, left = list[str](), plain(content)
+    while len(lines) < most - 1 and text_width(left, size) > width:
+        room = max(len(fitted(left, width, size)) - 1, 1)
+        end = left.rfind(" ", 1, room + 1)
+        end = room if end < 0 else end
+        lines.append(left[:end].rstrip())
+        left = left[end:].lstrip()
+    return [*lines, last] if (last := fitted(left, width, size)) else lines
+
+
 def _ems(character: str) -> float:
     if character in _THIN:
         return 0.36

@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 
 BAR, NESTED = 16.0, 5.0
 METER: Final = 8.0
+BARE: Final = 10.0
 LABELLED: Final = 6
 """Parts told below a bar; what the others add is told together."""
 _LEAST: Final = 0.03
 """Of the score: what adds less is one of the others."""
 _TONES: Final = 3
 """Of one colour: parts that share it are told apart by how much ink is in it."""
-_GREY: Final = "grey"
+_PRODUCT: Final = "chart-grey chart-tone-1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +58,7 @@ def score_bar(parts: PartOut, *, scale: float) -> Markup:
 
 def score_legend(parts: Iterable[PartOut]) -> Markup:
     """What the colours of several bars mean, each once; empty without any part that adds up."""
-    told = dict[str, str]()
-    chained = False
-    for each in parts:
-        nodes, multiplied = leading.pieces_of(_part(each))
-        chained = chained or multiplied
-        told.update({piece.name: piece.colour for piece in _pieces(nodes) if not multiplied})
+    told, chained = _colours_of(parts)
     entries = [(_patch(colour), name) for name, colour in told.items()]
     legend = key(entries, label="Parts of a score") if entries else NOTHING
     words = "Factors are multiplied: a full meter takes nothing away."
@@ -74,17 +70,39 @@ def score_table(parts: PartOut) -> Markup:
     return table("Score in numbers", ["Part", "Value", "Adds"], _rows(_part(parts), 0, multiplied=False))
 
 
+def bare_bar(parts: PartOut, width: float) -> Markup:
+    """The terms of a score beside each other, `width` pixels together and BARE high; a product is one grey piece."""
+    nodes, multiplied = leading.pieces_of(_part(parts))
+    pieces = [] if multiplied else _pieces(nodes)
+    marks = joined(
+        element("rect", x=begin * width, width=length * width, height=BARE, class_=f"chart-part {piece.colour}")
+        for piece, _, begin, length in _segments(pieces, 1.0)
+    )
+    return marks or element("rect", width=width, height=BARE, class_=f"chart-part {_PRODUCT}")
+
+
+def bare_legend(parts: Iterable[PartOut]) -> list[tuple[Markup, str]]:
+    """What the colours of several bars of `bare_bar` mean, each once."""
+    colours, chained = _colours_of(parts)
+    product = [(_patch(_PRODUCT), "a product, of factors such as those below the bar")] if chained else []
+    return [*((_patch(colour), name) for name, colour in colours.items()), *product]
+
+
+def _colours_of(parts: Iterable[PartOut]) -> tuple[dict[str, str], bool]:
+    """The colour of each part that is added, by its name; and whether there are scores that are products."""
+    told, chained = dict[str, str](), False
+    for each in parts:
+        nodes, multiplied = leading.pieces_of(_part(each))
+        chained = chained or multiplied
+        told.update({piece.name: piece.colour for piece in _pieces(nodes) if not multiplied})
+    return told, chained
+
+
 def _bar(pieces: Sequence[_Piece], score: float, scale: float) -> Markup:
-    total = sum(max(piece.adds, 0.0) for piece in pieces)
     full = score / scale if scale > 0 and math.isfinite(scale) else 1.0
     marks = element("rect", x="0", width="100%", y="0", height=BAR, rx=3.0, class_="chart-track")
-    reached = 0.0
-    for piece in pieces:
-        share = max(piece.adds, 0.0) / total if total else 0.0
-        length = share * min(max(full, 0.0), 1.0)
-        if length:
-            marks += _segment(piece, share, reached, length) + _nested(piece, reached, length)
-        reached += length
+    for piece, share, begin, length in _segments(pieces, min(max(full, 0.0), 1.0)):
+        marks += _segment(piece, share, begin, length) + _nested(piece, begin, length)
     deep = any(_additive(piece.node) for piece in pieces)
     picture = Picture(marks=marks, height=BAR + NESTED + 2 if deep else BAR)
     told = ", ".join(f"{piece.name} {_told(piece.adds)}" for piece in pieces if piece.adds)
@@ -92,6 +110,19 @@ def _bar(pieces: Sequence[_Piece], score: float, scale: float) -> Markup:
     return element(
         "div", small_picture("score-bar", label, picture), _labels(pieces, score), class_="chart chart-score"
     )
+
+
+def _segments(pieces: Sequence[_Piece], full: float) -> Iterator[tuple[_Piece, float, float, float]]:
+    """Each piece that adds something: its share of the score, and where it begins and how long it is, all in [0, 1].
+
+    `full`: how far the whole score reaches.
+    """
+    total, reached = sum(max(piece.adds, 0.0) for piece in pieces), 0.0
+    for piece in pieces:
+        share = max(piece.adds, 0.0) / total if total else 0.0
+        if length := share * full:
+            yield piece, share, reached, length
+        reached += length
 
 
 def _segment(piece: _Piece, share: float, begin: float, length: float) -> Markup:
@@ -114,16 +145,11 @@ def _nested(piece: _Piece, begin: float, length: float) -> Markup:
     """Below its segment, the shares of what a part is added up from."""
     if not _additive(piece.node):
         return NOTHING
-    inner = _pieces(piece.node.parts)
-    total = sum(max(each.adds, 0.0) for each in inner)
-    marks, reached = NOTHING, begin
-    for each in inner:
-        wide = length * max(each.adds, 0.0) / total if total else 0.0
-        if wide:
-            title = element("title", f"{each.name}: {_told(each.adds)} of {piece.name}")
-            across = {"x": percent(reached), "width": percent(wide)}
-            marks += element("rect", title, **across, y=BAR + 2, height=NESTED, class_=f"chart-part {each.colour}")
-        reached += wide
+    marks = NOTHING
+    for each, _, start, wide in _segments(_pieces(piece.node.parts), length):
+        title = element("title", f"{each.name}: {_told(each.adds)} of {piece.name}")
+        across = {"x": percent(begin + start), "width": percent(wide)}
+        marks += element("rect", title, **across, y=BAR + 2, height=NESTED, class_=f"chart-part {each.colour}")
     return marks
 
 
@@ -156,15 +182,11 @@ def _factor(piece: _Piece, full: float, *, first: bool) -> Markup:
     value = piece.value or 0.0
     marks = element("rect", x="0", width="100%", y="0", height=METER, rx=2.0, class_="chart-track")
     length = min(max(value / full, 0.0), 1.0)
-    inner = _pieces(piece.node.parts) if _additive(piece.node) else [piece]
-    total = sum(max(each.adds, 0.0) for each in inner) if len(inner) > 1 else 0.0
-    reached = 0.0
-    for each in inner:
-        wide = length * max(each.adds, 0.0) / total if total else length / len(inner)
-        if wide:
-            across = {"x": percent(reached), "width": percent(wide)}
-            marks += element("rect", **across, y="0", height=METER, class_=f"chart-part {each.colour}")
-        reached += wide
+    whole = [(piece, 1.0, 0.0, length)] if length else []
+    inner = _segments(_pieces(piece.node.parts), length) if _additive(piece.node) else whole
+    for each, _, begin, wide in inner:
+        across = {"x": percent(begin), "width": percent(wide)}
+        marks += element("rect", **across, y="0", height=METER, class_=f"chart-part {each.colour}")
     meaning = MEANINGS.get(piece.node.label, "")
     return element(
         "li",
@@ -187,7 +209,7 @@ def _pieces(nodes: Sequence[Part]) -> list[_Piece]:
 def _colour(node: Part) -> str:
     """The classes of the colour of what it is made of first; a signal has the same in every score."""
     if node.label == PRODUCT:
-        return f"chart-{_GREY} chart-tone-1"
+        return _PRODUCT
     leaf = node
     while leaf.parts:
         leaf = leaf.parts[0]

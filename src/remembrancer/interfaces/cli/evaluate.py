@@ -7,14 +7,14 @@ import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from remembrancer.errors import InvalidInput, Unsupported
+from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.cli.invocation import Invocation
+from remembrancer.interfaces.cli.picture import check_installed
 
 if TYPE_CHECKING:
     from remembrancer.evaluation.dataset import Dataset
@@ -166,13 +166,12 @@ def _ids(given: str | None) -> tuple[str, ...]:
 
 
 def check(plot: Path | None) -> None:
-    """Before any work is done for it. Raises InvalidInput for what is no folder, Unsupported without matplotlib."""
+    """Before any work is done for it. Raises InvalidInput for what is no folder, Unsupported as `check_installed`."""
     if plot is None:
         return
     if plot.exists() and not plot.is_dir():
         raise InvalidInput("--plot", str(plot), "a folder, which need not exist yet")
-    if find_spec("matplotlib") is None:
-        raise Unsupported("a picture needs matplotlib: pip install 'remembrancer[plot]'")
+    check_installed()
 
 
 def draw(call: Invocation, folder: Path, pictures: Mapping[str, bytes]) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from remembrancer.facade import MAX_LISTED
+from remembrancer.interfaces.charts.strength import StrengthCurve
 from remembrancer.interfaces.cli.drawing import Shorter, counted, day, indented, minute
 from remembrancer.interfaces.cli.plot import Plot
 from remembrancer.policies.rendering.ages import spoken_age
@@ -45,8 +46,8 @@ def curve(answer: CurveOut) -> Blocks:
     yield Shorter(_titled(outlook.memory), lines=2)
     yield Text(f"  {outlook.memory.id}", style="dim")
     yield ""
-    points = [(point.at, point.strength) for point in answer.points]
-    yield Plot(points, outlook.below, answer.now, outlook.falls_at)
+    if (strength := StrengthCurve.of(answer)) is not None:
+        yield Plot(strength)
     yield ""
     yield Text(forecast(outlook, answer.now))
     begin = answer.points[0].at

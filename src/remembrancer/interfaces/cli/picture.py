@@ -1,4 +1,5 @@
-"""A picture beside what a command prints: the option, and the file it goes to."""
+"""The option --png of a command, and the file it names."""
+# ruff: noqa: PLC0415 - what a picture needs is loaded when one is drawn
 
 from __future__ import annotations
 
@@ -14,29 +15,41 @@ from remembrancer.errors import InvalidInput, Unsupported
 from remembrancer.interfaces.cli.invocation import Invocation
 
 Png = Annotated[
-    Path | None, typer.Option("--png", metavar="FILE", help="Draw it as a picture too; the file must not exist yet.")
+    Path | None,
+    typer.Option("--png", metavar="FILE", help="Draw it as a picture too, in a new file: a PNG, or an SVG for *.svg."),
 ]
 
 
 def check(png: Path | None) -> None:
-    """Before any work is done for it. Raises InvalidInput for a file that is there, Unsupported without matplotlib."""
+    """Call before any work is done. Raises InvalidInput for a file that exists; Unsupported as `check_installed`."""
     if png is None:
         return
     if png.exists():
         raise InvalidInput("--png", str(png), "a file that does not exist yet")
-    if find_spec("matplotlib") is None:
-        raise Unsupported("a picture needs matplotlib: pip install 'remembrancer[plot]'")
+    check_installed()
 
 
-def write(call: Invocation, png: Path, picture: bytes) -> None:
-    """All of it or nothing. Raises InvalidInput where it cannot be written."""
-    partial = png.with_name(f".{png.name}.{os.getpid()}")
+def check_installed() -> None:
+    """Raises Unsupported where the packages that draw pictures are not installed."""
+    if find_spec("resvg_py") is None:
+        raise Unsupported("a picture needs resvg-py: pip install 'remembrancer[plot]'")
+
+
+def write(call: Invocation, file: Path, document: str) -> None:
+    """Write an SVG document as a PNG, or as it is if `file` ends in .svg; the whole file or none.
+
+    Raises InvalidInput where it cannot be written.
+    """
+    from remembrancer.interfaces.charts.document import png
+
+    content = document.encode() if file.suffix == ".svg" else png(document)
+    partial = file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        partial.write_bytes(picture)
-        partial.replace(png)
+        partial.write_bytes(content)
+        partial.replace(file)
     except OSError as error:
-        raise InvalidInput("--png", str(png), f"a file that can be written ({error.strerror})") from error
+        raise InvalidInput("--png", str(file), f"a file that can be written ({error.strerror})") from error
     finally:
         with suppress(OSError):  # it was never made: what is raised already says so
             partial.unlink(missing_ok=True)
-    call.note(f"drew {png}")
+    call.note(f"drew {file}")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
+from remembrancer.interfaces.charts.scale import along, through
+from remembrancer.interfaces.charts.strength import StrengthCurve
 from remembrancer.interfaces.cli.drawing import minute
 
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ ROWS: Final = 12
 GUTTER: Final = 6
 """Cells left of the axis: a number and the axis itself."""
 LEAST_CELLS: Final = 20
-TOPS: Final = (0.1, 0.2, 0.25, 0.5, 1.0)
-"""Where the axis may end: what lies low is still drawn from 0."""
 
 LINE, LIMIT, NOW, CROSSING = "cyan", "yellow", "dim", "bold red"
 _BRAILLE: Final = 0x2800
@@ -30,15 +29,9 @@ _DOTS: Final = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 
 @dataclass(frozen=True)
 class Plot:
-    """Values of [0, 1] over time, from 0 to a round number above them, as wide as there is room.
+    """The strength of a memory over time, from 0 to a round number above it, as wide as there is room."""
 
-    `limit`: a level across it. `now`: a moment down it. `crossing`: where the line goes below the limit.
-    """
-
-    points: Sequence[tuple[datetime, float]]
-    limit: float
-    now: datetime
-    crossing: datetime | None
+    strength: StrengthCurve
     rows: int = ROWS
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -47,7 +40,7 @@ class Plot:
         self._draw(canvas, gap=1 if options.ascii_only else 4)
         labels = self._labels(canvas)
         bar, corner, flat, stop = ("|", "+", "-", "+") if options.ascii_only else ("│", "└", "─", "┤")
-        above = min(self._along(self.now, cells), cells - len("now"))
+        above = min(self._along(self.strength.now, cells), cells - len("now"))
         yield Text(" " * (GUTTER + above) + "now", style="dim")
         for row, line in enumerate(canvas.lines()):
             label, style = labels.get(row, ("", ""))
@@ -56,59 +49,52 @@ class Plot:
         yield Text(f"{'0':>{GUTTER - 2}} ").append(corner + flat * cells, style="dim")
         yield Text(" " * GUTTER + self._dates(cells))
 
-    @property
-    def top(self) -> float:
-        """Where the axis ends."""
-        most = max(self.limit, *(value for _, value in self.points))
-        return next((top for top in TOPS if top >= most), TOPS[-1])
-
     def _draw(self, canvas: _Canvas, *, gap: int) -> None:
-        """The lines that stay behind are dotted, a dot every `gap`."""
-        place = self._along(self.now, canvas.across)
+        """The threshold and now are dotted lines behind the curve, a dot every `gap`."""
+        strength = self.strength
+        place = self._along(strength.now, canvas.across)
         for down in range(0, canvas.down, gap):
             canvas.put(place, down, NOW)
-        level = self._height(self.limit, canvas.down)
-        for along in range(0, canvas.across, gap):
-            canvas.put(along, level, LIMIT)
+        level = self._height(strength.limit, canvas.down)
+        for across in range(0, canvas.across, gap):
+            canvas.put(across, level, LIMIT)
+        begin, end = self._span
         before: int | None = None
-        for along in range(canvas.across):
-            height = self._height(self._value(along / max(canvas.across - 1, 1)), canvas.down)
-            # What falls steeply is drawn as one line, not as dots far apart.
+        for across in range(canvas.across):
+            moment = begin + (end - begin) * (across / max(canvas.across - 1, 1))
+            height = self._height(strength.at(moment), canvas.down)
+            # A steep fall is drawn as one line, not as dots far apart.
             for filled in range(min(height, height if before is None else before + 1), height + 1):
-                canvas.put(along, filled, LINE)
+                canvas.put(across, filled, LINE)
             before = height
-        if self.crossing is not None and self.points[0][0] <= self.crossing <= self.points[-1][0]:
-            canvas.mark(self._along(self.crossing, canvas.across), level, CROSSING)
+        if strength.crossing is not None and begin <= strength.crossing <= end:
+            canvas.mark(self._along(strength.crossing, canvas.across), level, CROSSING)
 
     def _labels(self, canvas: _Canvas) -> dict[int, tuple[str, str]]:
-        """What stands beside the rows; the limit's own number goes before the others'."""
-        labels = {
-            canvas.row(self._height(level, canvas.down)): (f"{level:g}", "") for level in (self.top, self.top / 2)
-        }
-        if self.limit > 0:
-            labels[canvas.row(self._height(self.limit, canvas.down))] = (f"{self.limit:g}", LIMIT)
+        """Numbers beside the rows; the threshold's replaces another in the same row."""
+        top, limit = self.strength.top, self.strength.limit
+        labels = {canvas.row(self._height(level, canvas.down)): (f"{level:g}", "") for level in (top, top / 2)}
+        if limit > 0:
+            labels[canvas.row(self._height(limit, canvas.down))] = (f"{limit:g}", LIMIT)
         return labels
 
     def _dates(self, cells: int) -> str:
         """The first moment and the last."""
-        short = self.points[-1][0] - self.points[0][0] < timedelta(days=3)
-        first, last = ((minute(at) if short else minute(at)[:10]) for at in (self.points[0][0], self.points[-1][0]))
+        begin, end = self._span
+        short = end - begin < timedelta(days=3)
+        first, last = ((minute(at) if short else minute(at)[:10]) for at in (begin, end))
         return f"{first}{last:>{max(cells - len(first), len(last) + 1)}}"
 
+    @property
+    def _span(self) -> tuple[datetime, datetime]:
+        return self.strength.points[0][0], self.strength.points[-1][0]
+
     def _along(self, at: datetime, across: int) -> int:
-        whole = self.points[-1][0] - self.points[0][0]
-        return round(min(max((at - self.points[0][0]) / whole, 0.0), 1.0) * (across - 1))
+        return round(through(at, *self._span) * (across - 1))
 
     def _height(self, value: float, down: int) -> int:
         """Dots from above."""
-        return round((1 - min(value / self.top, 1.0)) * (down - 1))
-
-    def _value(self, share: float) -> float:
-        """At so much of the way, between the points."""
-        place = share * (len(self.points) - 1)
-        before = min(int(place), len(self.points) - 2)
-        low, high = self.points[before][1], self.points[before + 1][1]
-        return low + (high - low) * (place - before)
+        return round((1 - along(value, 0.0, self.strength.top)) * (down - 1))
 
 
 class _Canvas:

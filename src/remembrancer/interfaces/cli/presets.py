@@ -85,7 +85,7 @@ def compare(
     for answer in found.answers[:1]:
         call.degraded(answer.degraded)
     if png is not None:
-        from remembrancer.interfaces import pictures
+        from remembrancer.interfaces.charts.comparison import comparison_document
 
-        picture.write(call, png, pictures.comparison(found))
+        picture.write(call, png, comparison_document(found))
     call.answer(found, compare_pages.compared)

@@ -147,9 +147,9 @@ def _draw(call: Invocation, memory_id: str, days: float, png: Path | None) -> No
     with call.opened(create=False) as memory:
         found = CurveOut.of(memory.curve(memory_id, days=days, points=POINTS))
     if png is not None:
-        from remembrancer.interfaces import pictures
+        from remembrancer.interfaces.charts.forgetting import forgetting_document
 
-        picture.write(call, png, pictures.curve(found, fading_pages.forecast(found.outlook, found.now)))
+        picture.write(call, png, forgetting_document(found))
     call.answer(found, fading_pages.curve)
 
 

@@ -1,0 +1,53 @@
+"""The strength of one memory over time, ready to be drawn in a browser, in a file or on a terminal."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Self
+
+from remembrancer.interfaces.charts.scale import round_above, through
+
+if TYPE_CHECKING:
+    from remembrancer.interfaces.wire import CurveOut
+
+
+@dataclass(frozen=True, slots=True)
+class StrengthCurve:
+    """Two or more `points` of time and strength, oldest first. Strength lies in [0, 1].
+
+    `limit`: below it a memory counts as faded. `crossing`: when the strength falls below the limit; None for never.
+    """
+
+    points: Sequence[tuple[datetime, float]]
+    limit: float
+    now: datetime
+    crossing: datetime | None
+
+    @classmethod
+    def of(cls, curve: CurveOut) -> Self | None:
+        """None where there is no line to draw: two finite values at different times are needed, and a finite limit."""
+        points = [(each.at, each.strength) for each in curve.points if math.isfinite(each.strength)]
+        outlook = curve.outlook
+        if len(points) < 2 or not points[0][0] < points[-1][0] or not math.isfinite(outlook.below):
+            return None
+        return cls(points, outlook.below, curve.now, outlook.falls_at)
+
+    @property
+    def top(self) -> float:
+        """The upper end of the axis: 1 if more than half of that is needed, else the next round number."""
+        most = max(self.limit * 1.25, *(value for _, value in self.points))
+        return 1.0 if 0.5 < most <= 1 else round_above(most)
+
+    def at(self, moment: datetime) -> float:
+        """The strength at a moment, interpolated between points; beyond either end, that of the end."""
+        index = bisect_left(self.points, moment, key=lambda point: point[0])
+        if index == 0:
+            return self.points[0][1]
+        if index == len(self.points):
+            return self.points[-1][1]
+        (before, low), (after, high) = self.points[index - 1], self.points[index]
+        return low + (high - low) * through(moment, before, after)
