@@ -26,7 +26,7 @@ from remembrancer.domain.journal import JournalPage, PriorityChange, Recorded, S
 from remembrancer.domain.learning import Learning
 from remembrancer.domain.listing import MemoryPage
 from remembrancer.domain.memory import Memory, MemoryDraft, Tier
-from remembrancer.domain.query import Filter
+from remembrancer.domain.query import Filter, Filters, filter_of
 from remembrancer.domain.recall import Hit, Recall
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.reply import Claim, ClaimOutcome, Reply
@@ -34,7 +34,7 @@ from remembrancer.domain.review import Review
 from remembrancer.domain.scope import Level, Reach, Reader, Scope, Visibility
 from remembrancer.domain.spending import Spent
 from remembrancer.domain.strength import Exposure, Feedback, Strength
-from remembrancer.domain.validation import JsonScalar, JsonValue
+from remembrancer.domain.validation import JsonValue
 from remembrancer.engine import (
     compare,
     erase,
@@ -64,7 +64,7 @@ from remembrancer.engine.exchange import Imported, OnRows
 from remembrancer.engine.fading import FadingCurve, Outlook
 from remembrancer.engine.graph import Graph
 from remembrancer.engine.inspect import Dossier, SearchMode, SearchState, WhyNot
-from remembrancer.engine.journal import Chosen
+from remembrancer.engine.journal import EventFilters
 from remembrancer.engine.promote import Candidate
 from remembrancer.engine.recall import Question, recall
 from remembrancer.engine.sleep import SleepReport, sleep
@@ -424,7 +424,7 @@ class AsyncRemembrancer:
             visibility=validation.choice("visibility", visibility, Visibility),
             key=key,
         )
-        turns = [validation.identifier("events", one) for one in _several("events", events)]
+        turns = [validation.identifier("events", one) for one in validation.several("events", events)]
         memory, _ = await record.remember(self._ctx, self.scope, draft, turns)
         self._indexer.wake()
         return memory
@@ -440,7 +440,7 @@ class AsyncRemembrancer:
         tagged = validation.tags("tags", tags)
         kept = [
             await learn.learn(self._ctx, self.scope, one, source=source, tags=tagged)
-            for one in _several("learnings", learnings)
+            for one in validation.several("learnings", learnings)
         ]
         self._indexer.wake()
         return tuple(kept)
@@ -485,7 +485,7 @@ class AsyncRemembrancer:
         missing.
         """
         similarities: dict[UUID, float | None] = {}
-        for one in _several("memories", memories):
+        for one in validation.several("memories", memories):
             if isinstance(one, Hit):
                 similarities[one.id] = one.explanation.signals.get("similarity")
             else:
@@ -550,37 +550,26 @@ class AsyncRemembrancer:
         query: str,
         *,
         limit: int | None = None,
-        kinds: Iterable[str] | None = None,
-        tiers: Iterable[Tier | str] | None = None,
-        tags: Iterable[str] = (),
-        source: str | None = None,
-        session: str | None = None,
-        metadata: Mapping[str, JsonScalar] | None = None,
-        visibilities: Iterable[Visibility | str] | None = None,
         reach: Reach | str | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        as_of: datetime | None = None,
         ranking: str | None = None,
         walk_depth: int = 0,
         min_score: float = 0.0,
         explain: bool = False,
+        **filters: Unpack[Filters],
     ) -> Recall:
         """The memories that answer, best first; none when nothing does. Reads only.
 
-        `limit`: at least 1, at most what the preset allows (200 in most), None: its usual number. `tags` must all be
-        there, of `kinds`, `tiers` and `visibilities` any; each key of `metadata` with exactly that value; what happened
-        in [since, until); as believed at `as_of`. `ranking`: one of the preset's, None: its usual one. `walk_depth` 1
-        also follows the `similar` edges of the hits.
-        Every hit carries the parts of its score, worked out when first looked at; `explain` also names the question's
-        terms that stand in it.
+        `limit`: from 1 to the preset's maximum (200 in most presets); None: the preset's default. `reach`: how far to
+        look; None: as far as the caller's role may. `ranking`: one of the preset's rankings; None: its default.
+        `walk_depth`: 1 also follows the `similar` edges of the hits, 0 does not. `min_score` in [0, 1]: no hit below
+        it. Every hit carries the parts of its score, computed when first read; `explain` also names the query's terms
+        that occur in it. Filters: `kinds`, `tiers`, `visibilities` (any of the values), `tags` (all of them),
+        `metadata` (each key with exactly this value), `source`, `session`, `since` and `until` (happened in
+        [since, until)), `as_of` (as believed then). Raises InvalidInput.
         """
-        where = self._filter(
-            kinds, tiers, tags, source, session, since, until, as_of, metadata=metadata, visibilities=visibilities
-        )
         question = Question(
             text=query,
-            where=where,
+            where=self._filter(filters),
             limit=limit,
             min_score=min_score,
             ranking=ranking,
@@ -595,27 +584,20 @@ class AsyncRemembrancer:
         query: str,
         *,
         limit: int | None = None,
-        kinds: Iterable[str] | None = None,
-        tiers: Iterable[Tier | str] | None = None,
-        tags: Iterable[str] = (),
-        source: str | None = None,
-        session: str | None = None,
-        metadata: Mapping[str, JsonScalar] | None = None,
-        visibilities: Iterable[Visibility | str] | None = None,
         reach: Reach | str | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        as_of: datetime | None = None,
         ranking: str | None = None,
         walk_depth: int = 0,
         min_score: float = 0.0,
+        **filters: Unpack[Filters],
     ) -> WhyNot:
         """At which stage of that recall the memory dropped out, or its rank where it did not. Raises NotFound."""
-        where = self._filter(
-            kinds, tiers, tags, source, session, since, until, as_of, metadata=metadata, visibilities=visibilities
-        )
         question = Question(
-            text=query, where=where, limit=limit, min_score=min_score, ranking=ranking, walk_depth=walk_depth
+            text=query,
+            where=self._filter(filters),
+            limit=limit,
+            min_score=min_score,
+            ranking=ranking,
+            walk_depth=walk_depth,
         )
         identifier = validation.identifier("memory_id", memory_id)
         return await inspect.why_not(self._ctx, self._reader(reach, asking=True), identifier, question)
@@ -636,10 +618,10 @@ class AsyncRemembrancer:
         """
         from remembrancer import compose
 
-        several = None if presets is None else _several("presets", presets)
+        several = None if presets is None else validation.several("presets", presets)
         question = Question(
             text=query,
-            where=self._filter(None, None, (), None, None, None, None, as_of),
+            where=self._filter({"as_of": as_of}),
             limit=validation.whole("limit", limit, 1, MAX_LIMIT),
         )
         chosen = compose.choose_presets(self._ctx.preset, several)
@@ -665,25 +647,14 @@ class AsyncRemembrancer:
         after: str | None = None,
         limit: int = 100,
         oldest_first: bool = False,
-        kinds: Iterable[str] | None = None,
-        tiers: Iterable[Tier | str] | None = None,
-        tags: Iterable[str] = (),
-        source: str | None = None,
-        session: str | None = None,
-        metadata: Mapping[str, JsonScalar] | None = None,
-        visibilities: Iterable[Visibility | str] | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        as_of: datetime | None = None,
+        **filters: Unpack[Filters],
     ) -> MemoryPage:
         """Current memories a page at a time, newest first unless asked: `after`, the `next` of the page before, goes on
         behind it, whatever came since. `limit` 1 to 10,000; chosen as `recall` does. Episodes beside their turns only
         where `kinds` names them.
         """
         validation.whole("limit", limit, 1, MAX_LISTED)
-        where = self._filter(
-            kinds, tiers, tags, source, session, since, until, as_of, metadata=metadata, visibilities=visibilities
-        )
+        where = self._filter(filters)
         return await inspect.page(self._ctx, self._reader(), where, limit=limit, oldest_first=oldest_first, after=after)
 
     async def timeline(
@@ -699,7 +670,7 @@ class AsyncRemembrancer:
 
         `kinds=["episode"]` tells the episodes, which otherwise stand aside where their turns are remembered.
         """
-        where = self._filter(kinds, None, (), None, session, since, until, None)
+        where = self._filter({"kinds": kinds, "session": session, "since": since, "until": until})
         validation.whole("limit", limit, 1, MAX_LISTED)
         return await inspect.timeline(self._ctx, self._reader(), where, limit=limit)
 
@@ -724,7 +695,7 @@ class AsyncRemembrancer:
         """How strong some memories are, and when each falls below what counts as faded: in their order, whatever their
         status; those that this caller cannot see are left out. At most 10,000; reads no others.
         """
-        ids = [validation.identifier("memories", one) for one in _several("memories", memories)]
+        ids = [validation.identifier("memories", one) for one in validation.several("memories", memories)]
         validation.whole("memories", len(ids), 0, MAX_LISTED)
         return await fading.outlooks(self._ctx, self._reader(), ids)
 
@@ -751,7 +722,7 @@ class AsyncRemembrancer:
         )
 
     async def events(
-        self, *, limit: int = 100, oldest_first: bool = False, **chosen: Unpack[Chosen]
+        self, *, limit: int = 100, oldest_first: bool = False, **filters: Unpack[EventFilters]
     ) -> tuple[Event, ...]:
         """Entries of the journal, remembered or not, newest first unless asked. `limit` 1 to 10,000.
 
@@ -761,7 +732,7 @@ class AsyncRemembrancer:
         they are there.
         """
         validation.whole("limit", limit, 1, MAX_LISTED)
-        where = journal.filter_of(chosen)
+        where = journal.filter_of(filters)
         return await inspect.events(self._ctx, self._reader(), where, limit=limit, oldest_first=oldest_first)
 
     async def journal(
@@ -770,37 +741,37 @@ class AsyncRemembrancer:
         after: str | None = None,
         limit: int = 100,
         oldest_first: bool = False,
-        **chosen: Unpack[Chosen],
+        **filters: Unpack[EventFilters],
     ) -> JournalPage:
         """The same a page at a time: `after`, the `next` of the page before, goes on behind it, whatever came since."""
         validation.whole("limit", limit, 1, MAX_LISTED)
-        where = journal.filter_of(chosen)
+        where = journal.filter_of(filters)
         return await journal.page(self._ctx, self._reader(), where, limit=limit, oldest_first=oldest_first, after=after)
 
     async def event(self, event_id: Identifier) -> Event:
         """One entry of the journal, or what the archive has of it. Raises NotFound."""
         return await journal.event(self._ctx, self._reader(), validation.identifier("event_id", event_id))
 
-    async def count_events(self, **chosen: Unpack[Chosen]) -> int:
+    async def count_events(self, **filters: Unpack[EventFilters]) -> int:
         """How many entries of the journal there are, chosen as `events` does."""
-        return await self._ctx.store.count_events(self._reader(), journal.filter_of(chosen))
+        return await self._ctx.store.count_events(self._reader(), journal.filter_of(filters))
 
-    async def events_by_day(self, **chosen: Unpack[Chosen]) -> Mapping[date, int]:
+    async def events_by_day(self, **filters: Unpack[EventFilters]) -> Mapping[date, int]:
         """The same by the day, in UTC, that they happened on: those days that have any, the earliest first."""
-        return await self._ctx.store.events_by_day(self._reader(), journal.filter_of(chosen))
+        return await self._ctx.store.events_by_day(self._reader(), journal.filter_of(filters))
 
-    async def recorded(self, after: int | None = None, *, limit: int = 100, **chosen: Unpack[Chosen]) -> Stretch:
+    async def recorded(self, after: int | None = None, *, limit: int = 100, **filters: Unpack[EventFilters]) -> Stretch:
         """Entries of the journal in the order they were recorded: those behind a position, or the last ones.
 
         `limit` 0 to 10,000, chosen as `events` does. The stretch's `position` is where to go on. Nothing is ever
         recorded at or before a position that has been read. Raises InvalidInput for one that was not given here.
         """
         validation.whole("limit", limit, 0, MAX_LISTED)
-        where = journal.filter_of(chosen)
+        where = journal.filter_of(filters)
         return await self._ctx.store.recorded(self._reader(), where, after=_position(after), limit=limit)
 
     def tail(
-        self, after: int | None = None, *, every: timedelta = timedelta(seconds=1), **chosen: Unpack[Chosen]
+        self, after: int | None = None, *, every: timedelta = timedelta(seconds=1), **filters: Unpack[EventFilters]
     ) -> AsyncGenerator[Recorded, None]:
         """Every entry recorded behind a position, or from now on, without end, chosen as `events` does.
 
@@ -810,7 +781,7 @@ class AsyncRemembrancer:
         return journal.tail(
             self._ctx,
             self._reader(),
-            journal.filter_of(chosen),
+            journal.filter_of(filters),
             after=_position(after),
             pause=lambda: asyncio.sleep(every.total_seconds()),
         )
@@ -1153,39 +1124,8 @@ class AsyncRemembrancer:
         asked = None if reach is None else validation.choice("reach", reach, Reach)
         return reader_of(self._ctx, self._caller, asked, asking=asking)
 
-    def _filter(
-        self,
-        kinds: Iterable[str] | None,
-        tiers: Iterable[Tier | str] | None,
-        tags: Iterable[str],
-        source: str | None,
-        session: str | None,
-        since: datetime | None,
-        until: datetime | None,
-        as_of: datetime | None,
-        *,
-        metadata: Mapping[str, JsonScalar] | None = None,
-        visibilities: Iterable[Visibility | str] | None = None,
-    ) -> Filter:
-        start, end = validation.span(since, until)
-        return Filter(
-            current_at=self._ctx.clock() if as_of is None else validation.moment("as_of", as_of),
-            kinds=_slugs("kinds", kinds),
-            tiers=None
-            if tiers is None
-            else frozenset(validation.choice("tiers", tier, Tier) for tier in _several("tiers", tiers)),
-            tags=frozenset(validation.tags("tags", tags)),
-            source=validation.optional_name("source", source),
-            session=validation.optional_name("session", session),
-            metadata=validation.json_scalars("metadata", {} if metadata is None else metadata),
-            visibilities=None
-            if visibilities is None
-            else frozenset(
-                validation.choice("visibilities", one, Visibility) for one in _several("visibilities", visibilities)
-            ),
-            since=start,
-            until=end,
-        )
+    def _filter(self, filters: Filters) -> Filter:
+        return filter_of(filters, self._ctx.clock())
 
 
 def _settings(settings: object, given: Mapping[str, Any]) -> Settings:
@@ -1206,20 +1146,12 @@ async def _vault(folder: str | Path, name: str | None) -> VaultFiles:
 
 
 def _drafts(events: object) -> list[EventDraft]:
-    return [_draft(place, event) for place, event in enumerate(_several("events", events))]
+    return [_draft(place, event) for place, event in enumerate(validation.several("events", events))]
 
 
 def _identifiers(argument: str, values: object) -> frozenset[UUID]:
-    given = () if values is None else _several(argument, values)
+    given = () if values is None else validation.several(argument, values)
     return frozenset(validation.identifier(argument, one) for one in given)
-
-
-def _several(argument: str, values: object) -> Iterable[Any]:
-    """A list, or whatever else can be gone through, of things: not one text or mapping taken for many."""
-    given = values
-    if not isinstance(values, Iterable) or isinstance(values, str | bytes | Mapping):
-        raise InvalidInput(argument, given, "a list")
-    return cast("Iterable[Any]", values)
 
 
 def _draft(place: int, event: object) -> EventDraft:
@@ -1242,10 +1174,4 @@ def _position(after: int | None) -> int | None:
 
 
 def _jobs(only: Iterable[Job | str] | None) -> list[Job] | None:
-    return None if only is None else [validation.choice("only", one, Job) for one in _several("only", only)]
-
-
-def _slugs(argument: str, values: Iterable[str] | None) -> frozenset[str] | None:
-    if values is None:
-        return None
-    return frozenset(validation.slug(argument, value) for value in _several(argument, values))
+    return None if only is None else [validation.choice("only", one, Job) for one in validation.several("only", only)]

@@ -26,6 +26,7 @@ from remembrancer.domain.journal import JournalPage, PriorityChange, Recorded, S
 from remembrancer.domain.learning import Learning
 from remembrancer.domain.listing import MemoryPage
 from remembrancer.domain.memory import Memory, Tier
+from remembrancer.domain.query import Filters
 from remembrancer.domain.recall import Hit, Recall
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.reply import Claim, ClaimOutcome, Reply
@@ -33,7 +34,7 @@ from remembrancer.domain.review import Review
 from remembrancer.domain.scope import Level, Reach, Scope, Visibility
 from remembrancer.domain.spending import Spent
 from remembrancer.domain.strength import Exposure, Feedback, Strength
-from remembrancer.domain.validation import JsonScalar, JsonValue
+from remembrancer.domain.validation import JsonValue
 from remembrancer.engine.compare import Comparison
 from remembrancer.engine.consolidate import Consolidation
 from remembrancer.engine.context import Clock
@@ -42,7 +43,7 @@ from remembrancer.engine.exchange import Imported, OnRows
 from remembrancer.engine.fading import FadingCurve, Outlook
 from remembrancer.engine.graph import Graph
 from remembrancer.engine.inspect import Dossier, SearchMode, SearchState, WhyNot
-from remembrancer.engine.journal import Chosen
+from remembrancer.engine.journal import EventFilters
 from remembrancer.engine.promote import Candidate
 from remembrancer.engine.sleep import SleepReport
 from remembrancer.engine.stages import StageReport
@@ -414,50 +415,33 @@ class Remembrancer:
         query: str,
         *,
         limit: int | None = None,
-        kinds: Iterable[str] | None = None,
-        tiers: Iterable[Tier | str] | None = None,
-        tags: Iterable[str] = (),
-        source: str | None = None,
-        session: str | None = None,
-        metadata: Mapping[str, JsonScalar] | None = None,
-        visibilities: Iterable[Visibility | str] | None = None,
         reach: Reach | str | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        as_of: datetime | None = None,
         ranking: str | None = None,
         walk_depth: int = 0,
         min_score: float = 0.0,
         explain: bool = False,
+        **filters: Unpack[Filters],
     ) -> Recall:
         """The memories that answer, best first; none when nothing does. Reads only.
 
-        `limit`: at least 1, at most what the preset allows (200 in most), None: its usual number. `tags` must all be
-        there, of `kinds`, `tiers` and `visibilities` any; each key of `metadata` with exactly that value; what happened
-        in [since, until); as believed at `as_of`. `ranking`: one of the preset's, None: its usual one. `walk_depth` 1
-        also follows the `similar` edges of the hits.
-        Every hit carries the parts of its score, worked out when first looked at; `explain` also names the question's
-        terms that stand in it.
+        `limit`: from 1 to the preset's maximum (200 in most presets); None: the preset's default. `reach`: how far to
+        look; None: as far as the caller's role may. `ranking`: one of the preset's rankings; None: its default.
+        `walk_depth`: 1 also follows the `similar` edges of the hits, 0 does not. `min_score` in [0, 1]: no hit below
+        it. Every hit carries the parts of its score, computed when first read; `explain` also names the query's terms
+        that occur in it. Filters: `kinds`, `tiers`, `visibilities` (any of the values), `tags` (all of them),
+        `metadata` (each key with exactly this value), `source`, `session`, `since` and `until` (happened in
+        [since, until)), `as_of` (as believed then). Raises InvalidInput.
         """
         return self._run(
             self._inner.recall(
                 query,
                 limit=limit,
-                kinds=kinds,
-                tiers=tiers,
-                tags=tags,
-                source=source,
-                session=session,
-                metadata=metadata,
-                visibilities=visibilities,
                 reach=reach,
-                since=since,
-                until=until,
-                as_of=as_of,
                 ranking=ranking,
                 walk_depth=walk_depth,
                 min_score=min_score,
                 explain=explain,
+                **filters,
             )
         )
 
@@ -467,20 +451,11 @@ class Remembrancer:
         query: str,
         *,
         limit: int | None = None,
-        kinds: Iterable[str] | None = None,
-        tiers: Iterable[Tier | str] | None = None,
-        tags: Iterable[str] = (),
-        source: str | None = None,
-        session: str | None = None,
-        metadata: Mapping[str, JsonScalar] | None = None,
-        visibilities: Iterable[Visibility | str] | None = None,
         reach: Reach | str | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        as_of: datetime | None = None,
         ranking: str | None = None,
         walk_depth: int = 0,
         min_score: float = 0.0,
+        **filters: Unpack[Filters],
     ) -> WhyNot:
         """At which stage of that recall the memory dropped out, or its rank where it did not. Raises NotFound."""
         return self._run(
@@ -488,20 +463,11 @@ class Remembrancer:
                 memory_id,
                 query,
                 limit=limit,
-                kinds=kinds,
-                tiers=tiers,
-                tags=tags,
-                source=source,
-                session=session,
-                metadata=metadata,
-                visibilities=visibilities,
                 reach=reach,
-                since=since,
-                until=until,
-                as_of=as_of,
                 ranking=ranking,
                 walk_depth=walk_depth,
                 min_score=min_score,
+                **filters,
             )
         )
 
@@ -539,16 +505,7 @@ class Remembrancer:
         after: str | None = None,
         limit: int = 100,
         oldest_first: bool = False,
-        kinds: Iterable[str] | None = None,
-        tiers: Iterable[Tier | str] | None = None,
-        tags: Iterable[str] = (),
-        source: str | None = None,
-        session: str | None = None,
-        metadata: Mapping[str, JsonScalar] | None = None,
-        visibilities: Iterable[Visibility | str] | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        as_of: datetime | None = None,
+        **filters: Unpack[Filters],
     ) -> MemoryPage:
         """Current memories a page at a time, newest first unless asked: `after`, the `next` of the page before, goes on
         behind it, whatever came since. `limit` 1 to 10,000; chosen as `recall` does. Episodes beside their turns only
@@ -559,16 +516,7 @@ class Remembrancer:
                 after=after,
                 limit=limit,
                 oldest_first=oldest_first,
-                kinds=kinds,
-                tiers=tiers,
-                tags=tags,
-                source=source,
-                session=session,
-                metadata=metadata,
-                visibilities=visibilities,
-                since=since,
-                until=until,
-                as_of=as_of,
+                **filters,
             )
         )
 
@@ -621,7 +569,9 @@ class Remembrancer:
         """
         return self._run(self._inner.curve(memory_id, days=days, points=points))
 
-    def events(self, *, limit: int = 100, oldest_first: bool = False, **chosen: Unpack[Chosen]) -> tuple[Event, ...]:
+    def events(
+        self, *, limit: int = 100, oldest_first: bool = False, **filters: Unpack[EventFilters]
+    ) -> tuple[Event, ...]:
         """Entries of the journal, remembered or not, newest first unless asked. `limit` 1 to 10,000.
 
         What to choose them by: `project`, `crew`, `agent`, `session`, `actor`; `crews`, `agents`, `types`,
@@ -629,7 +579,7 @@ class Remembrancer:
         text or the payload; `since`, `until`; `archived`: also those that have been moved into the archive, cut as
         they are there.
         """
-        return self._run(self._inner.events(limit=limit, oldest_first=oldest_first, **chosen))
+        return self._run(self._inner.events(limit=limit, oldest_first=oldest_first, **filters))
 
     def journal(
         self,
@@ -637,39 +587,39 @@ class Remembrancer:
         after: str | None = None,
         limit: int = 100,
         oldest_first: bool = False,
-        **chosen: Unpack[Chosen],
+        **filters: Unpack[EventFilters],
     ) -> JournalPage:
         """The same a page at a time: `after`, the `next` of the page before, goes on behind it, whatever came since."""
-        return self._run(self._inner.journal(after=after, limit=limit, oldest_first=oldest_first, **chosen))
+        return self._run(self._inner.journal(after=after, limit=limit, oldest_first=oldest_first, **filters))
 
     def event(self, event_id: Identifier) -> Event:
         """One entry of the journal, or what the archive has of it. Raises NotFound."""
         return self._run(self._inner.event(event_id))
 
-    def count_events(self, **chosen: Unpack[Chosen]) -> int:
+    def count_events(self, **filters: Unpack[EventFilters]) -> int:
         """How many entries of the journal there are, chosen as `events` does."""
-        return self._run(self._inner.count_events(**chosen))
+        return self._run(self._inner.count_events(**filters))
 
-    def events_by_day(self, **chosen: Unpack[Chosen]) -> Mapping[date, int]:
+    def events_by_day(self, **filters: Unpack[EventFilters]) -> Mapping[date, int]:
         """The same by the day, in UTC, that they happened on: those days that have any, the earliest first."""
-        return self._run(self._inner.events_by_day(**chosen))
+        return self._run(self._inner.events_by_day(**filters))
 
-    def recorded(self, after: int | None = None, *, limit: int = 100, **chosen: Unpack[Chosen]) -> Stretch:
+    def recorded(self, after: int | None = None, *, limit: int = 100, **filters: Unpack[EventFilters]) -> Stretch:
         """Entries of the journal in the order they were recorded: those behind a position, or the last ones.
 
         `limit` 0 to 10,000, chosen as `events` does. The stretch's `position` is where to go on. Nothing is ever
         recorded at or before a position that has been read. Raises InvalidInput for one that was not given here.
         """
-        return self._run(self._inner.recorded(after, limit=limit, **chosen))
+        return self._run(self._inner.recorded(after, limit=limit, **filters))
 
     def tail(
-        self, after: int | None = None, *, every: timedelta = timedelta(seconds=1), **chosen: Unpack[Chosen]
+        self, after: int | None = None, *, every: timedelta = timedelta(seconds=1), **filters: Unpack[EventFilters]
     ) -> Generator[Recorded, None, None]:
         """Every entry recorded behind a position, or from now on, without end, chosen as `events` does.
 
         In the order they were recorded, by whichever process; each `every` (0.01 s to a day) it is looked for new ones.
         """
-        return self._each(self._inner.tail(after, every=every, **chosen))
+        return self._each(self._inner.tail(after, every=every, **filters))
 
     def wait_recorded(self, after: int, *, within: timedelta = timedelta(seconds=15)) -> bool:
         """Wait until something was recorded behind a position in this workspace, by whichever process, at most `within`

@@ -6,10 +6,10 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 from uuid import UUID
 
 from remembrancer.errors import InvalidInput
@@ -29,6 +29,7 @@ MAX_JSON_DEPTH = 32
 _SLUG = re.compile(r"[a-z0-9][a-z0-9_.\-]{0,99}")
 
 E_ = TypeVar("E_", bound=StrEnum)
+T = TypeVar("T")
 
 
 def text(argument: str, value: object, *, max_bytes: int = MAX_TEXT_BYTES) -> str:
@@ -75,6 +76,23 @@ def choice(argument: str, value: object, options: type[E_]) -> E_:
         return options(value)
     except ValueError:
         raise InvalidInput(argument, value, "one of " + ", ".join(member.value for member in options)) from None
+
+
+def several(argument: str, values: object) -> Iterable[Any]:
+    """A list or another iterable, but no text, bytes or mapping: their parts are not what the caller means."""
+    if not isinstance(values, Iterable) or isinstance(values, str | bytes | Mapping):
+        raise InvalidInput(argument, cast("object", values), "a list")
+    return cast("Iterable[Any]", values)
+
+
+def any_of(argument: str, values: object, check: Callable[[str, object], T]) -> frozenset[T] | None:
+    """The distinct values of a list, each passed through `check`; None stays None."""
+    return None if values is None else frozenset(check(argument, one) for one in several(argument, values))
+
+
+def any_choice(argument: str, values: object, options: type[E_]) -> frozenset[E_] | None:
+    """The distinct members of a closed set in a list; None stays None."""
+    return any_of(argument, values, lambda argument, value: choice(argument, value, options))
 
 
 def moment(argument: str, value: object) -> datetime:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from datetime import datetime
 from enum import StrEnum
-from typing import Final, TypedDict, TypeVar, cast
+from typing import Final, TypedDict, TypeVar
 from uuid import UUID
 
 from remembrancer.domain import validation
@@ -25,13 +25,14 @@ AT_ONCE: Final = 500
 E = TypeVar("E", bound=StrEnum)
 
 
-class Chosen(TypedDict, total=False):
-    """Which entries of the journal count; what is not given counts not, and what is None neither.
+class EventFilters(TypedDict, total=False):
+    """The filters that a caller of `events`, `journal`, `recorded`, `tail` and the counts may give. A missing one or
+    None: any event.
 
-    `project`, `crew`, `agent`, `session`, `actor`: exactly that one. `crews`, `agents`, `types`, `severities`,
-    `priorities`, `roles`: any of them; none of `without_types`. `query`: every word of it stands in the text or the
-    payload. What happened in [`since`, `until`). `archived`: also what has been moved into the archive, cut as it is
-    there.
+    `project`, `crew`, `agent`, `session`, `actor`: exactly this one. `crews`, `agents`, `types`, `severities`,
+    `priorities`, `roles`: one of these; `without_types`: none of these. `query`: every word of it occurs in the text or
+    the payload. `since`, `until`: it happened in [since, until). `archived`: also events that were moved into the
+    archive, as shortened there.
     """
 
     project: str | None
@@ -52,30 +53,32 @@ class Chosen(TypedDict, total=False):
     archived: bool
 
 
-def filter_of(chosen: Chosen) -> EventFilter:
-    """Checked. Raises InvalidInput naming the argument, TypeError for one that there is not."""
-    for name in chosen:
-        if name not in Chosen.__annotations__:
-            raise TypeError(f"the journal has nothing to be chosen by called {name!r}")
-    start, end = validation.span(chosen.get("since"), chosen.get("until"))
-    types, without = chosen.get("types"), chosen.get("without_types")
+def filter_of(filters: EventFilters) -> EventFilter:
+    """The filter that a caller's arguments stand for.
+
+    Raises InvalidInput, which names the argument, and TypeError for a name that is no filter.
+    """
+    for name in filters:
+        if name not in EventFilters.__annotations__:
+            raise TypeError(f"the journal has no filter {name!r}")
+    start, end = validation.span(filters.get("since"), filters.get("until"))
     return EventFilter(
-        project=validation.optional_name("project", chosen.get("project")),
-        crew=validation.optional_name("crew", chosen.get("crew")),
-        agent=validation.optional_name("agent", chosen.get("agent")),
-        session=validation.optional_name("session", chosen.get("session")),
-        crews=_names("crews", chosen.get("crews")),
-        agents=_names("agents", chosen.get("agents")),
-        types=None if types is None else _types("types", types),
-        without_types=frozenset() if without is None else _types("without_types", without),
-        severities=_choices("severities", chosen.get("severities"), Severity),
-        priorities=_choices("priorities", chosen.get("priorities"), Priority),
-        roles=_choices("roles", chosen.get("roles"), Role),
-        actor=validation.optional_name("actor", chosen.get("actor")),
-        words=_words(chosen.get("query")),
+        project=validation.optional_name("project", filters.get("project")),
+        crew=validation.optional_name("crew", filters.get("crew")),
+        agent=validation.optional_name("agent", filters.get("agent")),
+        session=validation.optional_name("session", filters.get("session")),
+        crews=validation.any_of("crews", filters.get("crews"), validation.name),
+        agents=validation.any_of("agents", filters.get("agents"), validation.name),
+        types=validation.any_of("types", filters.get("types"), validation.slug),
+        without_types=validation.any_of("without_types", filters.get("without_types"), validation.slug) or frozenset(),
+        severities=validation.any_choice("severities", filters.get("severities"), Severity),
+        priorities=validation.any_choice("priorities", filters.get("priorities"), Priority),
+        roles=validation.any_choice("roles", filters.get("roles"), Role),
+        actor=validation.optional_name("actor", filters.get("actor")),
+        words=_words(filters.get("query")),
         since=start,
         until=end,
-        archived=bool(chosen.get("archived", False)),
+        archived=bool(filters.get("archived", False)),
     )
 
 
@@ -141,27 +144,6 @@ async def tail(
         if len(stretch.entries) < AT_ONCE:  # there was no more
             await pause()
         stretch = await ctx.store.recorded(reader, where, after=stretch.position, limit=AT_ONCE)
-
-
-def _types(argument: str, given: object) -> frozenset[str]:
-    return frozenset(validation.slug(argument, one) for one in _several(argument, given))
-
-
-def _names(argument: str, given: object) -> frozenset[str] | None:
-    return None if given is None else frozenset(validation.name(argument, one) for one in _several(argument, given))
-
-
-def _choices(argument: str, given: object, options: type[E]) -> frozenset[E] | None:
-    if given is None:
-        return None
-    return frozenset(validation.choice(argument, one, options) for one in _several(argument, given))
-
-
-def _several(argument: str, given: object) -> Iterable[object]:
-    """Not one text or mapping taken for many."""
-    if not isinstance(given, Iterable) or isinstance(given, str | bytes | Mapping):
-        raise InvalidInput(argument, cast("object", given), "a list")
-    return cast("Iterable[object]", given)
 
 
 def _words(query: object) -> tuple[frozenset[str], ...]:

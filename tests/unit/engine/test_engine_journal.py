@@ -15,7 +15,7 @@ from remembrancer.domain.event import EventDraft, Priority, Role, Severity
 from remembrancer.domain.journal import Recorded
 from remembrancer.domain.scope import Reader
 from remembrancer.engine.context import Caller
-from remembrancer.engine.journal import AT_ONCE, Chosen, event, filter_of, page, set_priority, tail
+from remembrancer.engine.journal import AT_ONCE, EventFilters, event, filter_of, page, set_priority, tail
 from remembrancer.engine.record import observe
 from remembrancer.engine.retain import retain
 from remembrancer.errors import InvalidInput, NotFound, PermissionDenied
@@ -220,7 +220,7 @@ class TestAMark:
 
 class TestWhatIsChosen:
     def test_is_checked_and_told_to_the_store(self) -> None:
-        chosen: Chosen = {
+        chosen: EventFilters = {
             "project": "web",
             "crew": "platform",
             "agent": "ana",

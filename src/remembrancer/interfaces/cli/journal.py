@@ -17,7 +17,7 @@ from remembrancer.interfaces.cli.options import TIME, TIMES
 from remembrancer.interfaces.cli.times import optional_time
 
 if TYPE_CHECKING:
-    from remembrancer.engine.journal import Chosen
+    from remembrancer.engine.journal import EventFilters
 
 EventId = Annotated[str, typer.Argument(metavar="ID", help="An event's id, as `journal list` and `observe` print it.")]
 
@@ -56,7 +56,7 @@ class Entries:
         str | None, typer.Option("--until", metavar=TIME, help="Only what happened before; as --since.")
     ] = None
 
-    def chosen(self, call: Invocation) -> Chosen:
+    def chosen(self, call: Invocation) -> EventFilters:
         return {
             "query": self.query,
             "types": self.type or None,

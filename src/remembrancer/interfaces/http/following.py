@@ -13,7 +13,7 @@ from fastapi import Depends, HTTPException, Request
 from pydantic import Field
 
 from remembrancer.domain.journal import Recorded, Stretch
-from remembrancer.engine.journal import Chosen
+from remembrancer.engine.journal import EventFilters
 from remembrancer.errors import InvalidInput, RemembrancerError
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.http.access import AskedAgain, Visitor, asked_again, visitor
@@ -61,7 +61,7 @@ async def followed(
     memory: AsyncRemembrancer,
     line: Line,
     tell: Callable[[Recorded], str],
-    chosen: Chosen,
+    chosen: EventFilters,
     *,
     after: int | None,
     last: int,
@@ -80,7 +80,7 @@ async def _told(
     memory: AsyncRemembrancer,
     line: Line,
     tell: Callable[[Recorded], str],
-    chosen: Chosen,
+    chosen: EventFilters,
     stretch: Stretch,
     *,
     complete: bool,

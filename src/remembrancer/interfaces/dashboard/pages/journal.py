@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from remembrancer.domain.event import Priority, Role, Severity
-from remembrancer.engine.journal import Chosen
+from remembrancer.engine.journal import EventFilters
 from remembrancer.interfaces.dashboard.asked import Asked, kept
 from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.rendering import page
@@ -25,7 +25,7 @@ STREAM: Final = "/v1/events/stream"
 @router.get("/journal")
 async def journal(visit: Reading) -> HTMLResponse:
     asked = Asked(visit.request.query_params)
-    chosen: Chosen = {
+    chosen: EventFilters = {
         "query": asked.text("q"),
         "types": asked.several("types") or None,
         "severities": asked.several("severities") or None,

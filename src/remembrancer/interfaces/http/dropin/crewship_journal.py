@@ -13,7 +13,7 @@ from pydantic import Field
 from remembrancer.domain import validation
 from remembrancer.domain.event import Priority, Role, Severity
 from remembrancer.domain.journal import PriorityChange, Recorded
-from remembrancer.engine.journal import MAX_REASON_BYTES, Chosen
+from remembrancer.engine.journal import MAX_REASON_BYTES, EventFilters
 from remembrancer.errors import InvalidInput
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.http.access import Administering, Reading
@@ -91,10 +91,10 @@ def chosen_entries(
     q: Annotated[
         str | None, Query(max_length=MAX_QUERY_CHARS, description="Only with every word of this, in any order.")
     ] = None,
-) -> Chosen:
+) -> EventFilters:
     if None not in (trace_id, run_id) and trace_id != run_id:
         raise InvalidInput("run_id", run_id, "the same as trace_id: both are the session")
-    chosen: Chosen = {
+    chosen: EventFilters = {
         "crew": None if crew_ids else crew_id or None,
         "crews": _parts("crew_ids", crew_ids, validation.name),
         "agent": None if agent_ids else agent_id or None,
@@ -114,7 +114,7 @@ def chosen_entries(
     return chosen
 
 
-Entries = Annotated[Chosen, Depends(chosen_entries)]
+Entries = Annotated[EventFilters, Depends(chosen_entries)]
 Archive = Annotated[bool, Query(description="Also what has been moved into the archive, cut as it is there.")]
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import Depends, Query
 
 from remembrancer.domain.event import Priority, Role, Severity
-from remembrancer.engine.journal import Chosen
+from remembrancer.engine.journal import EventFilters
 from remembrancer.interfaces.http.access import Reading, Writing
 from remembrancer.interfaces.http.bodies import EventsIn, PriorityIn
 from remembrancer.interfaces.http.given import After, EventId, InSession, Limit, Name, Since, Slug, Text, Until
@@ -40,7 +40,7 @@ def chosen_entries(
     of_project: Annotated[Name | None, Query(description="Only what belongs to this project.")] = None,
     since: Since = None,
     until: Until = None,
-) -> Chosen:
+) -> EventFilters:
     return {
         "query": query,
         "types": types,
@@ -58,7 +58,7 @@ def chosen_entries(
     }
 
 
-Entries = Annotated[Chosen, Depends(chosen_entries)]
+Entries = Annotated[EventFilters, Depends(chosen_entries)]
 """Which entries of the journal count."""
 Archived = Annotated[bool, Query(description="Also what has been moved into the archive, cut as it is there.")]
 
