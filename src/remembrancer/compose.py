@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
@@ -17,12 +18,12 @@ from remembrancer.adapters.relational.store import SqliteOptions, SqliteStore
 from remembrancer.config import CROSS_ENCODER, LLM_KEYS, Settings, read_toml, user_cache
 from remembrancer.domain.identity import uuid7
 from remembrancer.engine.context import Clock, Context
-from remembrancer.errors import InvalidInput, ModelUnavailable
+from remembrancer.errors import InvalidInput, ModelUnavailable, StoreUnavailable
 from remembrancer.policies.admission.formation import analysed
 from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.language_model import LanguageModel
 from remembrancer.ports.reranker import Reranker
-from remembrancer.ports.store import Store
+from remembrancer.ports.store import Store, StoreOpener
 from remembrancer.ports.vault import VaultFiles
 from remembrancer.presets.catalogue import PRESETS, preset_named
 from remembrancer.presets.spec import Preset
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from remembrancer.adapters.llm.service import LlmService, Prices
     from remembrancer.adapters.rerankers.services import RerankService
 
+STORES: Final = "remembrancer.stores"
+"""The group of entry points that open other stores: the name is a URL scheme, the object a `StoreOpener`."""
 LOCAL_PACKAGES: Final = ("onnx", "onnxruntime", "tokenizers")
 CROSS_ENCODER_PACKAGES: Final = ("onnxruntime", "tokenizers")
 LLM_PACKAGES: Final = {
@@ -61,6 +64,7 @@ class Choice:
 def context(
     settings: Settings,
     *,
+    store: Store | None = None,
     preset: Preset | None = None,
     embedder: Embedder | None = None,
     reranker: Reranker | None = None,
@@ -68,8 +72,8 @@ def context(
     clock: Clock | None = None,
     create: bool = True,
 ) -> Context:
-    """Open the store that the settings name. A `preset`, an `embedder`, a `reranker` or an `llm` given here takes the
-    place of the one named.
+    """Put together what an engine function needs. A `store`, `preset`, `embedder`, `reranker` or `llm` that is given
+    here replaces the one that the settings name.
 
     Raises InvalidInput, StoreUnavailable, Unsupported, ModelUnavailable.
     """
@@ -79,7 +83,7 @@ def context(
     reranker = choose_reranker(settings) if reranker is None else reranker
     llm = choose_llm(settings) if llm is None else llm
     return Context(
-        store=_store(settings, create=create),
+        store=_store(settings, create=create) if store is None else store,
         embedder=choice.embedder,
         without_embedder=choice.absent,
         preset=preset,
@@ -292,9 +296,25 @@ def _call_llm(service: LlmService) -> LanguageModel:
 def _store(settings: Settings, *, create: bool) -> Store:
     scheme, separator, _ = settings.db.partition("://")
     if separator:
-        raise InvalidInput("db", settings.db, f"a file's path or :memory: (there is no backend for {scheme}:// yet)")
+        return _store_opener(scheme, settings.db)(settings.db, analyse=analysed, create=create)
     options = SqliteOptions(create=create, full_sync=settings.full_sync, index_bytes=settings.index_mb << 20)
     return SqliteStore(settings.db, analyse=analysed, options=options)
+
+
+def _store_opener(scheme: str, url: str) -> StoreOpener:
+    """What opens addresses of this scheme: an entry point of the group `remembrancer.stores`, named like the scheme."""
+    installed = entry_points(group=STORES)
+    found = [point for point in installed if point.name == scheme]
+    if not found:
+        known = "".join(f", {name}://" for name in sorted(installed.names))
+        raise InvalidInput("db", url, f"a file's path, :memory:{known} (no store for {scheme}:// is installed)")
+    if len(found) > 1:
+        packages = ", ".join(sorted(point.value for point in found))
+        raise InvalidInput("db", url, f"a scheme that one package opens; several are installed: {packages}")
+    try:
+        return cast("StoreOpener", found[0].load())
+    except (ImportError, AttributeError) as error:
+        raise StoreUnavailable(f"{url}: the store for {scheme}:// cannot be loaded: {error}") from error
 
 
 def vault(folder: Path, name: str | None) -> VaultFiles:

@@ -85,6 +85,7 @@ from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.inspection import Finding, Stats
 from remembrancer.ports.language_model import LanguageModel
 from remembrancer.ports.reranker import Reranker
+from remembrancer.ports.store import Store
 from remembrancer.ports.vault import VaultFiles
 from remembrancer.presets.spec import MAX_LIMIT, Preset
 
@@ -113,12 +114,11 @@ class _Open:
     indexers: dict[str, Indexer]
     """By workspace, of those that were asked for."""
     in_background: bool
+    lent_store: bool
+    """The caller gave it, and closes it. The same goes for the other three."""
     lent_embedder: bool
-    """The caller's own: not ours to close."""
     lent_reranker: bool
-    """Likewise."""
     lent_llm: bool
-    """Likewise."""
     awaited: dict[str, Arrivals]
     """By workspace, of those whose journal somebody has waited for."""
 
@@ -162,6 +162,7 @@ class AsyncRemembrancer:
         agent: str | None = None,
         session: str | None = None,
         role: str | None = None,
+        store: Store | None = None,
         embedder: str | Embedder | None = None,
         reranker: str | Reranker | None = None,
         llm: str | LanguageModel | None = None,
@@ -169,14 +170,15 @@ class AsyncRemembrancer:
         clock: Clock | None = None,
         create: bool = True,
     ) -> Self:
-        """Open a store, making it if need be (`create`).
+        """Open a store; `create` makes it if need be. `url`: a file's path, `:memory:`, or an address whose scheme an
+        installed package opens; `store` takes its place.
 
         What is not given comes from `settings`, else from REMEMBRANCER_* variables and the file that
         REMEMBRANCER_CONFIG names, else: `remembrancer.db`, preset and workspace `default`, role AGENT, and Ollama
         where `ollama_url` is set, or the local embedder where it is installed, no reranker and no language model. An
-        embedder, reranker or language model given as an object stays open when this is closed. Without an embedder a
-        warning goes to the logger "remembrancer": recall is lexical. `preset` may be the path of a TOML file, or a
-        Preset.
+        embedder, reranker, language model or store given as an object stays open when this is closed. Without an
+        embedder a warning goes to the logger "remembrancer": recall is lexical. `preset` may be the path of a TOML
+        file, or a Preset.
 
         Raises InvalidInput, StoreUnavailable, Unsupported, ModelUnavailable.
         """
@@ -196,6 +198,8 @@ class AsyncRemembrancer:
         chosen = _settings(settings, given)
         from remembrancer import compose
 
+        if store is not None and url is not None:
+            raise InvalidInput("url", url, "None, where a store is given")
         own_embedder = None if isinstance(embedder, str) else embedder
         if own_embedder is not None and not callable(getattr(own_embedder, "embed_query", None)):
             raise InvalidInput(
@@ -227,6 +231,7 @@ class AsyncRemembrancer:
         ctx = await asyncio.to_thread(
             compose.context,
             chosen,
+            store=store,
             preset=preset if isinstance(preset, Preset) else None,
             embedder=own_embedder,
             reranker=own_reranker,
@@ -240,6 +245,7 @@ class AsyncRemembrancer:
             ctx,
             {},
             in_background=chosen.background_index,
+            lent_store=store is not None,
             lent_embedder=own_embedder is not None,
             lent_reranker=own_reranker is not None,
             lent_llm=own_llm is not None,
@@ -261,7 +267,8 @@ class AsyncRemembrancer:
                 closing.push_async_callback(self._ctx.reranker.close)
             if self._ctx.embedder is not None and not self._opened.lent_embedder:
                 closing.push_async_callback(self._ctx.embedder.close)
-            closing.push_async_callback(self._ctx.store.close)
+            if not self._opened.lent_store:
+                closing.push_async_callback(self._ctx.store.close)
 
     async def __aenter__(self) -> Self:
         return self

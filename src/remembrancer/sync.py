@@ -60,6 +60,7 @@ from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.inspection import Finding, Stats
 from remembrancer.ports.language_model import LanguageModel
 from remembrancer.ports.reranker import Reranker
+from remembrancer.ports.store import Store
 from remembrancer.presets.spec import Preset
 
 T = TypeVar("T")
@@ -148,6 +149,7 @@ class Remembrancer:
         agent: str | None = None,
         session: str | None = None,
         role: str | None = None,
+        store: Store | None = None,
         embedder: str | Embedder | None = None,
         reranker: str | Reranker | None = None,
         llm: str | LanguageModel | None = None,
@@ -155,14 +157,17 @@ class Remembrancer:
         clock: Clock | None = None,
         create: bool = True,
     ) -> Self:
-        """Open a store, making it if need be (`create`).
+        """Open a store; `create` makes it if need be. `url`: a file's path, `:memory:`, or an address whose scheme an
+        installed package opens; `store` takes its place.
 
         What is not given comes from `settings`, else from REMEMBRANCER_* variables and the file that
         REMEMBRANCER_CONFIG names, else: `remembrancer.db`, preset and workspace `default`, role AGENT, and Ollama
         where `ollama_url` is set, or the local embedder where it is installed, no reranker and no language model. An
-        embedder, reranker or language model given as an object stays open when this is closed. Without an embedder a
-        warning goes to the logger "remembrancer": recall is lexical. `preset` may be the path of a TOML file, or a
-        Preset. Raises InvalidInput, StoreUnavailable, Unsupported, ModelUnavailable.
+        embedder, reranker, language model or store given as an object stays open when this is closed. Without an
+        embedder a warning goes to the logger "remembrancer": recall is lexical. `preset` may be the path of a TOML
+        file, or a Preset.
+
+        Raises InvalidInput, StoreUnavailable, Unsupported, ModelUnavailable.
         """
         loop = _Loop()
         try:
@@ -176,6 +181,7 @@ class Remembrancer:
                     agent=agent,
                     session=session,
                     role=role,
+                    store=store,
                     embedder=embedder,
                     reranker=reranker,
                     llm=llm,

@@ -13,7 +13,8 @@ from uuid import UUID
 import pytest
 from judging import Judge
 
-from remembrancer import compose
+from remembrancer import Remembrancer, compose
+from remembrancer.adapters.reference.store import ReferenceStore
 from remembrancer.compose import (
     LLM_PACKAGES,
     LOCAL_PACKAGES,
@@ -151,9 +152,76 @@ def test_an_unknown_embedder_is_refused_with_those_there_are() -> None:
 
 
 @pytest.mark.parametrize("url", ["postgresql://localhost/a", "mysql://a", "sqlite:///a.db"])
-def test_a_backend_that_there_is_not_is_refused_by_its_scheme(url: str) -> None:
-    with pytest.raises(InvalidInput, match=rf"^db: .*no backend for {url.partition(':')[0]}://"):
+def test_a_scheme_that_no_installed_package_opens_is_refused(url: str) -> None:
+    with pytest.raises(InvalidInput, match=rf"^db: .*no store for {url.partition(':')[0]}:// is installed"):
         compose.context(Settings(db=url, embedder="none"))
+
+
+MEMO_STORE = """
+from remembrancer.adapters.reference.store import ReferenceStore
+
+def opened(url, /, *, analyse, create):
+    return ReferenceStore(analyse)
+"""
+
+
+def install_store(folder: Path, monkeypatch: pytest.MonkeyPatch, *objects: str) -> None:
+    """Put packages on the path that register these objects for the scheme memo://, and a module to be one of them."""
+    (folder / "memo_store.py").write_text(MEMO_STORE)
+    for number, target in enumerate(objects):
+        info = folder / f"memo{number}-1.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: memo{number}\nVersion: 1\n")
+        (info / "entry_points.txt").write_text(f"[remembrancer.stores]\nmemo = {target}\n")
+    monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
+
+
+MEMO = "memo_store:opened"
+
+
+def test_an_installed_package_opens_the_addresses_of_its_scheme(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install_store(tmp_path, monkeypatch, MEMO)
+    with Remembrancer.open("memo://anywhere", embedder="none") as rem:
+        rem.remember("Checkout needs 2 GiB")
+        assert [hit.memory.text for hit in rem.recall("checkout")] == ["Checkout needs 2 GiB"]
+
+
+def test_a_refusal_names_the_schemes_that_are_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install_store(tmp_path, monkeypatch, MEMO)
+    with pytest.raises(InvalidInput, match=r"a file's path, :memory:, memo:// \(no store for other:// is installed\)"):
+        compose.context(Settings(db="other://a", embedder="none"))
+
+
+def test_a_scheme_that_two_packages_open_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install_store(tmp_path, monkeypatch, MEMO, "somewhere.else:opened")
+    with pytest.raises(InvalidInput, match="one package opens; several are installed"):
+        compose.context(Settings(db="memo://a", embedder="none"))
+
+
+@pytest.mark.parametrize("target", ["nowhere_at_all:opened", "memo_store:nothing"])
+def test_a_package_that_cannot_be_loaded_makes_its_store_unavailable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
+    install_store(tmp_path, monkeypatch, target)
+    with pytest.raises(StoreUnavailable, match=r"^memo://a: the store for memo:// cannot be loaded"):
+        compose.context(Settings(db="memo://a", embedder="none"))
+
+
+def test_a_store_given_as_an_object_is_used_and_stays_open() -> None:
+    store = ReferenceStore()
+    for text in ("Checkout needs 2 GiB", "Billing needs 1 GiB"):
+        with Remembrancer.open(store=store, embedder="none") as rem:
+            rem.remember(text)
+            found = {hit.memory.text for hit in rem.recall("GiB")}
+    assert found == {"Checkout needs 2 GiB", "Billing needs 1 GiB"}
+
+
+def test_a_store_beside_an_address_is_refused() -> None:
+    store = ReferenceStore()
+    with pytest.raises(InvalidInput, match=r"^url: 'a.db' .*None, where a store is given"):
+        Remembrancer.open("a.db", store=store, embedder="none")
 
 
 def test_a_store_that_is_not_there_and_may_not_be_made_is_unavailable(tmp_path: Path) -> None:

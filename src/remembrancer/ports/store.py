@@ -19,6 +19,7 @@ from remembrancer.domain.scope import Reader
 from remembrancer.ports.access import Access
 from remembrancer.ports.embeddings import Embeddings
 from remembrancer.ports.erasure import Erasures
+from remembrancer.ports.exchange import Analyse
 from remembrancer.ports.inspection import Inspection
 from remembrancer.ports.jobs import Jobs
 from remembrancer.ports.journal import Journal
@@ -112,4 +113,15 @@ class Store(Journal, Memories, Embeddings, Reviews, Jobs, Access, Erasures, Tran
 
     async def close(self) -> None:
         """Finish what is under way. Twice is harmless; any other call raises StoreUnavailable afterwards."""
+        ...
+
+
+class StoreOpener(Protocol):
+    """Opens a store by its URL. Packages register one by the scheme, in the entry point group `remembrancer.stores`."""
+
+    def __call__(self, url: str, /, *, analyse: Analyse, create: bool) -> Store:
+        """`analyse` gives the search terms of a cue; `create`: make the store where there is none.
+
+        Raises StoreUnavailable, Unsupported, or InvalidInput for a URL that it cannot read.
+        """
         ...
