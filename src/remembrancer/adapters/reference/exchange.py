@@ -1,17 +1,17 @@
-"""Rows out of a workspace, and into one."""
+"""Export and import of the reference store: records out of its rows, and into them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TypeVar, assert_never
+from typing import Any, TypeVar
 from uuid import UUID
 
 import numpy as np
 
 from remembrancer.adapters.reference.journal import in_order_of_events
-from remembrancer.adapters.reference.rows import Archived, Progress, Rows, StoredVector
+from remembrancer.adapters.reference.rows import Progress, Rows, StoredVector
 from remembrancer.adapters.reference.streams import place_of
 from remembrancer.domain.event import Event, archived
 from remembrancer.domain.health import HealthSnapshot
@@ -31,73 +31,56 @@ from remembrancer.ports.exchange import (
     Record,
     StreamRecord,
     VectorRecord,
-    archived_to_row,
-    audit_to_row,
-    cue_to_row,
     digest_of,
-    event_to_row,
-    exposure_to_row,
-    health_to_row,
-    memory_to_row,
-    priority_to_row,
-    relation_to_row,
-    review_to_row,
-    revision_to_row,
-    stream_to_row,
-    vector_to_row,
+    record_to_row,
 )
 from remembrancer.ports.memories import Audited
 from remembrancer.ports.transfer import ExportRow
 
 T = TypeVar("T")
+K = TypeVar("K")
 
 
 def export(rows: Rows) -> Iterator[ExportRow]:
     """Every row, in an order that depends on the rows alone."""
+    return map(record_to_row, _records(rows))
+
+
+def _records(rows: Rows) -> Iterator[Record]:
     yield from _journal(rows)
     for memory in sorted(rows.memories.values(), key=lambda memory: (memory.recorded_at, memory.id)):
-        yield memory_to_row(memory, rows.provenance[memory.id])
+        yield MemoryRecord(memory, rows.provenance[memory.id])
     refs = sorted(rows.cues, key=lambda ref: (rows.cues[ref].cue.memory_id, rows.cues[ref].cue.ordinal))
     for ref in refs:
         cue = rows.cues[ref].cue
-        yield cue_to_row(cue, rows.memories[cue.memory_id].revision)
+        yield CueRecord(cue, rows.memories[cue.memory_id].revision)
     for ref in refs:
         for model in sorted(model for at, model in rows.vectors if at == ref):
-            yield vector_to_row(_vector_record(rows, rows.cues[ref].cue, model, rows.vectors[ref, model]))
-    for _, revision in sorted(rows.revisions.items()):
-        yield revision_to_row(revision)
-    for _, relation in sorted(rows.relations.items()):
-        yield relation_to_row(relation)
-    yield from _logs(rows)
+            yield _vector_record(rows, rows.cues[ref].cue, model, rows.vectors[ref, model])
+    yield from _by_key(rows.revisions)
+    yield from _by_key(rows.relations)
+    yield from _by_key(rows.exposures)
+    yield from _by_key(rows.reviews)
+    yield from sorted(rows.audit, key=lambda line: (line.memory_id, line.at, line.action, line.reason))
+    yield from _by_key(rows.health)
 
 
-def _journal(rows: Rows) -> Iterator[ExportRow]:
-    for event in sorted(rows.events.values(), key=_in_order):
-        yield event_to_row(event)
-    for one in sorted(rows.archive.values(), key=lambda one: _in_order(one.event)):
-        yield archived_to_row(one.event, one.at)
-    for change in in_order_of_events(rows.priority_changes):
-        yield priority_to_row(change)
+def _by_key(held: Mapping[tuple[Any, ...], T]) -> Iterator[T]:
+    return (held[key] for key in sorted(held))
+
+
+def _journal(rows: Rows) -> Iterator[Record]:
+    yield from sorted(rows.events.values(), key=_in_order)
+    yield from sorted(rows.archive.values(), key=lambda one: _in_order(one.event))
+    yield from in_order_of_events(rows.priority_changes)
     for stream, progress in sorted(rows.streams.items(), key=lambda pair: place_of(pair[0])):
-        if progress == Progress():
-            continue
-        read = _read(rows, stream, progress.cursor)
-        yield stream_to_row(StreamRecord(stream=stream, cursor=progress.cursor, read=read, note=progress.note))
-
-
-def _logs(rows: Rows) -> Iterator[ExportRow]:
-    for _, exposed in sorted(rows.exposures.items()):
-        yield exposure_to_row(exposed)
-    for _, review in sorted(rows.reviews.items()):
-        yield review_to_row(review)
-    for line in sorted(rows.audit, key=lambda line: (line.memory_id, line.at, line.action, line.reason)):
-        yield audit_to_row(line)
-    for _, snapshot in sorted(rows.health.items()):
-        yield health_to_row(snapshot)
+        if progress != Progress():
+            read = _read(rows, stream, progress.cursor)
+            yield StreamRecord(stream=stream, cursor=progress.cursor, read=read, note=progress.note)
 
 
 def take_in(rows: Rows, records: Iterable[Record], analyse: Analyse, new_ref: Callable[[], int]) -> int:
-    """Add the records that are not there yet; how many were new."""
+    """Add the records that are not there yet. Returns how many were new."""
     return sum(_take_in(rows, record, analyse, new_ref) for record in records)
 
 
@@ -111,10 +94,8 @@ def _take_in(rows: Rows, record: Record, analyse: Analyse, new_ref: Callable[[],
             return _take_in_cue(rows, record, analyse, new_ref)
         case VectorRecord():
             return _take_in_vector(rows, record)
-        case Revision() | Relation() | Exposed() | Review() | Audited() | HealthSnapshot():
-            return _take_in_history(rows, record)
         case _:
-            assert_never(record)
+            return _take_in_history(rows, record)
 
 
 def _take_in_journal(rows: Rows, record: Event | ArchivedRecord | PriorityChange | StreamRecord) -> bool:
@@ -127,27 +108,39 @@ def _take_in_journal(rows: Rows, record: Event | ArchivedRecord | PriorityChange
             return _take_in_priority_change(rows, record)
         case StreamRecord():
             return _take_in_stream(rows, record)
-        case _:
-            assert_never(record)
 
 
 def _take_in_history(rows: Rows, record: Memorial) -> bool:
-    """What became of memories: added where it is not there yet, and never changed."""
+    """Add a line of a memory's history, or a snapshot, that is not there yet. One that is there never changes."""
     match record:
         case Revision():
-            return _take_in_revision(rows, record)
+            memory = _require("revision.memory_id", record.memory_id, rows.memories)
+            at_hand = record.number < memory.revision  # else the memory's own next revision takes this number
+            return at_hand and _add(rows.revisions, (record.memory_id, record.number), record)
         case Relation():
-            return _take_in_relation(rows, record)
+            _require("relation.source", record.source, rows.memories)
+            _require("relation.target", record.target, rows.memories)
+            return _add(rows.relations, (record.source, record.target, record.kind), record)
         case Exposed():
-            return _take_in_exposure(rows, record)
+            _require("exposure.memory_id", record.memory_id, rows.memories)
+            return _add(rows.exposures, (record.memory_id, record.exposure, record.at), record)
         case Review():
-            return _take_in_review(rows, record)
+            _require("review.memory_id", record.memory_id, rows.memories)
+            return _add(rows.reviews, (record.memory_id, record.at), record)
         case Audited():
-            return _take_in_audit(rows, record)
+            _require("audit.memory_id", record.memory_id, rows.memories)
+            is_new = record not in rows.audit
+            rows.audit.add(record)
+            return is_new
         case HealthSnapshot():
-            return _take_in_health(rows, record)
-        case _:
-            assert_never(record)
+            return _add(rows.health, (record.crew or "", record.day), record)
+
+
+def _add(held: dict[K, T], key: K, value: T) -> bool:
+    """Whether the key was free."""
+    is_new = key not in held
+    held.setdefault(key, value)
+    return is_new
 
 
 def _take_in_event(rows: Rows, event: Event) -> bool:
@@ -169,12 +162,12 @@ def _take_in_archived(rows: Rows, record: ArchivedRecord) -> bool:
     event = record.event
     if event.id in rows.events or event.id in rows.archive:
         return False
-    rows.archive[event.id] = Archived(_placed(rows, event), record.at)
+    rows.archive[event.id] = replace(record, event=_placed(rows, event))
     return True
 
 
 def _take_in_priority_change(rows: Rows, change: PriorityChange) -> bool:
-    """Only the line: an event that is there keeps the priority that it has here."""
+    """Add the log line only: the event keeps the priority that it has here."""
     _require("priority.event_id", change.event_id, {**rows.events, **rows.archive})
     if change in rows.priority_changes:
         return False
@@ -183,7 +176,7 @@ def _take_in_priority_change(rows: Rows, change: PriorityChange) -> bool:
 
 
 def _placed(rows: Rows, event: Event) -> Event:
-    """The event at its place in its stream, or behind the last where another stands there."""
+    """The event at its place in its stream, or after the last event if the place is taken."""
     holder = rows.event_with_key(event.scope, event.key)
     if holder is not None:
         raise Conflict(f"key {event.key!r} belongs to event {holder.id}")
@@ -239,59 +232,6 @@ def _take_in_vector(rows: Rows, record: VectorRecord) -> bool:
     return True
 
 
-def _take_in_revision(rows: Rows, revision: Revision) -> bool:
-    memory = _require("revision.memory_id", revision.memory_id, rows.memories)
-    at = (revision.memory_id, revision.number)
-    if at in rows.revisions or revision.number >= memory.revision:
-        return False
-    rows.revisions[at] = revision
-    return True
-
-
-def _take_in_relation(rows: Rows, relation: Relation) -> bool:
-    _require("relation.source", relation.source, rows.memories)
-    _require("relation.target", relation.target, rows.memories)
-    at = (relation.source, relation.target, relation.kind)
-    if at in rows.relations:
-        return False
-    rows.relations[at] = relation
-    return True
-
-
-def _take_in_exposure(rows: Rows, exposed: Exposed) -> bool:
-    _require("exposure.memory_id", exposed.memory_id, rows.memories)
-    at = (exposed.memory_id, exposed.exposure, exposed.at)
-    if at in rows.exposures:
-        return False
-    rows.exposures[at] = exposed
-    return True
-
-
-def _take_in_review(rows: Rows, review: Review) -> bool:
-    _require("review.memory_id", review.memory_id, rows.memories)
-    at = (review.memory_id, review.at)
-    if at in rows.reviews:
-        return False
-    rows.reviews[at] = review
-    return True
-
-
-def _take_in_audit(rows: Rows, line: Audited) -> bool:
-    _require("audit.memory_id", line.memory_id, rows.memories)
-    if line in rows.audit:
-        return False
-    rows.audit.add(line)
-    return True
-
-
-def _take_in_health(rows: Rows, snapshot: HealthSnapshot) -> bool:
-    at = (snapshot.crew or "", snapshot.day)
-    if at in rows.health:
-        return False
-    rows.health[at] = snapshot
-    return True
-
-
 def _require(argument: str, row_id: UUID, rows: Mapping[UUID, T]) -> T:
     if row_id not in rows:
         raise InvalidInput(argument, str(row_id), "the id of a row that is here or came before")
@@ -310,7 +250,7 @@ def _in_order(event: Event) -> tuple[datetime, tuple[str, ...], int]:
 
 
 def _read(rows: Rows, stream: Scope, cursor: int) -> str:
-    """The digest of the stream's events up to a place, archived or not."""
+    """The digest of the events of a stream up to the cursor, archived or not."""
     until = [event for event in rows.all_events() if event.scope == stream and event.seq <= cursor]
     return digest_of(event.id for event in sorted(until, key=lambda event: event.seq))
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass, field, fields, replace
 from datetime import date, datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -25,6 +26,7 @@ from remembrancer.domain.strength import Exposed, Exposure
 from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import Conflict, EmbedderMismatch, NotFound
 from remembrancer.policies.ranking.selection import can_see
+from remembrancer.ports.exchange import ArchivedRecord
 from remembrancer.ports.memories import Audited
 
 if TYPE_CHECKING:
@@ -52,14 +54,6 @@ class Progress:
 
     cursor: int = 0
     note: Mapping[str, JsonValue] = field(default_factory=validation.no_json)
-
-
-@dataclass(frozen=True, slots=True)
-class Archived:
-    """An event as it is cut, and when it was."""
-
-    event: Event
-    at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +92,7 @@ class Rows:
     ends: dict[Scope, int] = field(default_factory=dict[Scope, int])
     """The last place of each stream that something was erased of: it is not given again."""
     erasures: list[Erasure] = field(default_factory=list[Erasure])
-    archive: dict[UUID, Archived] = field(default_factory=dict[UUID, Archived])
+    archive: dict[UUID, ArchivedRecord] = field(default_factory=dict[UUID, ArchivedRecord])
     reviews: dict[tuple[UUID, datetime], Review] = field(default_factory=dict[tuple[UUID, datetime], Review])
     runs: dict[str, Run] = field(default_factory=dict[str, Run])
     deferrals: dict[tuple[str, str], Deferral] = field(default_factory=dict[tuple[str, str], Deferral])
@@ -114,32 +108,7 @@ class Rows:
 
     def copy(self) -> Rows:
         """The same rows apart: writing to the copy leaves these as they are. The values themselves are frozen."""
-        return Rows(
-            events=dict(self.events),
-            memories=dict(self.memories),
-            provenance=dict(self.provenance),
-            cues=dict(self.cues),
-            vectors=dict(self.vectors),
-            failures=dict(self.failures),
-            revisions=dict(self.revisions),
-            relations=dict(self.relations),
-            exposures=dict(self.exposures),
-            audit=set(self.audit),
-            health=dict(self.health),
-            streams=dict(self.streams),
-            ends=dict(self.ends),
-            erasures=list(self.erasures),
-            archive=dict(self.archive),
-            reviews=dict(self.reviews),
-            runs=dict(self.runs),
-            deferrals=dict(self.deferrals),
-            calls=list(self.calls),
-            positions=dict(self.positions),
-            recorded=self.recorded,
-            priority_changes=set(self.priority_changes),
-            keys=dict(self.keys),
-            claims=dict(self.claims),
-        )
+        return Rows(**{each.name: copy(getattr(self, each.name)) for each in fields(self)})
 
     def record(self, event: Event) -> None:
         """Into the journal, at the next position."""

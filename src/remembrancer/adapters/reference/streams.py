@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from remembrancer.adapters.reference.rows import Archived, Rows
+from remembrancer.adapters.reference.rows import Rows
 from remembrancer.domain.event import Event, archived
 from remembrancer.domain.scope import Scope
 from remembrancer.domain.stream import Tail
+from remembrancer.ports.exchange import ArchivedRecord
 from remembrancer.ports.journal import Aged
 
 
@@ -49,7 +50,7 @@ def archive(rows: Rows, aged: Aged, *, at: datetime, limit: int) -> int:
     due.sort(key=lambda event: (event.occurred_at, event.seq, event.id))
     for event in due[:limit]:
         del rows.events[event.id], rows.positions[event.id]
-        rows.archive[event.id] = Archived(archived(event), at)
+        rows.archive[event.id] = ArchivedRecord(archived(event), at)
     return len(due[:limit])
 
 

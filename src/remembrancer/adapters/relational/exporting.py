@@ -27,7 +27,7 @@ from remembrancer.domain.memory import Cue, Revision
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.strength import Exposed, Exposure
 from remembrancer.ports import exchange
-from remembrancer.ports.exchange import StreamRecord, VectorRecord
+from remembrancer.ports.exchange import ArchivedRecord, CueRecord, MemoryRecord, StreamRecord, VectorRecord
 from remembrancer.ports.memories import Audited
 from remembrancer.ports.transfer import ExportRow
 
@@ -52,7 +52,7 @@ def _events(connection: Connection, workspace: str, after: Any) -> Page:
             (workspace, after or b"", PAGE),
         )
     )
-    return [exchange.event_to_row(event_of(row)) for row in rows], rows[-1][0] if rows else None
+    return [exchange.record_to_row(event_of(row)) for row in rows], rows[-1][0] if rows else None
 
 
 def _archived(connection: Connection, workspace: str, after: Any) -> Page:
@@ -63,7 +63,7 @@ def _archived(connection: Connection, workspace: str, after: Any) -> Page:
             (workspace, after or b"", PAGE),
         )
     )
-    exported = [exchange.archived_to_row(event_of(row[:-1]), moment(row[-1])) for row in rows]
+    exported = [exchange.record_to_row(ArchivedRecord(event_of(row[:-1]), moment(row[-1]))) for row in rows]
     return exported, rows[-1][0] if rows else None
 
 
@@ -76,7 +76,7 @@ def _priorities(connection: Connection, workspace: str, after: Any) -> Page:
             (workspace, *(after or (b"", 0, "", "", "", "")), PAGE),
         )
     )
-    return [exchange.priority_to_row(change_of(row)) for row in rows], rows[-1] if rows else None
+    return [exchange.record_to_row(change_of(row)) for row in rows], rows[-1] if rows else None
 
 
 def _streams(connection: Connection, workspace: str, after: Any) -> Page:
@@ -89,7 +89,7 @@ def _streams(connection: Connection, workspace: str, after: Any) -> Page:
             (workspace, *(after or ()), PAGE),
         )
     )
-    return [exchange.stream_to_row(_stream(connection, row)) for row in rows], rows[-1][1:5] if rows else None
+    return [exchange.record_to_row(_stream(connection, row)) for row in rows], rows[-1][1:5] if rows else None
 
 
 def _stream(connection: Connection, row: Row) -> StreamRecord:
@@ -106,7 +106,8 @@ def _memories(connection: Connection, workspace: str, after: Any) -> Page:
         )
     )
     exported = [
-        exchange.memory_to_row(memory_of(row), _event_ids(connection, row[len(MEMORY_COLUMNS)])) for row in rows
+        exchange.record_to_row(MemoryRecord(memory_of(row), tuple(_event_ids(connection, row[len(MEMORY_COLUMNS)]))))
+        for row in rows
     ]
     return exported, rows[-1][0] if rows else None
 
@@ -129,15 +130,17 @@ def _cues(connection: Connection, workspace: str, after: Any) -> Page:
         )
     )
     exported = [
-        exchange.cue_to_row(
-            Cue(
-                memory_id=UUID(bytes=memory),
-                ordinal=ordinal,
-                text=text,
-                heading=heading,
-                event_id=None if event is None else UUID(bytes=event),
-            ),
-            revision,
+        exchange.record_to_row(
+            CueRecord(
+                Cue(
+                    memory_id=UUID(bytes=memory),
+                    ordinal=ordinal,
+                    text=text,
+                    heading=heading,
+                    event_id=None if event is None else UUID(bytes=event),
+                ),
+                revision,
+            )
         )
         for memory, ordinal, revision, text, heading, event in rows
     ]
@@ -156,7 +159,7 @@ def _vectors(connection: Connection, workspace: str, after: Any) -> Page:
         )
     )
     exported = [
-        exchange.vector_to_row(
+        exchange.record_to_row(
             VectorRecord(
                 memory_id=UUID(bytes=memory),
                 ordinal=ordinal,
@@ -182,7 +185,7 @@ def _revisions(connection: Connection, workspace: str, after: Any) -> Page:
         )
     )
     exported = [
-        exchange.revision_to_row(
+        exchange.record_to_row(
             Revision(
                 memory_id=UUID(bytes=memory), number=number, title=title, text=text, replaced_at=moment(replaced_at)
             )
@@ -202,7 +205,7 @@ def _relations(connection: Connection, workspace: str, after: Any) -> Page:
         )
     )
     exported = [
-        exchange.relation_to_row(
+        exchange.record_to_row(
             Relation(UUID(bytes=source), UUID(bytes=target), RelationKind(kind), weight, moment(created_at))
         )
         for source, target, kind, weight, created_at in rows
@@ -220,7 +223,7 @@ def _exposures(connection: Connection, workspace: str, after: Any) -> Page:
         )
     )
     exported = [
-        exchange.exposure_to_row(
+        exchange.record_to_row(
             Exposed(UUID(bytes=memory), Exposure(kind), moment(at), similarity, query, session or None)
         )
         for memory, kind, at, similarity, query, session in rows
@@ -236,7 +239,7 @@ def _reviews(connection: Connection, workspace: str, after: Any) -> Page:
             (*_after(workspace, after or (b"", 0)), PAGE),
         )
     )
-    exported = [exchange.review_to_row(review_of(UUID(bytes=row[0]), row[1:])) for row in rows]
+    exported = [exchange.record_to_row(review_of(UUID(bytes=row[0]), row[1:])) for row in rows]
     return exported, rows[-1][:2] if rows else None
 
 
@@ -250,7 +253,7 @@ def _audit(connection: Connection, workspace: str, after: Any) -> Page:
         )
     )
     exported = [
-        exchange.audit_to_row(Audited(UUID(bytes=memory), action, reason, moment(at)))
+        exchange.record_to_row(Audited(UUID(bytes=memory), action, reason, moment(at)))
         for memory, at, action, reason in rows
     ]
     return exported, rows[-1] if rows else None
@@ -264,7 +267,7 @@ def _health(connection: Connection, workspace: str, after: Any) -> Page:
             (workspace, *(after or ("", "")), PAGE),
         )
     )
-    return [exchange.health_to_row(snapshot_of(row)) for row in rows], rows[-1][:2] if rows else None
+    return [exchange.record_to_row(snapshot_of(row)) for row in rows], rows[-1][:2] if rows else None
 
 
 _AFTER: Final = "m.workspace = ? AND m.id >= ?"

@@ -16,7 +16,7 @@ from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reader, Scope, Visibility
 from remembrancer.domain.strength import Adjustment, Strength, Usage
 from remembrancer.errors import Conflict, InvalidInput, NotFound, StoreUnavailable
-from remembrancer.ports.exchange import relation_to_row
+from remembrancer.ports.exchange import record_to_row
 from remembrancer.ports.journal import Entry
 from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import (
@@ -531,7 +531,7 @@ class StatsContract(StoreSuite):
         await store.set_status(READER, retired.id, Status.RETIRED, at=LATER)
         await give_vectors(store, {"turn one": a_vector(1, 0), "turn two": a_vector(0, 1)})
         edge = Relation(kept.id, retired.id, RelationKind.SIMILAR, 1.0, NOW)
-        await store.import_rows(SCOPE, [relation_to_row(edge)])
+        await store.import_rows(SCOPE, [record_to_row(edge)])
         stats = await store.stats(READER)
         assert {status: count for status, count in stats.memories.items() if count} == {
             "active": 1,

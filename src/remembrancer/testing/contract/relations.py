@@ -13,7 +13,7 @@ from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.errors import EmbedderMismatch, NotFound
 from remembrancer.ports.embeddings import CueVector
-from remembrancer.ports.exchange import relation_to_row
+from remembrancer.ports.exchange import record_to_row
 from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import EVERYTHING, MODEL, StoreSuite, awaited, exported, remember
 from remembrancer.testing.contract.memories import LATER
@@ -42,7 +42,7 @@ class RelationContract(StoreSuite):
             Relation(right.id, hub.id, RelationKind.SUPPORTS, 1.0, NOW + timedelta(seconds=1)),
         )
         other = Relation(left.id, right.id, RelationKind.CONTRADICTS, 0.5, NOW)
-        await store.import_rows(SCOPE, [relation_to_row(edge) for edge in (edges[1], other, edges[0])])
+        await store.import_rows(SCOPE, [record_to_row(edge) for edge in (edges[1], other, edges[0])])
         assert await store.relations(READER, [hub.id]) == edges
 
     @awaited

@@ -17,7 +17,7 @@ from remembrancer.domain.stream import Cursor
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure
 from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import Conflict, EmbedderMismatch, InvalidInput
-from remembrancer.ports.exchange import RECORDS, VectorRecord, vector_to_row
+from remembrancer.ports.exchange import RECORDS, VectorRecord, record_to_row
 from remembrancer.ports.journal import Entry, EventFilter
 from remembrancer.ports.store import Store
 from remembrancer.ports.transfer import ExportRow
@@ -503,7 +503,7 @@ class ImportContract(StoreSuite):
         await remember(store, indexed(a_memory(), "one", "two"))
         await give_vectors(store, {"one": a_vector(1, 0)})
         before = await exported(store)
-        row = vector_to_row(
+        row = record_to_row(
             VectorRecord(
                 memory_id=a_memory().id,
                 ordinal=1,

@@ -23,7 +23,7 @@ from remembrancer.domain.strength import Adjustment, Strength
 from remembrancer.errors import InvalidInput, NotFound
 from remembrancer.policies.ranking.selection import can_see, excluded_by
 from remembrancer.ports.embeddings import CueVector
-from remembrancer.ports.exchange import relation_to_row
+from remembrancer.ports.exchange import record_to_row
 from remembrancer.ports.journal import Entry, EventFilter
 from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import (
@@ -184,7 +184,7 @@ class VisibilityContract(StoreSuite):
         )
         await remember(store, indexed(mine), indexed(theirs))
         edge = Relation(mine.id, theirs.id, RelationKind.SIMILAR, 1.0, NOW)
-        await store.import_rows(SCOPE, [relation_to_row(edge)])
+        await store.import_rows(SCOPE, [record_to_row(edge)])
         for end in (mine, theirs):
             assert await store.relations(Reader(SCOPE), [end.id]) == ()
         assert (await store.stats(Reader(SCOPE))).relations == 0

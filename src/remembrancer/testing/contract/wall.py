@@ -28,7 +28,7 @@ from remembrancer.domain.stream import Cursor
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
 from remembrancer.errors import Conflict, NotFound
 from remembrancer.ports.embeddings import CueVector
-from remembrancer.ports.exchange import relation_to_row
+from remembrancer.ports.exchange import record_to_row
 from remembrancer.ports.journal import Aged, Entry, EventFilter
 from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import (
@@ -285,7 +285,7 @@ async def _exported(store: Store) -> object:
 
 async def _imported(store: Store) -> object:
     edge = Relation(OLD, OOM, RelationKind.SIMILAR, 0.5, NOW)
-    return await store.import_rows(SCOPE, [relation_to_row(edge)])
+    return await store.import_rows(SCOPE, [record_to_row(edge)])
 
 
 OBSERVED: Final[dict[str, Observe]] = {

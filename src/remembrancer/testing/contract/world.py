@@ -24,7 +24,7 @@ from remembrancer.domain.spending import ModelCall, Outcome
 from remembrancer.domain.stream import Cursor
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength, Usage
 from remembrancer.ports.embeddings import CueVector
-from remembrancer.ports.exchange import relation_to_row
+from remembrancer.ports.exchange import record_to_row
 from remembrancer.ports.journal import Aged, Entry
 from remembrancer.ports.store import Store
 from remembrancer.ports.transfer import ExportRow
@@ -236,8 +236,8 @@ def a_snapshot(crew: str | None, *, day: int = 4, score: float | None = 62.5) ->
 
 def relation_rows() -> list[ExportRow]:
     return [
-        relation_to_row(Relation(DEPLOY, OLD, RelationKind.SIMILAR, 0.75, NOW)),
-        relation_to_row(Relation(OOM, DEPLOY, RelationKind.SUPPORTS, 1.0, NOW + timedelta(seconds=1))),
+        record_to_row(Relation(DEPLOY, OLD, RelationKind.SIMILAR, 0.75, NOW)),
+        record_to_row(Relation(OOM, DEPLOY, RelationKind.SUPPORTS, 1.0, NOW + timedelta(seconds=1))),
     ]
 
 

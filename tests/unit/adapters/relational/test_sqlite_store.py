@@ -32,7 +32,7 @@ from remembrancer.errors import Conflict
 from remembrancer.policies.admission.formation import Formation, analysed, memory_of_event
 from remembrancer.policies.forgetting.dynamics import states_of
 from remembrancer.ports.embeddings import CueVector
-from remembrancer.ports.exchange import cue_to_row
+from remembrancer.ports.exchange import CueRecord, record_to_row
 from remembrancer.ports.journal import Entry
 from remembrancer.ports.transfer import ExportRow
 from remembrancer.testing.contract.base import (
@@ -595,7 +595,7 @@ def test_a_cue_that_an_import_brings_to_a_known_memory_is_found(path: str) -> No
         await one.insert(SCOPE, indexed(memory))
         before = await found(one, "harrier")
         second = Cue(memory_id=memory.id, ordinal=1, text="a harrier beside it")
-        await other.import_rows(SCOPE, [cue_to_row(second, revision=1)])
+        await other.import_rows(SCOPE, [record_to_row(CueRecord(second, revision=1))])
         return before, await found(one, "harrier")
 
     assert with_two(path, work) == (set(), {"a kestrel"})
