@@ -90,13 +90,14 @@ def _block(name: str, found: Found) -> Block:
     return Block(name, tuple(dict.fromkeys(found.conversations)), len(found.conversations), found.rows())
 
 
-async def run(chats: Dataset, conversations: Dataset | None, told: Callable[[str], None]) -> Quality:
-    """What is found on the chats, and on LoCoMo's conversations where they are given."""
+async def run(chats: Dataset, conversations: Dataset | None, told: Callable[[str], None]) -> tuple[Quality, str]:
+    """What is found on the chats, and on LoCoMo's conversations where they are given; and on which machine."""
     embedder = choose_embedder(Settings(embedder="local")).embedder
     assert embedder is not None
     try:
         found = await measure_chats(chats, embedder, told)
-        return Quality(found, None if conversations is None else await measure_locomo(conversations, embedder, told))
+        on_locomo = None if conversations is None else await measure_locomo(conversations, embedder, told)
+        return Quality(found, on_locomo), machine_line(embedder)
     finally:
         await embedder.close()
 
@@ -119,14 +120,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(HOW_TO_GET, file=sys.stderr)
     # Each opening without an embedder would say so: here some rows are meant to have none.
     logging.getLogger("remembrancer").setLevel(logging.ERROR)
-    quality = asyncio.run(run(chats, dataset, lambda what: print(what, file=sys.stderr, flush=True)))
+    quality, machine = asyncio.run(run(chats, dataset, lambda what: print(what, file=sys.stderr, flush=True)))
     drawn = draw(views(quality), options.out)
     print(f"drew {', '.join(path.name for path in drawn)} in {options.out}", file=sys.stderr)
     if options.json:
         print(json.dumps(as_json(quality)))
         return
     console = Console()
-    console.print(machine_line())
+    console.print(machine)
     for view in views(quality):
         print_sheet(sheet(view), console)
 

@@ -21,6 +21,7 @@ from remembrancer.engine.recall import Question, recall, searched, shown, standi
 from remembrancer.engine.rerank import judged
 from remembrancer.errors import ModelUnavailable, NotFound
 from remembrancer.policies.ranking.selection import excluded_by
+from remembrancer.ports.embedder import arithmetic
 from remembrancer.ports.inspection import Finding, Stats
 from remembrancer.ports.journal import EventFilter
 from remembrancer.ports.memories import Audited
@@ -270,4 +271,5 @@ async def _asked_embedder(ctx: Context) -> tuple[SearchMode, str]:
         await ctx.embedder.embed_query("Does the embedder answer?")
     except ModelUnavailable as error:
         return SearchMode.VECTOR_DEGRADED, str(error)
-    return SearchMode.VECTOR, f"{ctx.embedder.model_id}, {ctx.embedder.dim} dimensions"
+    said = f"{ctx.embedder.model_id}, {ctx.embedder.dim} dimensions"
+    return SearchMode.VECTOR, "; ".join(filter(None, (said, arithmetic(ctx.embedder))))

@@ -182,7 +182,7 @@ async def evaluate(dataset: Dataset, options: Options) -> Report:
         groups=_groups(outcomes, chosen.ids, options),
         paired=_paired(outcomes, options),
         index_bytes=index_bytes,
-        machine=machine_line(),
+        machine=machine_line(embedder),
     )
     if options.folder is not None:
         records.write_report(options.folder, as_json(report))

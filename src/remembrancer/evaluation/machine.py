@@ -8,13 +8,18 @@ import re
 from pathlib import Path
 from typing import Final
 
+from remembrancer.ports.embedder import Embedder, arithmetic
+
 _CPU_NAMES: Final = Path("/proc/cpuinfo")
 
 
-def machine_line() -> str:
-    """Processor, processors, system and Python, in one line."""
+def machine_line(embedder: Embedder | None = None) -> str:
+    """Processor, processors, system and Python, in one line; and how the processor computes the vectors of `embedder`,
+    where that embedder reports it.
+    """
     system = f"{platform.system()} {platform.machine()}"
-    return f"{_cpu()}, {os.cpu_count()} CPUs, {system}, Python {platform.python_version()}"
+    machine = f"{_cpu()}, {os.cpu_count()} CPUs, {system}, Python {platform.python_version()}"
+    return "; ".join(filter(None, (machine, arithmetic(embedder))))
 
 
 def _cpu() -> str:

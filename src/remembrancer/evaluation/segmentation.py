@@ -111,7 +111,7 @@ async def evaluate_segmentation(
         seed=seed,
         embedder=None if embedder is None else embedder.model_id,
         degraded={"embedder": absent} if absent else {},
-        machine=machine_line(),
+        machine=machine_line(embedder),
     )
     if folder is not None:
         records.write_report(folder, report)

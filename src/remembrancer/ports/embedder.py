@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 WORDS: Final = "embed_question"
 COMPUTES: Final = "computes"
+ARITHMETIC: Final = "arithmetic"
 """What tells a kind of embedder from others."""
 
 
@@ -111,6 +112,22 @@ def computes(embedder: Embedder | None) -> bool:
     if embedder is None:
         return True
     return _offers(type(embedder), COMPUTES) and cast("ComputingEmbedder", embedder).computes
+
+
+class ReportingEmbedder(Embedder, Protocol):
+    """An embedder that reports how this machine computes its vectors."""
+
+    @property
+    def arithmetic(self) -> str:
+        """A few words, such as "8-bit products: exact"; "" before the model is loaded or where nothing is special."""
+        ...
+
+
+def arithmetic(embedder: Embedder | None) -> str:
+    """What the embedder reports of this machine's arithmetic; "" where it reports nothing."""
+    if embedder is None or not _offers(type(embedder), ARITHMETIC):
+        return ""
+    return cast("ReportingEmbedder", embedder).arithmetic
 
 
 @lru_cache(maxsize=64)

@@ -21,6 +21,7 @@ from remembrancer.errors import InvalidInput, ModelUnavailable
 from remembrancer.evaluation.dataset import Conversation, Transcript, Turn
 from remembrancer.evaluation.evaluate import evaluate_locomo
 from remembrancer.evaluation.locomo import load
+from remembrancer.evaluation.machine import machine_line
 from remembrancer.evaluation.memory_system import FATES, MemorySystem
 from remembrancer.evaluation.misses import Cause
 from remembrancer.evaluation.report import as_json
@@ -46,6 +47,10 @@ class Closing(HashEmbedder):
 
     async def close(self) -> None:
         self.closed = True
+
+
+class ReportingEmbedder(HashEmbedder):
+    arithmetic = "8-bit products: exact"
 
 
 def settings(**changes: object) -> Settings:
@@ -128,6 +133,13 @@ def test_report_begins_with_the_memory_under_its_presets_name() -> None:
     assert report.degraded == {}
     assert report.index_bytes > 0
     assert report.results[0].main.turn.values["recall@10"] > 0.5
+
+
+def test_how_the_embedder_is_computed_is_printed_with_the_machine() -> None:
+    report = asyncio.run(evaluate_locomo(TINY, settings=settings(), embedder=ReportingEmbedder(), baselines=False))
+    out = io.StringIO()
+    print_report(report, Console(file=out, width=300))
+    assert f"Machine: {machine_line()}; 8-bit products: exact\n" in out.getvalue()
 
 
 def test_same_run_gives_the_same_table() -> None:

@@ -31,7 +31,7 @@ ANSWERS = {
     "How many beehives did Ines keep through the winter?": ["D1:1"],
     "What did Ines say about beehives, and where does Petra live?": ["D1:3", "D1:1"],
     "When did Petra move?": ["D1:1", "D1:2", "D2:2", "D2:1"],
-    "Would Tomas enjoy a lake?": [],
+    "Would Tomas enjoy a kayak?": [],
     "What did Ines sell?": ["D1:2"],
     "What became of the bakery?": ["D2:1", "D10:1"],
     FOREIGN: ["D1:1"],

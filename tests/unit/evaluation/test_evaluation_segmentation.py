@@ -12,6 +12,7 @@ import pytest
 
 from remembrancer import Settings
 from remembrancer.errors import InvalidInput
+from remembrancer.evaluation.machine import machine_line
 from remembrancer.evaluation.run import Progress
 from remembrancer.evaluation.segmentation import evaluate_segmentation
 from remembrancer.evaluation.segmentation_report import SegmentationReport
@@ -20,6 +21,10 @@ from remembrancer.testing.doubles import WordHashEmbedder
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "segmentation"
 WITHOUT = Settings(embedder="none")
+
+
+class ReportingEmbedder(WordHashEmbedder):
+    arithmetic = "8-bit products: exact"
 
 
 def measured(path: Path = FOLDER, **options: Any) -> SegmentationReport:
@@ -57,6 +62,11 @@ def test_with_an_embedder_each_way_to_read_turns_is_measured() -> None:
         "topic-shift by words",
     ]
     assert report.sets[0].differences == ()
+
+
+def test_how_the_embedder_is_computed_is_said_with_the_machine() -> None:
+    report = measured(embedder=ReportingEmbedder(), baselines=False)
+    assert report.machine == f"{machine_line()}; 8-bit products: exact"
 
 
 def test_the_part_for_testing_is_measured_where_there_is_one() -> None:

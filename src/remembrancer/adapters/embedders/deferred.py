@@ -16,6 +16,7 @@ from remembrancer.ports.embedder import (
     Embedder,
     Passage,
     WordEmbedder,
+    arithmetic,
     computes,
 )
 
@@ -47,6 +48,10 @@ class DeferredEmbedder(Generic[Inner]):
     @property
     def computes(self) -> bool:
         return self._inner.loaded is not None and computes(self._inner.loaded)
+
+    @property
+    def arithmetic(self) -> str:
+        return arithmetic(self._inner.loaded)
 
     def reads(self, text: str) -> bool:
         return self._reads(text)

@@ -8,7 +8,7 @@ import pytest
 
 from remembrancer.adapters.embedders.deferred import DeferredEmbedder, DeferredWordEmbedder
 from remembrancer.errors import ModelUnavailable
-from remembrancer.ports.embedder import Embedder, Passage, WordEmbedder, word_embedder
+from remembrancer.ports.embedder import Embedder, Passage, WordEmbedder, arithmetic, word_embedder
 from remembrancer.testing.doubles import HashEmbedder, WordHashEmbedder
 
 
@@ -30,6 +30,7 @@ class Loader:
 
 class Closing(HashEmbedder):
     closed = 0
+    arithmetic = "8-bit products: exact"
 
     async def close(self) -> None:
         self.closed += 1
@@ -53,6 +54,13 @@ def test_it_embeds_as_the_model_it_loads() -> None:
         return same, np.array_equal(await embedder.embed_query("one"), await model.embed_query("one"))
 
     assert asyncio.run(embed()) == (True, True)
+
+
+def test_how_it_is_computed_is_reported_once_it_is_loaded() -> None:
+    embedder = deferred(Loader())
+    before = arithmetic(embedder)
+    asyncio.run(embedder.embed_query("text"))
+    assert (before, arithmetic(embedder)) == ("", "8-bit products: exact")
 
 
 def test_many_calls_at_once_load_it_once() -> None:

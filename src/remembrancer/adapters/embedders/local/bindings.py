@@ -167,8 +167,14 @@ def hub_failures() -> tuple[type[Exception], ...]:
     return (OSError, ValueError, *bases)
 
 
-def open_session(graph: bytes | str, *, threads: int) -> Session:
-    """Load `graph`, or the file of that path. Raises ModelUnavailable when onnxruntime is missing or refuses it."""
+def open_session(graph: bytes | str, *, threads: int, precise: bool = False) -> Session:
+    """Load `graph`, or the file of that path.
+
+    `precise`: on x86-64 without VNNI, compute 8-bit products with the slower kernels that sum them exactly. It applies
+    to products whose weights are constants of the graph; other processors ignore it or lose their fastest kernels.
+
+    Raises ModelUnavailable when onnxruntime is missing or refuses the graph.
+    """
     runtime = cast(_OnnxRuntime, _imported("onnxruntime"))
     options = runtime.SessionOptions()
     options.intra_op_num_threads = threads
@@ -176,6 +182,8 @@ def open_session(graph: bytes | str, *, threads: int) -> Session:
     options.log_severity_level = 3  # errors: its warnings about optimisation are no use to a caller
     # A spinning worker thread would burn a core between queries, which come far apart.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    if precise:
+        options.add_session_config_entry("session.x64quantprecision", "1")
     try:
         return runtime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
     except session_failures() as error:

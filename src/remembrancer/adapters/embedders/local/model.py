@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self, TypeVar, get_args
+from typing import Final, Self, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,11 @@ _CHARACTERS_READ = (2_048, 16_384, 131_072)
 def local_model_id(precision: Precision) -> str:
     """The name stored beside each vector: model and arithmetic."""
     return _MODEL if precision == "fp32" else f"{_MODEL}/{precision}"
+
+
+EXACT: Final = "8-bit products: exact"
+PRECISE: Final = "8-bit products: precise kernels, because the fast ones saturate on this processor"
+"""What `LocalEmbedder.arithmetic` says of int8."""
 
 
 def reads_latin(text: str) -> bool:
@@ -84,8 +89,10 @@ class LocalEmbedder:
         tokenizer: bindings.Tokenizer,
         precision: Precision,
         sum_of_bits: SumOfBits | None = None,
+        arithmetic: str = "",
     ) -> None:
         """Use `open`, which verifies the weights."""
+        self._arithmetic = arithmetic
         self._session: bindings.Session | None = session
         self._sum_of_bits = sum_of_bits
         self._tokenizer = tokenizer
@@ -135,12 +142,12 @@ class LocalEmbedder:
             version = f"{weights.SHA256[weights.WEIGHTS][:16]}-{precision}-v{graph.GRAPH_VERSION}"
             model = graph_cache.cached(cache_dir, f"{_MODEL}-{version}.onnx", build)
             sums = graph_cache.cached(cache_dir, f"bit-sums-v{bit_sums.BIT_SUMS_VERSION}.onnx", bit_sums.build)
-        return cls(
-            bindings.open_session(model, threads=threads),
-            tokenizer,
-            precision,
-            bit_sums.BitSums(bindings.open_session(sums, threads=1)),
-        )
+        sum_of_bits = bit_sums.BitSums(bindings.open_session(sums, threads=1))
+        # The same integers on every processor, so that the model keeps its id and files can move between machines.
+        precise = precision == "int8" and not sum_of_bits.products_are_exact()
+        session = bindings.open_session(model, threads=threads, precise=precise)
+        arithmetic = "" if precision == "fp32" else PRECISE if precise else EXACT
+        return cls(session, tokenizer, precision, sum_of_bits, arithmetic)
 
     @property
     def model_id(self) -> str:
@@ -154,6 +161,11 @@ class LocalEmbedder:
     @property
     def computes(self) -> bool:
         return True
+
+    @property
+    def arithmetic(self) -> str:
+        """How this processor computes int8: EXACT or PRECISE. "" for fp32."""
+        return self._arithmetic
 
     def reads(self, text: str) -> bool:
         return reads_latin(text)
