@@ -1,4 +1,4 @@
-"""Vectors of cues, by embedding model: which are missing, and where they are kept."""
+"""Vectors of cues, per embedding model: where they are kept, and which cues still need one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """Who said what; "" where nobody is named."""
+    """One turn that came before another: who said it ("" where nobody is named), and its text."""
 
     speaker: str
     text: str
@@ -29,9 +29,9 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class PendingCue:
-    """A cue that has no vector of a model yet. `ref` names it within the store that gave it.
+    """A cue without a vector of some model. `ref` identifies the cue within the store that gave it.
 
-    `speaker`: who says it, where it is a turn of someone with a name. `before`: the turns before it, the last one last.
+    `speaker`: the name of who says it, where the cue is a turn. `before`: the turns before it, the last one last.
     """
 
     ref: int
@@ -44,7 +44,7 @@ class PendingCue:
 
 @dataclass(frozen=True, slots=True)
 class CueVector:
-    """A cue's vector: float32, unit length, shape (dim,).
+    """The vector of a cue: float32, unit length, shape (dim,). `truncated`: the text was longer than the model reads.
 
     `words`: the signs of its token embeddings, packed by `policies.ranking.late_interaction`, uint8 (pieces, bytes).
     """
@@ -56,24 +56,23 @@ class CueVector:
 
 
 class Embeddings(Protocol):
-    """Keeps a vector of each cue, and token embeddings where the model gives them."""
+    """Keeps one vector for each cue and model, and token embeddings where the model provides them."""
 
     async def pending(
         self, scope: Scope, model: str, *, limit: int, now: datetime, before: int = 0, words: bool = False
     ) -> tuple[PendingCue, ...]:
-        """Cues of the workspace without a vector of `model`, whose last failure (if any) has been waited out.
+        """Cues of the workspace without a vector of `model`, except those whose last attempt failed too recently to
+        retry.
 
-        `words`: also those that have one, but none of their words.
-
-        `before`: how many turns of user or assistant before a turn come with it, as far as they belong to it
-        (`CONTEXT_GAP`), whether or not they were admitted as memories.
+        `words`: also cues that have a vector but no token embeddings. `before`: how many preceding turns of user or
+        assistant to return with each turn, at most `CONTEXT_GAP` apart, whether or not they became memories.
         """
         ...
 
     async def pending_of(
         self, scope: Scope, model: str, memory_id: UUID, *, before: int = 0, words: bool = False
     ) -> tuple[PendingCue, ...]:
-        """Likewise the cues of one memory, by ordinal, whether or not a failure of theirs has been waited out."""
+        """The same for the cues of one memory, by ordinal, including those whose last attempt failed."""
         ...
 
     async def put_vectors(
@@ -85,18 +84,20 @@ class Embeddings(Protocol):
         at: datetime,
         relations: Sequence[Relation] = (),
     ) -> int:
-        """Store vectors, and edges with them; a cue that has gone, or already has one, is left alone. But where words
-        come to a cue without, they and their vector take the place of its vector.
+        """Store vectors, and relations with them, in one transaction; returns how many vectors were new.
 
-        An edge that is there, or whose end has gone, is left alone. Returns how many vectors were new. Raises
-        EmbedderMismatch when a vector's dimension differs from the others or from those that `model` has here.
+        A cue that no longer exists, or has a vector already, is skipped; but token embeddings for a cue without any are
+        stored together with their vector. A relation that exists, or has lost an end, is skipped. Raises
+        EmbedderMismatch where a vector's dimension differs from the others or from the stored vectors of `model`.
         """
         ...
 
     async def defer_vectors(self, scope: Scope, model: str, refs: Sequence[int], *, error: str, now: datetime) -> None:
-        """Note that these cues failed, so that the next try waits (doubling from 30 s, at most a day)."""
+        """Note that embedding these cues failed: the next attempt waits 30 s, then twice as long each time, at most a
+        day.
+        """
         ...
 
     async def vectors(self, reader: Reader, model: str, ids: Sequence[UUID]) -> Mapping[UUID, NDArray[np.float32]]:
-        """The vector of each memory's first cue that has one, shape (dim,); memories without any are left out."""
+        """The vector of each memory's first cue that has one, shape (dim,). Memories without any are left out."""
         ...

@@ -1,64 +1,57 @@
-"""Erasure: what hangs together with what is to go, its removal, and the receipts."""
+"""Erasure: finding what depends on the rows to erase, removing them, and keeping receipts."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 from uuid import UUID
 
 from remembrancer.domain.erasure import Choice, Erasure, Removal, Removed, Traces
 from remembrancer.domain.scope import Scope
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Vector = NDArray[np.float32]
-    """Shape (dim,), of unit length."""
-
 
 class Erasures(Protocol):
-    """Removes rows for good, purges the files of them, and keeps the receipts."""
+    """Removes rows for good, purges them from the store's files, and keeps the receipts."""
 
     async def lying_in(self, scope: Scope, choice: Choice) -> tuple[frozenset[UUID], frozenset[UUID]]:
-        """The memories and the events of the workspace that a choice names or that lie in the parts of a scope that it
-        names, by id; whatever their status and visibility, events of the archive too.
+        """The ids of the memories and events that a choice selects, by id or by scope, whatever their status and
+        visibility; archived events too.
 
-        Of memories, `Choice.before` looks at the end of their span. NotFound for an id that the workspace does not
-        have.
+        `Choice.before` is compared with the end of a memory's span. Raises NotFound for an id that the workspace does
+        not have.
         """
         ...
 
     async def traces(self, scope: Scope, *, memories: Collection[UUID], events: Collection[UUID]) -> Traces:
-        """What these hang together with, whatever its status and visibility; what is not there is left out."""
+        """What these memories and events are connected to, whatever its status and visibility. Missing ones are left
+        out.
+        """
         ...
 
     async def erase(self, scope: Scope, removal: Removal, receipt: Erasure) -> Removed:
-        """Let go of memories and events for good, with all that belongs to them, and keep a receipt; all or nothing.
+        """Remove memories and events with everything that belongs to them, and keep a receipt, in one transaction.
 
-        With a memory go its cues, vectors, revisions, edges, exposures, reviews and audit; with an event its changes of
-        priority; with a session that nothing is left of, its exposures; with a stream that is left empty, its cursor,
-        and the note of any other. Lines of logs (queries, audit, errors) that quote what goes say `ERASED` from then
-        on, and every answer to an idempotency key is let go of, its key stays. Places and positions are not given
-        again while anything of their stream is left. What was superseded by something that goes is over since then,
-        and lets go of its topic.
+        A memory takes its cues, vectors, revisions, relations, exposures, reviews and audit with it; an event its
+        priority changes; a session that becomes empty its exposures; a stream that becomes empty its cursor, any other
+        stream its note. Log lines that quote erased text become `ERASED`. All stored replies to idempotency keys are
+        removed, the keys stay. Positions are not reused while anything of their stream is left. A memory that an erased
+        one had superseded stays ended and releases its topic key.
 
-        The receipt is kept with the counts and the `repeated` of what is returned, and not `purged_at`. Raises
-        Conflict when something is no longer there, is no longer at its revision, or when a memory that stays was
-        formed or derived from something that goes; nothing is written then. In a dry run of the receipt nothing is
-        written either.
+        The receipt is stored with the counts and the `repeated` of the returned value, and without `purged_at`. Raises
+        Conflict where something no longer exists, has another revision, or where a memory that stays was formed or
+        derived from an erased row; nothing is written then. A receipt that is a dry run writes nothing.
         """
         ...
 
     async def purge(self, scope: Scope, *, at: datetime) -> str:
-        """Rid the store's files of what the erasures of this workspace left in them. Returns "" when they hold none of
-        it, else why they may: then another call goes on. Does nothing where nothing is left to do.
+        """Remove from the store's files what this workspace's erasures left in them. Returns "" on success, otherwise
+        the reason why traces may remain; a further call continues. Does nothing where there is nothing to purge.
         """
         ...
 
     async def copies(self, scope: Scope) -> tuple[str, ...]:
-        """The names of files beside the store's own that are copies of it from before; they are not erased from."""
+        """The names of files beside the store's own that are older copies of it. Erasure does not reach them."""
         ...
 
     async def erasures(self, scope: Scope, *, limit: int) -> tuple[Erasure, ...]:

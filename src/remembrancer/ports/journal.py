@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 from uuid import UUID
 
 from remembrancer.domain.event import Event, Priority, Role, Severity
@@ -15,19 +15,12 @@ from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.stream import Tail
 from remembrancer.domain.strength import Strength
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Vector = NDArray[np.float32]
-    """Shape (dim,), of unit length."""
-
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An event to append, and the memory formed from it where it was admitted. The store gives `event.seq`.
+    """An event to append, with the memory formed from it where the preset admits it. The store assigns `event.seq`.
 
-    `tokens`: those of the event's `searchable_text`; None: the store has it analysed, with all that a cue would need.
+    `tokens`: the analysed tokens of the event's `searchable_text`. None: the store analyses the text itself.
     """
 
     event: Event
@@ -37,7 +30,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Appended:
-    """An event as recorded. `created` is False when its key had been recorded before: then nothing was written."""
+    """An event as recorded. `created` is False where its key was recorded before; nothing was written then."""
 
     event: Event
     created: bool
@@ -45,12 +38,12 @@ class Appended:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventFilter:
-    """Which events count: None means any. `since` and `until` select occurred_at in [since, until).
+    """Which events count. None means any. `since` and `until` select `occurred_at` in [since, until).
 
-    `crews`, `agents`: any of them, where `crew` and `agent` are exactly that one.
-    `recorded_after`: those recorded later than that. `without_types`: none of these. `words`: of each of these sets one
-    stands among the tokens of the event's `searchable_text`, as `language.lexical.every_word` asks for them.
-    `archived`: also what has been moved into the archive, cut as it is there.
+    `crew`, `agent`: exactly this one; `crews`, `agents`: one of these. `recorded_after`: recorded later than this.
+    `without_types`: of none of these types. `words`: for each set, at least one of its tokens stands in the event's
+    `searchable_text` (`language.lexical.every_word` makes the sets). `archived`: include archived events, whose text is
+    shortened.
     """
 
     ids: frozenset[UUID] | None = None
@@ -75,8 +68,8 @@ class EventFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aged:
-    """Which events are old enough for the archive: of these types (`network.*` is all that begins so), not of these
-    priorities, that happened before `before`. Those that a memory was formed from stay in the journal all the same.
+    """Which events are old enough to archive: of one of `types` (`network.*` matches every type that begins so), with a
+    priority not in `keep`, that happened before `before`. Events that a memory was formed from are never archived.
     """
 
     types: frozenset[str]
@@ -85,15 +78,17 @@ class Aged:
 
 
 class Journal(Protocol):
-    """Appends events, reads them back, and says which stretches of a stream are in no episode yet."""
+    """Appends events, reads them back, and tracks which part of each stream has been formed into episodes."""
 
     async def append(self, scope: Scope, entries: Sequence[Entry]) -> tuple[Appended, ...]:
-        """Append events, in order, each with its memory. All or nothing.
+        """Append events in order, each with its memory, in one transaction.
 
-        An entry whose key is already recorded in its scope (session apart) is left as it was when the text is the
-        same, and is a Conflict when it differs; so is an id, or a memory's key or topic, that is taken. An archived
-        event holds its key, its id and its place; of its text, what is left is compared. `seq` has no gaps. Raises
-        InvalidInput for a scope of another workspace, NotFound for an event that a cue names and is not there.
+        `seq` has no gaps. Where an entry's key is already recorded in the scope (session apart), the recorded event
+        stays: the same text returns it, another text is a Conflict. An archived event keeps its key, id and position;
+        its shortened text is compared.
+
+        Raises Conflict for an id, or a memory's key or topic, that is taken; InvalidInput for a scope of another
+        workspace; NotFound for a cue's event that does not exist.
         """
         ...
 
@@ -106,30 +101,30 @@ class Journal(Protocol):
         oldest_first: bool = False,
         after: Place | None = None,
     ) -> tuple[Event, ...]:
-        """Events by when they happened, ties by stream position, then id; newest first is the exact reverse.
+        """Events by `occurred_at`, ties by `seq`, then id; the newest first, or in exactly the reverse order.
 
-        `after`: those that come behind a place in that order. Pages asked for so neither repeat nor skip what was there
-        when the first was read, whatever is recorded meanwhile.
+        `after`: continue behind this position. Pages read in this way neither repeat nor skip an event that existed
+        when the first page was read, whatever is recorded in between.
         """
         ...
 
     async def recorded(self, reader: Reader, where: EventFilter, *, after: int | None = None, limit: int) -> Stretch:
-        """Events of the journal in the order they were recorded, behind a position; the last `limit` where it is None.
+        """Events in the order they were recorded, behind the position `after`; where that is None, the last `limit`.
 
-        Positions count up in each workspace, in the order in which writes are done: once one has been read, nothing
-        comes to stand before it, whichever process wrote it. None is given again. Fewer than `limit` entries are all
-        there are; the stretch then ends at the last position of the workspace. What has been archived is not among
-        them. InvalidInput for a position that was never given here: it is of another store, or of a lost state of this
-        one.
+        Positions rise within a workspace in commit order, whichever process writes, and are never reused: nothing
+        appears before a position that was read. Fewer than `limit` events are all there are; the stretch then ends at
+        the last position of the workspace. Archived events are left out.
+
+        Raises InvalidInput for a position that this store never assigned.
         """
         ...
 
     async def count_events(self, reader: Reader, where: EventFilter) -> int:
-        """How many events the reader may see and the filter keeps."""
+        """The number of events that the reader may see and the filter keeps."""
         ...
 
     async def events_by_day(self, reader: Reader, where: EventFilter) -> Mapping[date, int]:
-        """The same by the day, in UTC, that they happened on: those days that have any, the earliest first."""
+        """The same number for each UTC day on which one of them happened, the earliest day first."""
         ...
 
     async def set_priority(
@@ -143,37 +138,42 @@ class Journal(Protocol):
         at: datetime,
         change: Callable[[Memory, Sequence[Event], Sequence[Event]], Strength],
     ) -> PriorityChange:
-        """Give an event another priority, log it, and give every memory formed from it the strength that follows.
+        """Change an event's priority, log the change, and update the strength of every memory formed from the event.
 
-        `change` is pure: a memory, all the events it was formed from as they were, and as they are now. Whatever the
-        memory's visibility and status. The priority that it has already is no change, and is not logged. NotFound for
-        an event the reader cannot see, Conflict for one in the archive: its time to stay is over.
+        `change` is pure: it takes a memory, its events before the change and its events after it, and returns the
+        memory's new strength. It is called for each such memory, whatever its visibility and status. Setting the
+        priority that the event has already changes and logs nothing.
+
+        Raises NotFound for an event the reader cannot see, Conflict for an archived one.
         """
         ...
 
     async def priority_changes(self, reader: Reader, event_id: UUID) -> tuple[PriorityChange, ...]:
-        """Each change of an event's priority, oldest first, archived or not; none of one the reader cannot see."""
+        """The changes of an event's priority, oldest first, also of an archived event; empty where the reader cannot
+        see it.
+        """
         ...
 
     async def tails(
         self, scope: Scope, *, at_least: int, silent_since: datetime, limit: int, after: Scope | None = None
     ) -> tuple[Tail, ...]:
-        """Streams of the workspace with so many events in no episode yet, or with any where the last was recorded
-        at or before `silent_since`; in the order of their scopes, those after `after`.
+        """Streams of the workspace whose tail (the events in no episode yet) has `at_least` events, or whose last event
+        was recorded at or before `silent_since`. Ordered by scope; `after`: continue behind this one.
         """
         ...
 
     async def tail(self, stream: Scope) -> Tail | None:
-        """The tail of exactly this stream (session and all); None where all of it is in episodes."""
+        """The tail of exactly this stream, session included; None where all its events are in episodes."""
         ...
 
     async def stream_events(self, stream: Scope, *, after: int, limit: int) -> tuple[Event, ...]:
-        """Events of exactly this stream behind place `after`, in its order."""
+        """Events of exactly this stream with `seq` > `after`, in order."""
         ...
 
     async def archive(self, scope: Scope, aged: Aged, *, at: datetime, limit: int) -> int:
-        """Move up to `limit` events from the journal into the archive, the oldest first, cut as
-        `domain.event.archived` does. Returns how many: fewer than `limit` when none is left. What is archived supports
-        no memory from then on, and an import that has it whole brings it back.
+        """Move up to `limit` events into the archive, the oldest first, each shortened by `domain.event.archived`.
+
+        Returns how many; fewer than `limit` means that none is left. An archived event supports no new memory;
+        importing the whole event restores it.
         """
         ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 from uuid import UUID
 
 from remembrancer.domain.candidates import States
@@ -18,17 +18,10 @@ from remembrancer.domain.relation import Relation
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.strength import Adjustment, Exposed, Strength
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Vector = NDArray[np.float32]
-    """Shape (dim,), of unit length."""
-
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """Something done to a memory that its own row does not tell. `action` is a word such as "retired"."""
+    """A change of a memory that its row does not show. `action` is a word such as "retired"."""
 
     memory_id: UUID
     action: str
@@ -37,29 +30,28 @@ class Audited:
 
 
 class Memories(Protocol):
-    """Writes memories and their relations, and reads them back."""
+    """Writes memories and relations, and reads them back."""
 
     async def insert(self, scope: Scope, write: MemoryWrite) -> tuple[Memory, bool]:
-        """Add a memory; returns it and True. With a key already there: the memory as it is and False.
+        """Add a memory; returns it and True. Where its key exists: the stored memory and False.
 
-        Raises Conflict when that key holds another text (a memory revised since is known by its key alone), or an
-        active memory of this scope has the topic key.
+        Raises Conflict where the stored memory has another text (a revised memory is compared by key alone), or where
+        an active memory of this scope has the same topic key.
         """
         ...
 
     async def revise(self, scope: Scope, write: MemoryWrite, *, expected_revision: int, at: datetime) -> Memory:
-        """Replace what a memory says, keep what it said as a revision. Conflict unless it is at `expected_revision`
-        and nothing supersedes it.
+        """Replace what a memory says and keep the previous text as a revision; the memory is then at
+        `expected_revision` + 1.
 
-        It is at `expected_revision` + 1 then. Status, usage, confidence and reviews stay as they are stored,
-        `write.event_ids` are added to the provenance, the cues are replaced and their vectors go.
+        Status, usage, confidence and reviews stay. `write.event_ids` are added to the provenance; the cues are replaced
+        and their vectors removed. Raises Conflict unless the memory is at `expected_revision` and not superseded.
         """
         ...
 
     async def by_topic(self, scope: Scope, topic_key: str) -> Memory | None:
-        """The active memory of exactly this scope (session apart) with that topic key.
-
-        One that is superseded has let go of it.
+        """The active memory of exactly this scope (session apart) with that topic key. A superseded memory has released
+        its topic key.
         """
         ...
 
@@ -72,51 +64,49 @@ class Memories(Protocol):
         at: datetime,
         exposed: Sequence[Exposed] = (),
     ) -> Mapping[UUID, Strength]:
-        """Apply a pure change to the strength of each memory, once each, and return the new ones.
+        """Apply the pure `change` to the strength of each memory once; returns the new strengths.
 
-        A memory whose adjustment says so is retired with it, and the audit says why. `exposed` is appended to the log
-        of exposures. NotFound if one of `ids`, or of the memories in `exposed`, is missing. Nothing is written then,
-        nor when `change` raises.
+        An adjustment may also retire its memory; the audit keeps the reason. `exposed` is appended to the exposure log.
+        Nothing is written where `change` raises, or where a memory of `ids` or `exposed` is missing (NotFound).
         """
         ...
 
     async def supersede(self, reader: Reader, old: UUID, new: UUID | None, *, at: datetime) -> Memory:
-        """End the validity of `old` at `at`, in favour of `new` where given: a `supersedes` edge says so. Returns
-        `old`.
+        """End the validity of `old` at `at`; returns `old`. Where `new` is given, a `supersedes` edge names it as the
+        successor.
 
-        NotFound for either that the reader cannot see; nothing is written then. Conflict when `new` is not active or
-        holds no longer at `at`, or when `old` is superseded by
-        another already, or when `new` is `old` or comes, by the chain of supersession, to be replaced by it. What has
-        ended already stays as it is.
+        Where `old` has ended already, its end stays as it is. Raises NotFound for a memory the reader cannot see;
+        Conflict where `new` is not active or not valid at `at`, where `old` has another successor, or where the chain
+        of supersession would become a cycle. Nothing is written then.
         """
         ...
 
     async def relate(self, reader: Reader, relations: Sequence[Relation]) -> int:
-        """Add edges; one that is there (same ends, same kind) takes the new weight. Returns how many were new.
+        """Add relations; one with the same ends and kind takes the new weight. Returns how many were new.
 
-        NotFound for an end the reader cannot see; nothing is written then.
+        Raises NotFound for an end the reader cannot see; nothing is written then.
         """
         ...
 
     async def set_status(self, reader: Reader, memory_id: UUID, status: Status, *, at: datetime) -> Memory:
-        """Retire a memory or make it active again; what has that status already stays as it is.
+        """Retire a memory or make it active again; setting the status it has already changes nothing.
 
-        NotFound where the reader cannot see it. Conflict when its topic has another active memory by now.
+        Raises NotFound where the reader cannot see it, Conflict where another active memory has its topic key.
         """
         ...
 
     async def commit(self, scope: Scope, effect: Effect, *, at: datetime) -> None:
-        """Write an effect, whole. It reaches every memory of the workspace, whatever its visibility.
+        """Write an effect in one transaction. It may touch every memory of the workspace, whatever its visibility.
 
-        Raises Conflict when something is no longer as the effect expects it, or a memory it inserts is there already
-        (by id, key or topic), or has a review of that time; NotFound for a memory or an event it names that is not
-        there; InvalidInput for a scope of another workspace, for a revised memory that is not expected, for a cursor
-        that would go back or past the end of its stream. Nothing is written then.
+        Raises Conflict where the stored state differs from what the effect expects, where an inserted memory exists (by
+        id, key or topic), or where a review of the same time exists; NotFound for a memory or event that does not
+        exist; InvalidInput for a scope of another workspace, for a revised memory without an expected revision, or for
+        a cursor that would move back or past the end of its stream. Nothing is written then.
         """
         ...
 
     async def get(self, reader: Reader, ids: Sequence[UUID]) -> Mapping[UUID, Memory]:
-        """The memories the reader may see, whatever their status; others are left out."""
+        """The memories the reader may see, by id, whatever their status; others are left out."""
         ...
 
     async def cues(self, reader: Reader, ids: Sequence[UUID]) -> Mapping[UUID, tuple[Cue, ...]]:
@@ -124,25 +114,25 @@ class Memories(Protocol):
         ...
 
     async def revisions(self, reader: Reader, memory_id: UUID) -> tuple[Revision, ...]:
-        """What the memory said before, oldest first."""
+        """The previous texts of a memory, oldest first."""
         ...
 
     async def relations(self, reader: Reader, ids: Sequence[UUID]) -> tuple[Relation, ...]:
-        """Edges from and to any of the memories, whose both ends the reader may see, oldest first, then by ends."""
+        """Relations from or to any of the memories, where the reader may see both ends; oldest first, then by ends."""
         ...
 
     async def hubs(self, reader: Reader, where: Filter, *, limit: int) -> Mapping[UUID, int]:
-        """The memories that the filter keeps with the most edges to others that it keeps, and how many those are: the
-        most first, ties by id; none without an edge.
+        """The memories kept by the filter that have most relations to other kept ones, with the number of those
+        relations: the most first, ties by id. Memories without a relation are left out.
         """
         ...
 
     async def audit(self, reader: Reader, memory_id: UUID) -> tuple[Audited, ...]:
-        """What was done to the memory by a policy or a person, oldest first, then by action and reason."""
+        """What a policy or a person did to the memory, oldest first, then by action and reason."""
         ...
 
     async def provenance(self, reader: Reader, memory_id: UUID) -> tuple[Event, ...]:
-        """The events the memory was formed from, in order, as far as the reader may see them."""
+        """The events that the memory was formed from, in order, as far as the reader may see them."""
         ...
 
     async def memories(
@@ -154,26 +144,28 @@ class Memories(Protocol):
         oldest_first: bool = False,
         after: MemoryPlace | None = None,
     ) -> tuple[Memory, ...]:
-        """Current memories by when they happened (the end of the span), ties by id.
+        """Current memories by `occurred_to`, ties by id; the newest first, or in exactly the reverse order.
 
-        `after`: those that come behind a place in that order. Pages asked for so neither repeat nor skip what has
-        stood where it is since the first was read, whatever is remembered or forgotten meanwhile.
+        `after`: continue behind this position. Pages read in this way neither repeat nor skip a memory whose position
+        did not change since the first page was read.
         """
         ...
 
     async def workspace_memories(
         self, scope: Scope, where: Filter, *, limit: int, after: Memory | None = None, unconsolidated: bool = False
     ) -> tuple[Memory, ...]:
-        """For sweeps: memories of the whole workspace that the filter keeps, whatever their visibility, by when they
-        happened (the end of the span) and id, oldest first, those after `after`.
+        """For background jobs: memories of the whole workspace that the filter keeps, whatever their visibility, by
+        `occurred_to` and id, oldest first. `after`: continue behind this one.
 
-        `unconsolidated`: only those that no facts were drawn from. Whoever condenses them must not let a memory be seen
-        by more than its own visibility allows.
+        `unconsolidated`: only memories that no facts were drawn from. What is made of these memories must not be
+        visible to more readers than each of them.
         """
         ...
 
     async def states(self, reader: Reader, where: Filter) -> tuple[tuple[UUID, ...], States]:
-        """All current memories that the reader may see and the filter keeps, by id, and the state of each."""
+        """The ids of all current memories that the reader may see and the filter keeps, and the state of each, in the
+        same order.
+        """
         ...
 
     async def crews(self, scope: Scope) -> tuple[str, ...]:
