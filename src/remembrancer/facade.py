@@ -255,7 +255,7 @@ class AsyncRemembrancer:
         return cls(opened, caller)
 
     async def close(self) -> None:
-        """Let go of the store. What still awaits its vector is found again by the next sweep."""
+        """Close the store. Vectors that are still missing are made when the store is next open. May be called twice."""
         for indexer in self._opened.indexers.values():
             await indexer.stop()
         for arrivals in self._opened.awaited.values():
@@ -279,7 +279,10 @@ class AsyncRemembrancer:
         await self.close()
 
     def scoped(self, *, role: str | None = None, **scope: str | None) -> Self:
-        """A view for another project, crew, agent or session of the same workspace, over the same open store."""
+        """A view for another project, crew, agent or session of the same workspace, over the same open store.
+
+        Raises InvalidInput for an unknown part of a scope, or a role that the preset does not know.
+        """
         if role is not None:
             self._ctx.preset.sight.reach_of(role)
         caller = replace(self._caller, scope=self._caller.scope.narrowed(**scope), role=role or self._caller.role)

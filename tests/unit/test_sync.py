@@ -5,15 +5,27 @@ import inspect
 import os
 import signal
 import threading
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, assert_type, get_type_hints
 
 import pytest
 
-from remembrancer import AsyncRemembrancer, Event, EventDraft, InvalidInput, Remembrancer, Settings, StoreUnavailable
+from remembrancer import (
+    AsyncRemembrancer,
+    Event,
+    EventDraft,
+    InvalidInput,
+    Memory,
+    Recall,
+    Remembrancer,
+    Settings,
+    StoreUnavailable,
+)
+from remembrancer.domain.journal import Recorded
+from remembrancer.engine import journal
 from remembrancer.jobs.indexer import IndexReport
 from remembrancer.ports.embedder import Embedded
 from remembrancer.testing.doubles import HashEmbedder
@@ -52,9 +64,35 @@ def test_a_method_takes_and_gives_the_same_in_both_facades(name: str) -> None:
     assert given.return_annotation == gives.return_annotation.replace("AsyncGenerator[Recorded, None]", BY_ONE)
 
 
-@pytest.mark.parametrize("name", sorted(set(public(AsyncRemembrancer)) - {"open", "close", "scope"}))
+@pytest.mark.parametrize("name", public(AsyncRemembrancer))
 def test_a_method_says_the_same_of_itself_in_both_facades(name: str) -> None:
-    assert function(Remembrancer, name).__doc__ == function(AsyncRemembrancer, name).__doc__
+    assert inspect.getdoc(function(Remembrancer, name)) == inspect.getdoc(function(AsyncRemembrancer, name))
+
+
+@pytest.mark.parametrize("name", public(AsyncRemembrancer))
+def test_a_method_is_named_after_the_facade_it_belongs_to(name: str) -> None:
+    method = function(Remembrancer, name)
+    assert (method.__module__, method.__qualname__) == ("remembrancer.sync", f"Remembrancer.{name}")
+
+
+def test_help_shows_a_methods_parameters_and_its_documentation(capsys: pytest.CaptureFixture[str]) -> None:
+    help(Remembrancer.recent)
+    shown = capsys.readouterr().out
+    assert "recent(self, limit: 'int' = 10, days: 'float | None' = None) -> 'tuple[Memory, ...]'" in shown
+    assert "newest first" in shown
+
+
+def test_the_types_of_a_method_can_be_read_at_run_time() -> None:
+    assert get_type_hints(Remembrancer.recall)["return"] is Recall
+    assert get_type_hints(Remembrancer.open)["return"] is not None
+
+
+def test_a_type_checker_knows_what_a_method_returns(rem: Remembrancer) -> None:
+    assert_type(rem, Remembrancer)
+    assert_type(rem.recall("deploy", limit=1, kinds=["message"]), Recall)
+    assert_type(rem.recent(limit=1), tuple[Memory, ...])
+    assert_type(rem.count_events(actor="ana"), int)
+    assert_type(rem.tail(), Generator[Recorded, None, None])
 
 
 @pytest.mark.parametrize("name", public(AsyncRemembrancer))
@@ -117,7 +155,7 @@ def test_an_interrupted_tail_is_closed_only_once_it_has_stopped_waiting(
                 await asyncio.sleep(0)
             steps.append("ended")
 
-    monkeypatch.setattr(AsyncRemembrancer, "tail", slow_to_end)
+    monkeypatch.setattr(journal, "tail", slow_to_end)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a test's worker process takes no notice of it
     try:
         with pytest.raises(KeyboardInterrupt):
@@ -153,7 +191,7 @@ def test_a_memory_may_be_used_where_a_loop_is_running(rem: Remembrancer) -> None
     assert asyncio.run(steps()) == 1
 
 
-def test_closing_twice_is_harmless(rem: Remembrancer) -> None:
+def test_a_memory_may_be_closed_twice(rem: Remembrancer) -> None:
     rem.close()
     rem.close()
 
