@@ -1,4 +1,4 @@
-"""Keys by which programs elsewhere reach a workspace: what each may do, and the text that its holder shows."""
+"""API keys: what a key to a workspace may do, and the token that its holder presents."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ SECRET_BYTES: Final = 32
 DIGEST_BYTES: Final = 32
 _TOKEN: Final = re.compile(r"rem_[A-Za-z0-9_-]{43}")
 _HIDDEN: Final = "(not shown)"
-"""What an error has in the place of a token: errors are printed and logged."""
+"""Stands in errors in place of a token: errors are printed and logged."""
 
 
 class Right(StrEnum):
-    """What a key is good for, each with all that the ones before it are."""
+    """What a key may do. Each right includes the ones before it."""
 
     READ = "read"
     WRITE = "write"
     ADMIN = "admin"
 
     def allows(self, needed: Right) -> bool:
-        """Whether this right is enough where that one is needed.
+        """Whether this right suffices where `needed` is required.
 
         >>> Right.ADMIN.allows(Right.WRITE), Right.READ.allows(Right.WRITE)
         (True, False)
@@ -40,9 +40,9 @@ class Right(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiKey:
-    """A key to one workspace, without its token: `digest` is the SHA-256 of that, 32 bytes.
+    """A key to one workspace, without its token. `digest`: the SHA-256 of the token, 32 bytes.
 
-    The token is 32 random bytes: there is nothing to guess it by, and so no salt and no slow hash are needed.
+    The token is 32 random bytes. It cannot be guessed, so neither a salt nor a slow hash is needed.
     """
 
     id: UUID
@@ -56,7 +56,7 @@ class ApiKey:
 
     def __post_init__(self) -> None:
         validation.name("workspace", self.workspace)
-        _no_token("name", self.name)  # it would be told in every list
+        _no_token("name", self.name)  # names are shown in every listing
         validation.name("name", self.name)
         validation.choice("right", self.right, Right)
         if len(self.digest) != DIGEST_BYTES:
@@ -68,13 +68,13 @@ class ApiKey:
             raise InvalidInput("expires_at", expires.isoformat(), f"a time after created_at ({created.isoformat()})")
 
     def usable_at(self, now: datetime) -> bool:
-        """Whether it opens anything: not revoked, whenever that was, and not yet at the time it expires."""
+        """Whether the key is valid at `now`: not revoked, and `now` is before `expires_at`."""
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
 
 @dataclass(frozen=True, slots=True)
 class NewKey:
-    """A key as it was made, and its token, which is kept nowhere."""
+    """A key that was just made, with its token. The token is not stored anywhere."""
 
     key: ApiKey
     token: str = field(repr=False)
@@ -92,18 +92,20 @@ def token_of(secret: bytes) -> str:
 
 
 def digest_of(token: str) -> bytes:
-    """The SHA-256 of the whole token, by which its key is found. Raises InvalidInput, which does not show the token."""
+    """The SHA-256 of a token, by which its key is found. Raises InvalidInput, which does not show the token."""
     if not _TOKEN.fullmatch(token):
         raise InvalidInput("token", _HIDDEN, "rem_ and 43 letters, digits, '-' or '_'")
     return sha256(token.encode("ascii")).digest()
 
 
 def key_id(argument: str, value: object) -> UUID:
-    """A key's id, given as a UUID or its usual text. Raises InvalidInput; one for a token does not show it."""
+    """The id of a key, given as a UUID or its text. Raises InvalidInput; where a token was given, the error does not
+    show it.
+    """
     _no_token(argument, value)
     return validation.identifier(argument, value)
 
 
 def _no_token(argument: str, value: object) -> None:
     if isinstance(value, str) and _TOKEN.search(value):
-        raise InvalidInput(argument, _HIDDEN, "something else than a token, which is shown to nobody")
+        raise InvalidInput(argument, _HIDDEN, "no token: tokens are never stored or shown")

@@ -1,4 +1,4 @@
-"""Arithmetic that a model's own library may do faster than any of ours."""
+"""Arithmetic that an embedder's own library may do faster than numpy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the search legs bring before anything is scored."""
+"""What an index returns for a question, before anything is scored."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class States:
-    """What time and use act on, for several memories: parallel arrays of length n.
+    """The state of several memories that time and use act on: parallel arrays of length n.
 
-    Times in microseconds since 1970 UTC; 0 where it never happened. It happened from `occurred_from` to `occurred_at`,
-    both ends belonging to it. `importance`, `importance_floor`, `confidence` in [0, 1]; `priority` 1 to 10; `stability`
-    in days; `level` as `domain.scope.Level`.
-    `exposed` counts each kind of exposure, `exposed_at` says when the last one was.
+    Times are microseconds since 1970 UTC, 0 where something never happened. A memory's span runs from `occurred_from`
+    to `occurred_at`, both included. `importance`, `importance_floor` and `confidence` are in [0, 1]; `priority` is 1 to
+    10; `stability` in days; `level` as in `domain.scope.Level`. `exposed` counts the exposures of each kind,
+    `exposed_at` is the time of the last one.
     """
 
     occurred_from: NDArray[np.int64]
@@ -39,14 +39,16 @@ class States:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """What stands around each candidate's best turn, as parallel arrays of length n.
+    """Context features: what stands around each candidate's best turn. Parallel arrays of length n.
 
-    `nearby` in [0, 1]: the share of the question's idf in words that stand not in the turn but in the one next to it,
-    and 3/4 of that of words that only the one after that holds, on either side. `session`: the greatest bm25 of any
-    turn of its session. `spoken` 1 where one of those asked about speaks, or may, else 0. `marks` as
-    `domain.memory.Mark`. `rank` from 1 in the leg that this is, by coverage + nearby; 0 where that leg did not bring
-    the row. `stream`: which session its best cue is a turn of, a number that says nothing but which are of the same
-    one; -1 for none. `idf`: of each term of the question, in its order.
+    - `nearby`, in [0, 1]: the share of the question's idf in terms that are not in the turn but in an adjacent one;
+      terms that stand only two turns away count 3/4.
+    - `session`: the greatest bm25 of any turn of the turn's session.
+    - `spoken`: 1 where one of the speakers or roles asked about says the turn, or may have said it, else 0.
+    - `marks`: flags of the cue, as `domain.memory.Mark`.
+    - `rank`: from 1, by coverage + nearby; 0 where this leg did not bring the candidate.
+    - `stream`: a number for the session that the best cue belongs to, the same for all its turns; -1 for none.
+    - `idf`: of each term of the question, in the question's order.
     """
 
     nearby: NDArray[np.float32]
@@ -60,12 +62,12 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidates:
-    """What the legs brought: parallel arrays of length n, newest first, then by id. NaN and 0 mean absent.
+    """The candidates for a question: parallel arrays of length n, newest first, then by id. NaN and rank 0 mean absent.
 
-    `similarity` cosine in [-1, 1]. `bm25` raw, at least 0, comparable within this answer only; `bm25_bound` is what
-    no text can exceed for this question. `coverage` in [0, 1]: the share of the question's idf that the best cue holds.
-    `dense_rank`, `lexical_rank` from 1; 0 where that leg did not bring the row (it may still have a score).
-    `cue` is the ordinal of the best cue, `ref` what the store calls that cue where it is asked for its words.
+    `similarity`: cosine in [-1, 1]. `bm25`: at least 0, comparable within this answer only; no text can exceed
+    `bm25_bound` for this question. `coverage`, in [0, 1]: the share of the question's idf that the best cue holds.
+    `dense_rank`, `lexical_rank`: from 1; 0 where that leg did not bring the candidate, which may still have a score.
+    `cue`: the ordinal of the best cue; `ref`: the id under which the store keeps that cue.
     """
 
     ids: tuple[UUID, ...]
@@ -81,6 +83,6 @@ class Candidates:
     visible: int
     """How many memories passed the filter."""
     without_vector: int
-    """How many of those await an index sweep for `model`."""
+    """How many of those have a cue that still awaits its vector."""
     surroundings: Surroundings | None = None
-    """None where they were not asked for, there is no term to look for, or nothing to look in."""
+    """None where they were not asked for, the question has no term, or there is nothing to look in."""

@@ -1,4 +1,4 @@
-"""A place in a listing as a text without meaning of its own, of letters that need no quoting in an address."""
+"""Cursors of paged listings: a position as opaque, URL-safe text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ALLOWED: Final = "the cursor that a page gave for the next one"
 
 
 def cursor_of(at: datetime, rest: bytes) -> str:
-    """The moment, to the microsecond, and what tells apart those of one moment.
+    """A cursor of a moment, to the microsecond, and the bytes `rest` that order rows of the same moment.
 
     >>> cursor_of(datetime(2026, 3, 4, 9, tzinfo=UTC), bytes([7]))
     'AAZMLwt6RAAH'
@@ -25,7 +25,9 @@ def cursor_of(at: datetime, rest: bytes) -> str:
 
 
 def parse_cursor(argument: str, value: object, *, rest_bytes: int) -> tuple[datetime, bytes]:
-    """What a cursor with so many bytes beside its moment tells. Raises InvalidInput for what is none."""
+    """The moment and the `rest_bytes` bytes of a cursor. Raises InvalidInput where the value is not a cursor of that
+    length.
+    """
     if not isinstance(value, str):
         raise InvalidInput(argument, value, _ALLOWED)
     try:
@@ -34,6 +36,6 @@ def parse_cursor(argument: str, value: object, *, rest_bytes: int) -> tuple[date
         at = _EPOCH + timedelta(microseconds=int.from_bytes(moment, "big", signed=True))
     except (ValueError, OverflowError):
         raise InvalidInput(argument, value, _ALLOWED) from None
-    if len(rest) != rest_bytes or cursor_of(at, rest) != value:  # one place has one cursor
+    if len(rest) != rest_bytes or cursor_of(at, rest) != value:  # each position has exactly one cursor
         raise InvalidInput(argument, value, _ALLOWED)
     return at, rest

@@ -1,8 +1,8 @@
-"""What an engine function has decided: all that it writes, in one value, so that a store can write all of it or none.
+"""Effects: everything that an engine function has decided to write, in one value that a store writes whole or not at
+all.
 
-Whoever decides has read some memories and perhaps asked a model meanwhile. What was read is named with the effect;
-where it is no longer so when the effect is written, another was faster, or the world moved on: nothing is written then,
-and the next sweep decides anew.
+Between reading and writing, a language model may have been asked, and other processes may have written. An effect names
+the state it was decided on; where that state has changed, nothing is written and the next sweep decides anew.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from remembrancer.domain.strength import Adjustment, Strength
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A memory taken out of recall, or back into it, and why, for the audit."""
+    """A memory taken out of recall, or back into it. `reason` goes to the audit."""
 
     memory_id: UUID
     status: Status
@@ -38,16 +38,18 @@ def _no_changes() -> Mapping[UUID, Callable[[Strength], Adjustment]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
-    """What is to be true before, then what is written, in this order.
+    """The expected state, then what is written, in this order.
 
-    `expected`: by id the revision at which a memory must be, active, neither superseded nor expired.
-    `consolidated`: memories that no facts were drawn from before; they are marked as having been, revised or not.
-    `cursor`: a stream that must still stand where it was read from; it moves on.
-    `inserted`: new memories; none may be there. `revised`: memories that say something else from now on, at the next
-    revision after the one in `expected`, where each of them must be. `moved`: out of recall, or back; `superseded`: by
-    which, or by none: its validity ends. `related`: edges; one that is there takes the new weight. `adjusted`: a pure
-    change of a memory's strength. `reviewed`: logged, and the memory takes its stability, difficulty and time; it must
-    have been reviewed last at `Review.previous`.
+    - `expected`: the revision that each of these memories must have; it must be active and neither superseded nor
+      expired.
+    - `consolidated`: memories that no facts were drawn from yet; they are marked as consolidated.
+    - `cursor`: a stream that must still be at the position it was read from; it advances.
+    - `inserted`: new memories; none may exist. `revised`: new texts of memories, each at its next revision; each must
+      be in `expected`.
+    - `moved`: taken out of recall, or back. `superseded`: validity ends, in favour of another memory or of none.
+    - `related`: relations; an existing one takes the new weight. `adjusted`: a pure change of a memory's strength.
+    - `reviewed`: logged, and the memory takes the review's stability, difficulty and time. Its last review must be
+      `Review.previous`.
     """
 
     expected: Mapping[UUID, int] = field(default_factory=_none)

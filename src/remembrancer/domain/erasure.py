@@ -1,4 +1,4 @@
-"""What somebody wants gone, what that takes with it, and the receipt that says what was done."""
+"""Erasure: what a person asks to erase, what depends on it, and the receipt."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ from remembrancer.domain.scope import Scope
 from remembrancer.errors import InvalidInput
 
 MAX_IDS: Final = 1_000
-"""Memories or events that are named in one go."""
+"""At most this many memories or events can be named in one call."""
 ERASED: Final = "(erased)"
-"""What stands in a log where it quoted something that is gone."""
+"""Replaces erased text that a log quoted."""
 PARTS: Final = ("project", "crew", "agent", "session")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """What is to be erased, chosen in exactly one way: memories by `ids`, entries of the journal by `events`, or all of
-    a `project`, `crew`, `agent` or `session`; of several of these parts, what belongs to each of them.
+    """What to erase, selected in exactly one way: memories by `ids`, events by `events`, or everything of a `project`,
+    `crew`, `agent` or `session`. Where several of these four are given, a row must belong to each of them.
 
-    `before`: of such a part, only what happened before then. Nothing chosen is InvalidInput: it never means everything.
+    `before`: of a scope, only what happened before then. Selecting nothing raises InvalidInput; it never means
+    everything.
     """
 
     ids: frozenset[UUID] = frozenset()
@@ -39,7 +40,7 @@ class Choice:
     before: datetime | None = None
 
     def __post_init__(self) -> None:
-        checked = object.__setattr__  # the only door into a frozen value; used while it is being made
+        checked = object.__setattr__  # sets a field of a frozen dataclass while it is constructed
         for part in PARTS:
             validation.optional_name(part, getattr(self, part))
         checked(self, "before", validation.optional_moment("before", self.before))
@@ -58,16 +59,16 @@ class Choice:
 
     @property
     def parts(self) -> Mapping[str, str]:
-        """The parts of a scope that are set, by name."""
+        """The scope parts that are set, by name."""
         return {part: value for part in PARTS if (value := getattr(self, part)) is not None}
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A memory and what it hangs together with, whatever its status and visibility.
+    """A memory and what it is connected to, whatever its status and visibility.
 
-    `events`: what it was formed from, as far as it is in the journal; `turns`: those of them that are cues of it.
-    `sources`: the memories it was derived from; `derived`: those that were derived from it.
+    `events`: the events it was formed from, as far as they are in the journal; `turns`: those of them that are its
+    cues. `sources`: the memories it was derived from; `derived`: the memories derived from it.
     """
 
     memory: Memory
@@ -79,7 +80,7 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class EventTrace:
-    """An entry of the journal, or what the archive has of it, and the memories that were formed from it."""
+    """An event, or its archived form, and the memories formed from it."""
 
     event: Event
     memories: frozenset[UUID] = frozenset()
@@ -87,7 +88,7 @@ class EventTrace:
 
 @dataclass(frozen=True, slots=True)
 class Traces:
-    """What hangs together, as far as it was looked up."""
+    """The connections that were looked up."""
 
     memories: Mapping[UUID, Trace] = field(default_factory=lambda: MappingProxyType[UUID, Trace]({}))
     events: Mapping[UUID, EventTrace] = field(default_factory=lambda: MappingProxyType[UUID, EventTrace]({}))
@@ -98,12 +99,13 @@ class Traces:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Removal:
-    """All that one erasure writes, decided before.
+    """Everything that one erasure writes.
 
-    `memories`, `events` go, with whatever belongs to them. `retold` are memories that stay under their id and say only
-    what their other events do: each is at the revision before the one written, and `MemoryWrite.event_ids` are all that
-    it is formed from then; nothing is kept of what it said before. `restored` come back into recall: what took their
-    place is gone. `redrawn` are to be drawn from anew: what was drawn from them is gone.
+    `memories` and `events` are removed with everything that belongs to them. `retold`: memories that keep their id and
+    now tell only of their remaining events. Each is at its next revision, `MemoryWrite.event_ids` are all the events it
+    is then formed from, and its previous text is not kept. `restored`: memories that return to recall because the
+    memory that replaced them is erased. `redrawn`: memories whose facts are erased, so that facts are drawn from them
+    again.
     """
 
     memories: frozenset[UUID] = frozenset()
@@ -115,7 +117,9 @@ class Removal:
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """How many rows of each kind went, and what stays although it holds a text that went, word for word."""
+    """The number of removed rows by kind, and the ids of memories and events that stay although they repeat an erased
+    text word for word.
+    """
 
     counts: Mapping[str, int]
     repeated: tuple[UUID, ...] = ()
@@ -124,7 +128,9 @@ class Removed:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What an erasure could not reach: `what` it is, `why` something may be left there, and what to `do` about it."""
+    """A place that the erasure could not reach: `what` it is, `why` traces may remain there, and what to
+    `do` about it.
+    """
 
     what: str
     why: str
@@ -133,15 +139,14 @@ class Left:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Erasure:
-    """The receipt. It holds ids and numbers, the parts of scopes that were asked for, and no text of what went.
+    """The receipt of an erasure. It holds ids and counts and the scope parts asked for, never erased text.
 
-    `by`: a role and, where it has one, the agent's name. `counts`: rows by kind. `memories`: those that were asked for;
-    `derived`: those that went with them; `events`: entries of the journal and the archive; `retold`: episodes that say
-    the rest anew; `restored`: what came back into recall; `redrawn`: what will be drawn from anew; `apart`: what they
-    were drawn from and that stays, for it says something else; `repeated`: memories and events that stay although one
-    of the texts stands in them, word for word. Ids in order.
+    `by`: a role and, where there is one, the agent's name. `counts`: removed rows by kind. `memories`: those asked for;
+    `derived`: those removed with them; `events`: from the journal and the archive; `retold`, `restored`, `redrawn`: as
+    in `Removal`; `apart`: memories that erased ones were drawn from and that stay, because they say something else;
+    `repeated`: memories and events that stay although they repeat an erased text. Ids are sorted.
 
-    `purged_at`: since when the store's files hold no trace; None: they may still. `dry_run`: nothing was done.
+    `purged_at`: since when the store's files hold no trace; None: they may hold some. `dry_run`: nothing was erased.
     """
 
     id: UUID
@@ -163,10 +168,10 @@ class Erasure:
 
 
 def completed(receipt: Erasure, removed: Removed) -> Erasure:
-    """The receipt with what the store has counted."""
+    """The receipt with the store's counts."""
     return replace(receipt, counts=removed.counts, repeated=removed.repeated)
 
 
 def owner_matches(choice: Choice, scope: Scope) -> bool:
-    """Whether a row of that scope belongs to every part that is chosen."""
+    """Whether a row of that scope belongs to every scope part of the choice."""
     return all(getattr(scope, part) == value for part, value in choice.parts.items())

@@ -1,4 +1,4 @@
-"""One immutable entry of the journal: something said, done or noticed."""
+"""Events: immutable entries of the journal."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class Role(StrEnum):
 
 
 SPEAKERS: Final = (Role.USER, Role.ASSISTANT)
-"""The roles whose events are turns of talk."""
+"""The roles whose events are turns of a conversation."""
 
 
 class Origin(StrEnum):
-    """Where a text came from: the label its trust hangs on."""
+    """Where a text came from. Trust depends on it."""
 
     USER = "user"
     ASSISTANT = "assistant"
@@ -55,7 +55,7 @@ _MOST_TRUSTED_FIRST: Final = (Origin.SYSTEM, Origin.USER, Origin.ASSISTANT, Orig
 
 
 def least_trusted(origins: Iterable[Origin]) -> Origin:
-    """The origin of what is formed from texts of these, at least one: no better than the worst of them.
+    """The origin of a memory formed from texts of these origins (at least one): the least trusted of them.
 
     >>> least_trusted([Origin.USER, Origin.TOOL, Origin.ASSISTANT]).value
     'tool'
@@ -65,9 +65,9 @@ def least_trusted(origins: Iterable[Origin]) -> Origin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventDraft:
-    """An event as a caller offers it, checked on construction; recording gives it its id and its place.
+    """An event as a caller gives it, checked on construction. Recording assigns its id and position.
 
-    `occurred_at` None means: when it is recorded. `key` makes recording idempotent within one scope.
+    `occurred_at` None means the time of recording. `key` makes recording idempotent within one scope.
     """
 
     text: str
@@ -83,7 +83,7 @@ class EventDraft:
     key: str | None = None
 
     def __post_init__(self) -> None:
-        checked = object.__setattr__  # the only door into a frozen value; used while it is being made
+        checked = object.__setattr__  # sets a field of a frozen dataclass while it is constructed
         validation.text("text", self.text)
         checked(self, "role", validation.choice("role", self.role, Role))
         validation.slug("type", self.type)
@@ -122,8 +122,8 @@ ARCHIVED_CHARS: Final = 400
 
 
 def archived(event: Event) -> Event:
-    """What of an event goes into the archive: the first 400 characters of its text, and its payload where that is no
-    longer than that as JSON; of a longer one, its beginning under the key `cut`.
+    """The archived form of an event: the first 400 characters of its text, and its payload where that has at most 400
+    characters as JSON. A longer payload is replaced by its first 400 characters under the key `cut`.
     """
     told = json.dumps(dict(event.payload), ensure_ascii=False, sort_keys=True)
     payload = event.payload if len(told) <= ARCHIVED_CHARS else {"cut": told[:ARCHIVED_CHARS]}

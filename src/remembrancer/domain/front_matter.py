@@ -1,8 +1,8 @@
-r"""Texts under headers, several in one file: each header stands between two lines of `---`.
+r"""Markdown files with several front matter headers, each between two lines of `---`.
 
-A line of `---` begins a header only at the start of the file or after a blank line, and only where a line like
-`name: value` follows: a rule inside a text stays a rule. Inside a text, a line that would begin a header all the same
-is written with a backslash before it: `\---`.
+A line of `---` begins a header only at the start of the file or after a blank line, and only where a line such as
+`name: value` follows. A horizontal rule inside a text stays a rule. A line of a text that would still begin a header is
+written with a backslash before it: `\---`.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Span:
 class Block:
     """A header and the text below it, up to the next header or the end.
 
-    `line`: that of the header's first `---`, from 1. `start`: where that line begins. `header`: what stands between the
-    two lines of `---`; None where the second is missing: then the rest, up to the next header, is neither.
+    `line`: the line of the header's first `---`, from 1. `start`: the character at which that line begins. `header`:
+    the characters between the two lines of `---`; None where the second one is missing.
     """
 
     line: int
@@ -46,7 +46,7 @@ class Block:
 
 
 def blocks(text: str) -> tuple[Block, ...]:
-    """The blocks of a file's text, in order. What stands before the first of them is under no header."""
+    """The blocks of a file's text, in order. Text before the first header belongs to none."""
     first = len(BYTE_ORDER_MARK) if text.startswith(BYTE_ORDER_MARK) else 0
     spans = [Span(found.start(), found.end()) for found in _LINE.finditer(text, first)]
     lines = [_END.sub("", text[span.start : span.end]) for span in spans]
@@ -63,7 +63,7 @@ def blocks(text: str) -> tuple[Block, ...]:
 
 
 def told(body: str) -> str:
-    r"""What a body says: its lines ended by `\n`, outer blanks and the backslashes before `---` taken off.
+    r"""The text of a body: line ends as `\n`, no outer blank characters, no escaping backslashes before `---`.
 
     >>> told("\r\nBefore.\r\n\r\n\\---\r\nnote: after.\r\n")
     'Before.\n\n---\nnote: after.'
@@ -72,7 +72,8 @@ def told(body: str) -> str:
 
 
 def written(text: str) -> str:
-    r"""The same text as a body has it: `told` gives it back, with `normal` ends of lines, and no line begins a header.
+    r"""The text as a body: `told` returns it unchanged, except for line ends as `normal` has them, and no line begins a
+    header.
 
     >>> print(written("Before.\n\n---\nnote: after."))
     Before.
@@ -88,7 +89,7 @@ def written(text: str) -> str:
 
 
 def normal(text: str) -> str:
-    r"""The text with each line ended by `\n`, without outer blanks."""
+    r"""The text with each line ended by `\n`, without outer blank characters."""
     return _END.sub("\n", text).strip()
 
 

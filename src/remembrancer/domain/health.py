@@ -1,4 +1,4 @@
-"""How well a memory is doing, on one day."""
+"""Health of a memory store on one day."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from datetime import date, datetime
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metrics:
-    """Each from 0, bad, to 100; None where there is nothing to measure.
+    """Five metrics, each from 0 (bad) to 100; None where there is nothing to measure.
 
-    `freshness`: how recent. `coverage`: how much of it can be found by meaning. `coherence`: how near each memory is to
-    its nearest neighbour. `efficiency`: how near to the question what was shown has been. `reachability`: how much of
-    it is joined to something.
+    `freshness`: how recent the memories are. `coverage`: how many can be found by meaning. `coherence`: how similar
+    each memory is to its nearest neighbour. `efficiency`: how similar shown memories were to their questions.
+    `reachability`: how many memories are related to another one.
     """
 
     freshness: float | None
@@ -24,7 +24,9 @@ class Metrics:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HealthSnapshot:
-    """The health of a workspace, or of one crew in it, on a day in UTC. `score` from 0 to 100; None: no data at all."""
+    """The health of a workspace, or of one crew in it, on a UTC day. `score` from 0 to 100; None where there is no
+    data.
+    """
 
     crew: str | None
     day: date

@@ -1,4 +1,4 @@
-"""Ids: time-ordered for what happens, derived for what is formed from it."""
+"""Ids: time-ordered for events, derived for what is formed from them."""
 
 from __future__ import annotations
 
@@ -25,5 +25,7 @@ def uuid7(moment: datetime, randomness: bytes) -> UUID:
 
 
 def derived_id(source: UUID, purpose: str) -> UUID:
-    """The id of what is formed from `source`: the same each time, so that forming it twice changes nothing."""
+    """The id of what is formed from `source` for a `purpose`. It is the same each time, so forming it twice changes
+    nothing.
+    """
     return uuid5(source, purpose)

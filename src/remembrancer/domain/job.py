@@ -1,4 +1,4 @@
-"""The jobs that keep a memory in order, and what they leave behind of their runs."""
+"""Background jobs, and the records they leave of their runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class Job(StrEnum):
-    """What a memory does by itself, in the order of one round: what one leaves behind is there for those after it."""
+    """The background jobs, in the order of one round: each finds the results of those before it."""
 
     INDEX = "index"
     SEGMENT = "segment"
@@ -26,9 +26,9 @@ class Job(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One run of a job: how many pieces of work were done, how many failed, and how many were left for a later run.
+    """One run of a job: how many items were done, failed, and were left for a later run.
 
-    `reason` says why nothing was done, or what stood in the way of some of it; empty otherwise. `error`: it broke off.
+    `reason`: why nothing, or not everything, was done; empty otherwise. `error`: the error that ended the run.
     """
 
     job: str
@@ -43,9 +43,9 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deferral:
-    """A piece of a job's work that failed and waits, so that it cannot hold up what comes after it.
+    """An item of a job that failed and waits, so that it does not block the items after it.
 
-    `item`: what the job calls it. `attempts`: how often it failed, from 1. It is not tried before `retry_at`.
+    `item`: the job's name for it. `attempts`: how often it failed, from 1. It is not tried again before `retry_at`.
     """
 
     job: str

@@ -1,4 +1,4 @@
-"""The journal as it is read: pages by time, what was recorded since, and what became of an event's priority."""
+"""Reading the journal: pages by time, events in the order they were recorded, and changes of priority."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _ID_BYTES: Final = 16
 
 @dataclass(frozen=True, slots=True, order=True)
 class Place:
-    """Where an event stands in a listing by time: what happened at one moment is told apart by `seq`, then id.
+    """The position of an event in a listing by time; ties are ordered by `seq`, then id.
 
-    It is a place whether or not an event stands there, so that a listing goes on from it whatever was recorded since.
+    A position remains valid whether or not its event exists, so a listing can continue from it at any later time.
     """
 
     occurred_at: datetime
@@ -35,7 +35,7 @@ class Place:
 
     @property
     def cursor(self) -> str:
-        """The place as a text.
+        """The position as an opaque text.
 
         >>> from datetime import UTC
         >>> Place(datetime(2026, 3, 4, 9, tzinfo=UTC), 7, UUID(int=1)).cursor
@@ -45,7 +45,7 @@ class Place:
 
     @classmethod
     def parse(cls, argument: str, value: object) -> Self:
-        """The place that a cursor tells. Raises InvalidInput for what is none."""
+        """The position of a cursor. Raises InvalidInput where the value is not one."""
         occurred_at, rest = parse_cursor(argument, value, rest_bytes=_SEQ_BYTES + _ID_BYTES)
         seq = int.from_bytes(rest[:_SEQ_BYTES], "big")
         if seq > _MOST:
@@ -55,7 +55,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JournalPage:
-    """Events by time, and the cursor of the page after them; None where there is none."""
+    """Events by time, and the cursor of the next page; None on the last page."""
 
     events: tuple[Event, ...]
     next: str | None
@@ -63,7 +63,7 @@ class JournalPage:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """An event and its position: how many were recorded in its workspace up to it, itself included."""
+    """An event and its position: the number of events recorded in its workspace up to and including it."""
 
     position: int
     event: Event
@@ -71,9 +71,10 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Entries in the order they were recorded, and the position to go on from: nothing at or before it is yet to come.
+    """Events in the order they were recorded, and the position to continue from; no later read returns anything before
+    it.
 
-    It may lie behind the last entry: what stands between them was looked at and left out.
+    The position may lie behind the last entry: the events in between were left out by the filter.
     """
 
     entries: tuple[Recorded, ...]
@@ -82,7 +83,7 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PriorityChange:
-    """Who gave an event another priority, when and why. `by`: a role and, where it has one, the agent's name."""
+    """Who changed an event's priority, when and why. `by`: a role and, where there is one, the agent's name."""
 
     event_id: UUID
     previous: Priority

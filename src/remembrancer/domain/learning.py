@@ -1,4 +1,4 @@
-"""One learning: what a session taught, with what a markdown header says of it."""
+"""One learning: what a session taught, with the fields of its markdown header."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ FIELDS: Final = (
     "valid_from",
     "valid_until",
 )
-"""What a header may say of a learning, in the order in which it is written."""
+"""The fields of a header, in the order they are written."""
 
 
 class LearningType(StrEnum):
@@ -49,7 +49,7 @@ class LearningType(StrEnum):
 
 
 class Domain(StrEnum):
-    """What a learning is about: the work at hand, or how the team works."""
+    """What a learning is about: the task at hand, or how the team works."""
 
     TASK = "task"
     TEAM = "team"
@@ -57,12 +57,11 @@ class Domain(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learning:
-    """A learning as its file has it, checked on construction. `importance`, `confidence` in [0, 1]; days are in UTC.
+    """A learning as its file has it, checked on construction. `importance` and `confidence` in [0, 1]; days are in UTC.
 
-    `phase`: the stage of the project it was learned in. `promoted_from`: the learning it was raised from.
-    `merged_from`: the ids of those it stands for besides itself.
-    `created_at`: a day, or the moment where that is known. `agent`, `session`: whose it is, where it belongs to less
-    than the place of its file says. It holds in [valid_from, valid_until).
+    `phase`: the project stage it was learned in. `promoted_from`: the learning it was promoted from. `merged_from`: the
+    ids of the learnings merged into it. `created_at`: a day, or the moment where that is known. `agent`, `session`: its
+    owner, where that is narrower than the place of its file. Valid in [valid_from, valid_until).
     """
 
     id: UUID
@@ -90,7 +89,7 @@ class Learning:
     valid_until: datetime | None = None
 
     def __post_init__(self) -> None:
-        checked = object.__setattr__  # the only door into a frozen value; used while it is being made
+        checked = object.__setattr__  # sets a field of a frozen dataclass while it is constructed
         validation.text("text", self.text)
         checked(self, "importance", validation.fraction("importance", self.importance))
         checked(self, "confidence", validation.fraction("confidence", self.confidence))
@@ -108,7 +107,7 @@ class Learning:
 
 
 def learning_of(fields: Mapping[str, object], text: str) -> Learning:
-    """The learning of a header's fields, as YAML reads them, and the text below it. A field of None says nothing.
+    """The learning of a header's fields, as YAML reads them, and the text below the header. None means not set.
 
     Raises InvalidInput naming the field.
     """
@@ -142,13 +141,13 @@ def _listed(name: str, value: object, of: str) -> list[Any]:
 
 
 def _day(name: str, value: object) -> date:
-    """YAML reads a bare date as one, and one in quotes as text."""
+    """The day of a value: YAML reads a bare date as a date, and a quoted one as text."""
     day = _day_or_moment(name, value)
     return day.astimezone(UTC).date() if isinstance(day, datetime) else day
 
 
 def _day_or_moment(name: str, value: object) -> date:
-    """A moment where it is told with its offset from UTC, else the day."""
+    """A moment where the value has a UTC offset, else a day."""
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value) if len(value) > len("2026-03-01") else date.fromisoformat(value)

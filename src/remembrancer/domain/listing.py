@@ -1,4 +1,4 @@
-"""Memories as they are listed: a page at a time."""
+"""Listing memories by time, a page at a time."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _ID_BYTES: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class MemoryPlace:
-    """Where a memory stands in a listing by when it happened: those of one moment are told apart by their ids.
+    """The position of a memory in a listing by `occurred_to`; ties are ordered by id.
 
-    It is a place whether or not a memory stands there, so that a listing goes on from it whatever came or went since.
+    A position remains valid whether or not its memory exists, so a listing can continue from it at any later time.
     """
 
     occurred_to: datetime
@@ -29,19 +29,19 @@ class MemoryPlace:
 
     @property
     def cursor(self) -> str:
-        """The place as a text."""
+        """The position as an opaque text."""
         return cursor_of(self.occurred_to, self.id.bytes)
 
     @classmethod
     def parse(cls, argument: str, value: object) -> Self:
-        """The place that a cursor tells. Raises InvalidInput for what is none."""
+        """The position of a cursor. Raises InvalidInput where the value is not one."""
         occurred_to, identifier = parse_cursor(argument, value, rest_bytes=_ID_BYTES)
         return cls(occurred_to, UUID(bytes=identifier))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryPage:
-    """Memories by when they happened, and the cursor of the page after them; None where there is none."""
+    """Memories by time, and the cursor of the next page; None on the last page."""
 
     memories: tuple[Memory, ...]
     next: str | None

@@ -1,4 +1,4 @@
-"""What is remembered, and the cues by which it is found."""
+"""Memories, and the cues (indexed passages) by which search finds them."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryDraft:
-    """A memory as a caller offers it, checked on construction.
+    """A memory as a caller gives it, checked on construction.
 
-    `importance`, `confidence`, `surprise` in [0, 1]; `priority` 1 to 10; the validity interval is [valid_from,
-    valid_until).
-    `key` makes remembering idempotent within one scope; `topic_key` makes it replace what it said before.
+    `importance`, `confidence` and `surprise` are in [0, 1]; `priority` is 1 to 10; it is valid in [valid_from,
+    valid_until). `key` makes remembering idempotent within one scope. `topic_key`: a new text on the same topic
+    replaces the previous one.
     """
 
     text: str
@@ -58,7 +58,7 @@ class MemoryDraft:
     key: str | None = None
 
     def __post_init__(self) -> None:
-        checked = object.__setattr__  # the only door into a frozen value; used while it is being made
+        checked = object.__setattr__  # sets a field of a frozen dataclass while it is constructed
         validation.text("text", self.text)
         validation.optional_name("title", self.title, max_chars=validation.MAX_TITLE_CHARS)
         validation.slug("kind", self.kind)
@@ -83,10 +83,7 @@ class MemoryDraft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """A memory as the store keeps it. `revision` counts from 1; texts it held before are its revisions.
-
-    `consolidated_at`: when facts were last drawn from it.
-    """
+    """A memory as it is stored. `revision` counts from 1. `consolidated_at`: when facts were last drawn from it."""
 
     id: UUID
     scope: Scope
@@ -116,20 +113,22 @@ class Memory:
 
     @property
     def duration(self) -> timedelta:
-        """How long what it tells of took."""
+        """The length of the time span that the memory tells of."""
         return self.occurred_to - self.occurred_from
 
 
 def holds(memory: Memory, at: datetime) -> bool:
-    """Whether it is active, and neither superseded nor expired, at a time. One that is to hold only later does."""
+    """Whether the memory is active and neither superseded nor expired at a time. One that becomes valid later counts as
+    well.
+    """
     ended = memory.superseded_by is not None or (memory.valid_until is not None and memory.valid_until <= at)
     return memory.status is Status.ACTIVE and not ended
 
 
 def is_over(memory: Memory, at: datetime) -> bool:
-    """Whether it was forgotten or replaced, or has expired, by a time: what it said must not be told anew.
+    """Whether the memory was forgotten, superseded or has expired by a time; what it said must not be recorded again.
 
-    What is out of recall because another memory says it (compacted, archived) is not over.
+    A memory that left recall because another one tells the same (compacted, archived) is not over.
     """
     expired = memory.valid_until is not None and memory.valid_until <= at
     return memory.status is Status.RETIRED or memory.superseded_by is not None or expired
@@ -137,7 +136,7 @@ def is_over(memory: Memory, at: datetime) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revision:
-    """What a memory said before it was revised: `number` is the revision that said so."""
+    """A previous text of a memory. `number`: the revision that had it."""
 
     memory_id: UUID
     number: int
@@ -148,10 +147,10 @@ class Revision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cue:
-    """A piece of a memory that search can find.
+    """An indexed passage: a piece of a memory that search can find.
 
-    `heading` says who and when; `text` is what was said, or the memory's title and text. `event_id` names the
-    turn, where the cue is one.
+    `heading`: who and when. `text`: what was said, or the memory's title and text. `event_id`: the turn, where the cue
+    is one.
     """
 
     memory_id: UUID
@@ -162,7 +161,7 @@ class Cue:
 
 
 class Mark(IntFlag):
-    """What a text holds of the kinds that questions ask for, and whether it asks itself."""
+    """Flags of a text: which kinds of answers it contains, and whether it is itself a question."""
 
     NOTHING = 0
     TIME = 1
@@ -173,9 +172,8 @@ class Mark(IntFlag):
 
 @dataclass(frozen=True, slots=True)
 class IndexedCue:
-    """A cue with its analysis: `tokens` are all its words in order, `terms` those that carry meaning, repeats kept.
-
-    `marks` are those of the text alone, without its heading.
+    """A cue with its analysis. `tokens`: all its tokens in order. `terms`: its tokens without stop words, with repeats.
+    `marks`: the flags of the text alone, without its heading.
     """
 
     cue: Cue
@@ -194,7 +192,7 @@ class MemoryWrite:
 
 
 def searchable_text(cue: Cue) -> str:
-    """What the analyser reads of a cue: who and when, then what.
+    """The text of a cue that is analysed: heading, then text.
 
     >>> searchable_text(Cue(memory_id=UUID(int=1), ordinal=0, text="The deploy failed", heading="ana, 4 March"))
     'ana, 4 March The deploy failed'

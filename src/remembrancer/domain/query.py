@@ -1,4 +1,4 @@
-"""What a reader asks of the store: a filter on memories, and a full-text query."""
+"""Filters on memories, and full-text queries."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from remembrancer.domain.validation import JsonScalar
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """Which memories count, beyond what the reader may see. None means: any.
+    """Which memories count, beyond what the reader may see. None means any.
 
-    `current_at`: believed at that time: recorded by then, inside [valid_from, valid_until), not yet superseded
-    or retired. `since` and `until` select what happened in [since, until): the memory's span overlaps it.
-    `tags` must all be there and none of `without_tags`; `kinds`, `tiers`, `visibilities`: any of them, and none of
-    `without_kinds`. `metadata`: each
-    of these keys has exactly this value, which is text, a number, a truth value or None.
+    - `current_at`: believed at that time: recorded by then, within [valid_from, valid_until), not yet superseded or
+      retired.
+    - `since`, `until`: its time span overlaps [since, until).
+    - `tags`: it has all of these; `without_tags`: none of these.
+    - `kinds`, `tiers`, `visibilities`: it has one of these; `without_kinds`: none of these.
+    - `metadata`: each key has exactly this value: text, a number, a boolean or None.
     """
 
     current_at: datetime
@@ -40,11 +41,11 @@ class Filter:
 
 
 class Filters(TypedDict, total=False):
-    """The filters that a caller of `recall`, `why_not` and `memories` may give. A missing one or None: any memory.
+    """The filter arguments of `recall`, `why_not` and `memories`. A missing one, or None, means any memory.
 
-    `kinds`, `tiers`, `visibilities`: a memory has one of them. `tags`: it has all of them. `metadata`: it has each of
-    these keys with exactly this value. `source`, `session`: exactly this one. `since`, `until`: it happened in
-    [since, until). `as_of`: as it was believed at that time; None: now.
+    `kinds`, `tiers`, `visibilities`: the memory has one of them. `tags`: it has all of them. `metadata`: it has each
+    key with exactly this value. `source`, `session`: exactly this one. `since`, `until`: it happened in [since, until).
+    `as_of`: as believed at that time; None: now.
     """
 
     kinds: Iterable[str] | None
@@ -60,9 +61,9 @@ class Filters(TypedDict, total=False):
 
 
 def filter_of(filters: Filters, now: datetime) -> Filter:
-    """The filter that a caller's arguments stand for; `now` takes the place of a missing `as_of`.
+    """The filter of a caller's arguments. `now` replaces a missing `as_of`.
 
-    Raises InvalidInput, which names the argument, and TypeError for a name that is no filter.
+    Raises InvalidInput naming the argument, and TypeError for an unknown name.
     """
     for name in filters:
         if name not in Filters.__annotations__:
@@ -85,10 +86,10 @@ def filter_of(filters: Filters, now: datetime) -> Filter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LexicalQuery:
-    """A question as the full-text index takes it.
+    """A question as a full-text query.
 
-    `terms`: distinct analysed terms, any of which may match.
-    `phrase`: when only stop words are left, they must stand together in this order; then `terms` is empty.
+    `terms`: distinct analysed terms, any of which may match. `phrase`: tokens that must be adjacent and in this order;
+    used where the question has stop words only, and `terms` is empty then.
     """
 
     terms: tuple[str, ...] = ()

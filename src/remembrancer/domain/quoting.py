@@ -1,4 +1,4 @@
-"""Whether a line of a log quotes a text."""
+"""Finding lines of logs that quote erased text."""
 
 from __future__ import annotations
 
@@ -8,19 +8,21 @@ from typing import Final
 from remembrancer.domain.erasure import ERASED
 
 LEAST_QUOTED_CHARS: Final = 12
-"""What is shorter is not taken for a quotation where it stands inside something else."""
+"""A shorter text inside a line is not taken for a quotation."""
 
 
 def plain(text: str) -> str:
-    """The text with its words one blank apart: a quotation may be broken elsewhere."""
+    """The text with single blanks between its words: a quotation may be wrapped differently."""
     return " ".join(text.split())
 
 
 def quoter(
     texts: Iterable[str], words: Collection[str], tokens_of: Callable[[str], Iterable[str]]
 ) -> Callable[[str], bool]:
-    """Whether a line of a log tells of texts that are gone: it is one of them, holds one or is a part of one (either of
-    at least `LEAST_QUOTED_CHARS`), or has one of the `words` that nothing else has, as `tokens_of` makes them.
+    """A function that tells whether a line of a log quotes one of the erased `texts`.
+
+    A line quotes a text where it equals it, contains it, or is contained in it (both of at least `LEAST_QUOTED_CHARS`
+    characters), or where `tokens_of(line)` holds one of `words`, the tokens that occur in erased texts alone.
     """
     gone = {plain(text) for text in texts}
     long = [text for text in gone if len(text) >= LEAST_QUOTED_CHARS]

@@ -1,4 +1,4 @@
-"""The answer to a question: hits with their reasons, what was degraded, how long it took, and a trace."""
+"""The answer to a question: hits with explanations, what was degraded, timings, and a trace."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from remembrancer.domain import validation
 from remembrancer.domain.memory import Cue, Memory
 
 PRODUCT: Final = "product"
-"""The label of a node whose parts are multiplied; those of every other node add up."""
+"""The label of a node that multiplies its parts; the parts of every other node add up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One node of a score: what it is, its value, and what it added to its parent's value.
+    """One node of a score: its label, its value, and its contribution to the parent's value.
 
     The root's `contribution` is the score. `parts` are in the order of the expression.
     """
@@ -37,8 +37,8 @@ class Part:
 class Explanation:
     """Why a hit has its score.
 
-    `signals`: every number the score could use; None where it is absent. `ranks`: the hit's rank, from 1, in
-    each leg that found it. `matched`: the question's terms that stand in the best cue, where that was asked for.
+    `signals`: every signal the score may read; None where it is absent. `ranks`: the hit's rank, from 1, in each leg
+    that found it. `matched`: the question's terms in the best cue, where they were asked for.
     """
 
     score: Part
@@ -49,10 +49,10 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A memory that answers. `score` in [0, 1] falls with `rank` (from 1); `cue` is its best turn or text.
+    """A memory that answers the question. `score`, in [0, 1], falls with `rank`, from 1. `cue`: its best turn or text.
 
-    `turns`: the cues that are turns of its transcript, in order. `via`: the hit whose `similar` edge led here, where no
-    leg did or the edge is worth more.
+    `turns`: the cues that are turns of its transcript, in order. `via`: the hit whose `similar` relation led here,
+    where no leg found the memory or the relation scores higher.
     """
 
     rank: int
@@ -70,7 +70,7 @@ class Hit:
 
 
 class Stage(StrEnum):
-    """Where a candidate's way ended."""
+    """The stage of recall at which a candidate's way ended."""
 
     RETURNED = "returned"
     LIMIT = "below the limit"
@@ -83,7 +83,9 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """What became of one candidate. `rank` from 1 among the scored, where it was scored."""
+    """What became of one candidate: the stage, and the reason where it was dropped. `rank`: among scored candidates,
+    from 1.
+    """
 
     stage: Stage
     score: float | None = None
@@ -93,9 +95,9 @@ class Fate:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """How an answer came about: what was searched, the fate of each candidate, and the parts of its score.
+    """How an answer came about: what was searched, what became of each candidate, and the parts of its score.
 
-    `embedded` is what of the question was compared by meaning: who speaks is left to the words.
+    `embedded`: the part of the question that was compared by meaning; names of speakers are left out of it.
     """
 
     searched: str
@@ -107,7 +109,9 @@ class Trace:
 
 
 class Detail(StrEnum):
-    """How much of a memory's transcript is told: of what stands out, of what stands out most, none of it, or all."""
+    """How much of a memory's transcript is shown. AUTO: for memories that stand out; LOW: for those that stand out
+    most; NONE; HIGH: for all.
+    """
 
     AUTO = "auto"
     LOW = "low"
@@ -117,7 +121,7 @@ class Detail(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A block for a prompt, and the hits that stand in it, in its order: what was shown."""
+    """A prompt block, and the hits that are in it, in order."""
 
     text: str
     hits: tuple[Hit, ...]
@@ -126,7 +130,7 @@ class Rendered:
 class Renderer(Protocol):
     """Turns memories into a prompt block of at most `max_chars` characters, wrapper included; empty without memories.
 
-    Raises InvalidInput when not even the wrapper fits.
+    Raises InvalidInput where not even the wrapper fits.
     """
 
     def hits(self, recall: Recall, *, max_chars: int, detail: Detail) -> Rendered: ...
@@ -135,12 +139,11 @@ class Renderer(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recall(Sequence[Hit]):
-    """Hits, best first; itself a sequence of them.
+    """The hits of a question, best first; itself a sequence of them.
 
-    `degraded` maps what could not be used to why ("dense": "no embedder"); empty means nothing was missing.
-    `timings` maps each stage to how long it took; `search` to how much longer than `embed`, where words were looked up
-    meanwhile. `standing`: memories that the preset puts into every answer, newest
-    first; they compete with no hit.
+    `degraded`: what could not be used, and why ("dense": "no embedder"); empty where nothing was missing. `timings`:
+    the duration of each stage; `search` counts only what it took longer than `embed`, which runs at the same time.
+    `standing`: memories that the preset adds to every answer, newest first; they do not compete with hits.
     """
 
     query: str
@@ -153,18 +156,18 @@ class Recall(Sequence[Hit]):
     standing: tuple[Memory, ...] = ()
 
     def render(self, *, max_chars: int = 4000, detail: Detail | str = Detail.AUTO) -> str:
-        """A prompt block of the hits, marked as untrusted, at most `max_chars` long with its wrapper.
+        """A prompt block of the hits, marked as untrusted, of at most `max_chars` characters with its wrapper.
 
-        Empty when there are no hits. Raises InvalidInput when not even the wrapper fits.
+        Empty without hits. Raises InvalidInput where not even the wrapper fits.
         """
         return self.block(max_chars=max_chars, detail=detail).text
 
     def block(self, *, max_chars: int = 4000, detail: Detail | str = Detail.AUTO) -> Rendered:
-        """As `render`, with the hits that found room: what to mark as shown."""
+        """As `render`, with the hits that fit: the ones to mark as shown."""
         return self.renderer.hits(self, max_chars=max_chars, detail=validation.choice("detail", detail, Detail))
 
     def render_standing(self, *, max_chars: int = 4000) -> str:
-        """A prompt block of the standing memories, with a budget of its own. Empty when there are none."""
+        """A prompt block of the standing memories, with a budget of its own. Empty without any."""
         return self.renderer.standing(self, max_chars=max_chars)
 
     def __len__(self) -> int:

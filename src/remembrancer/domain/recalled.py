@@ -1,4 +1,4 @@
-"""The blocks that a recall put into a text: no news, wherever they turn up."""
+"""Recognising the blocks that a recall put into a prompt, so that they are not learned again."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ _CLOSE: Final = "</recalled-memory>"
 
 
 def without_recalled(text: str) -> str:
-    """The text without the memory blocks a recall put into it.
+    """The text without the memory blocks that a recall put into it.
 
-    What was remembered must not be learned as if it were said again: it would grow stronger by being shown.
-    A block that is never closed runs to the end if it starts a line, as a rendered block does; elsewhere it
-    is somebody writing about the tag, and stays.
+    Learning a recalled memory as if it had been said again would strengthen it by being shown. A block that is never
+    closed runs to the end of the text if it starts a line, as rendered blocks do; elsewhere the tag is taken for quoted
+    text.
     """
     kept: list[str] = []
     start = 0
-    # find, not one lazy pattern: a text of ten thousand open tags would take that pattern quadratic time.
+    # A single lazy pattern would take quadratic time on a text of ten thousand open tags.
     while opened := _OPEN.search(text, start):
         closed = text.find(_CLOSE, opened.end())
         if closed < 0:

@@ -1,4 +1,4 @@
-"""A directed edge between two memories."""
+"""Relations: directed edges between two memories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was answered to a request under an idempotency key, so that it is done once however often it is sent."""
+"""Stored replies to requests with an idempotency key, so that a repeated request is executed once."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from remembrancer.errors import InvalidInput
 
 FINGERPRINT_BYTES: Final = 32
 MAX_CLAIM_KEY_CHARS: Final = 300
-"""Room for what a client sends (255 are usual), and for whose it is."""
+"""Room for the client's key (usually at most 255 characters) and for the name of its owner."""
 MAX_REPLY_BYTES: Final = 8 << 20
-"""Of a longer answer is kept only that there was one."""
+"""Of a longer reply only its status is kept."""
 MAX_MEDIA_TYPE_CHARS: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A request made under a key. `fingerprint`: the SHA-256 of what it asks for, by which it is told from another."""
+    """A request made under an idempotency key. `fingerprint`: the SHA-256 of the request, which tells it
+    from others.
+    """
 
     key: str
     fingerprint: bytes
@@ -34,7 +36,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer over HTTP, to be given again as it was."""
+    """An HTTP reply, stored so that it can be repeated unchanged."""
 
     status: int
     body: bytes = field(repr=False)
@@ -47,15 +49,15 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Unkept:
-    """It was done and answered with this status; the answer itself is not there: it was too long to keep."""
+    """The request was executed and answered with this status; its reply was too long to keep."""
 
     status: int
 
 
 @dataclass(frozen=True, slots=True)
 class UnderWay:
-    """The same request was made before and has no answer yet. It is being done, or was broken off by the end of its
-    process: older than any request may take, its claim can be released.
+    """The same request was made before and has no reply yet: it is running, or its process ended. A claim older than
+    the longest possible request can be released.
     """
 
     claim: Claim
@@ -63,10 +65,12 @@ class UnderWay:
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """The key was new, and is now this request's: it is to be done, then answered or released by its claim."""
+    """The key was new and now belongs to this request, which is to be executed, then answered or released
+    by its claim.
+    """
 
     claim: Claim
 
 
 ClaimOutcome = Claimed | UnderWay | Reply | Unkept
-"""What becomes of a claim, but for a key that another request has, which is a Conflict."""
+"""The outcomes of a claim. A key held by another request raises Conflict instead."""

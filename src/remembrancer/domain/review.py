@@ -1,4 +1,4 @@
-"""Whether a memory that was retrieved proved useful, and what that made of how long it lasts."""
+"""Reviews: whether a retrieved memory proved useful, and how that changes its stability."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from uuid import UUID
 
 
 class Rating(IntEnum):
-    """As FSRS counts them."""
+    """Ratings as FSRS numbers them."""
 
     AGAIN = 1
     HARD = 2
@@ -19,9 +19,10 @@ class Rating(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What speaks for a review of a memory: when it was retrieved since its last one, and asked what, oldest first.
+    """What a review of a memory is based on: the times it was retrieved since its last review, and the questions,
+    oldest first.
 
-    `queries` as long as `at`; "" where the question is not known. `session`: that of the last retrieval.
+    `queries` is as long as `at`; "" where the question is not known. `session`: that of the last retrieval.
     """
 
     memory_id: UUID
@@ -32,10 +33,10 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
-    """One rating, with the state of FSRS before and after it. Stability in days, difficulty 1 to 10.
+    """One rating, with the FSRS state before and after it. Stability in days, difficulty 1 to 10.
 
-    `previous`: when the memory was reviewed before. `evidence_until`: the last exposure it answers; what comes later
-    waits for the next review. `by`: the model that rated, or the policy.
+    `previous`: the time of the memory's previous review. `evidence_until`: the last exposure that this review covers.
+    `by`: the model that rated, or the policy.
     """
 
     memory_id: UUID

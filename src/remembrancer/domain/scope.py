@@ -1,4 +1,4 @@
-"""Who a row belongs to, and how far a reader sees."""
+"""Scopes: who a row belongs to, and how far a reader sees."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from remembrancer.errors import InvalidInput
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """workspace > project > crew > agent > session; only the workspace, the tenant wall, is required."""
+    """workspace > project > crew > agent > session. Only the workspace, the tenant boundary, is required."""
 
     workspace: str
     project: str | None = None
@@ -27,7 +27,7 @@ class Scope:
             validation.optional_name(part, getattr(self, part))
 
     def narrowed(self, **parts: str | None) -> Scope:
-        """The same scope with some parts replaced. The workspace cannot be: it is the tenant wall."""
+        """The same scope with some parts replaced. The workspace, the tenant boundary, cannot be replaced."""
         known = {field.name for field in fields(self)} - {"workspace"}
         for part, value in parts.items():
             if part not in known:
@@ -36,7 +36,7 @@ class Scope:
 
 
 class Level(IntEnum):
-    """How narrow a scope is: the narrowest part of it that is set."""
+    """The narrowest part of a scope that is set."""
 
     WORKSPACE = 0
     PROJECT = 1
@@ -46,7 +46,7 @@ class Level(IntEnum):
 
 
 def level_of(scope: Scope) -> Level:
-    """The level a row of that scope belongs to.
+    """The level of a scope.
 
     >>> level_of(Scope(workspace="acme", project="checkout")).name
     'PROJECT'
@@ -56,7 +56,7 @@ def level_of(scope: Scope) -> Level:
 
 
 class Visibility(StrEnum):
-    """How far out of its own scope a memory may be seen."""
+    """How far outside its own scope a memory may be seen."""
 
     SESSION = "session"
     OWN = "own"
@@ -68,15 +68,17 @@ _NARROWEST_FIRST: Final = (Visibility.SESSION, Visibility.OWN, Visibility.CREW, 
 
 
 def narrowest(visibilities: Iterable[Visibility]) -> Visibility:
-    """How far that may be seen which is formed from what may be seen so far: no farther than any, of at least one."""
+    """The visibility of what is formed from memories of these visibilities (at least one): the narrowest of them."""
     return min(visibilities, key=_NARROWEST_FIRST.index)
 
 
 class Reach(StrEnum):
     """How far a reader looks inside its workspace.
 
-    `session`: rows of its session that are its own. `own`: rows of its agent, and rows that belong to no agent
-    (of its crew, or of no crew). `crew_shared`: its own, and all of its crew. `workspace`: all that is visible to it.
+    - `session`: rows of its session that are its own.
+    - `own`: rows of its agent, and rows of no agent that belong to its crew or to no crew.
+    - `crew_shared`: its own rows and all rows of its crew.
+    - `workspace`: all rows visible to it.
     """
 
     SESSION = "session"
@@ -87,10 +89,10 @@ class Reach(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A scope that reads, and how far it looks. The reach needs the scope part it speaks of.
+    """A scope that reads, and its reach. The scope must have the part that the reach refers to.
 
-    `shared_from`, in [0, 1]: with reach `crew_shared`, rows of the crew that are not the reader's own are seen from
-    this importance on.
+    `shared_from`, in [0, 1]: with reach `crew_shared`, the least importance of the crew's rows that are not the
+    reader's own.
     """
 
     scope: Scope

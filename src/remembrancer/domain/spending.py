@@ -1,4 +1,4 @@
-"""What language models were asked, and what that cost."""
+"""Calls of language models, and their cost."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from enum import StrEnum
 class Outcome(StrEnum):
     ANSWERED = "answered"
     UNUSABLE = "unusable"
-    """It answered, within its tries never with what was asked for."""
+    """It answered, but never with a valid answer."""
     FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCall:
-    """One task given to a language model, all its tries together. `cost` in US dollars; None: not known."""
+    """One task given to a language model, with all its attempts. `cost` in US dollars; None: not known."""
 
     at: datetime
     purpose: str
@@ -32,8 +32,8 @@ class ModelCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """The sums over the calls of one purpose to one model. `failed`: those without a usable answer. `unpriced`: those
-    that are not in `cost`, in US dollars.
+    """Sums over the calls of one purpose to one model. `failed`: calls without a usable answer. `cost` in US dollars;
+    `unpriced`: calls that are not in it.
     """
 
     purpose: str

@@ -1,4 +1,4 @@
-"""How far a stream has been read into episodes."""
+"""How far a stream has been formed into episodes."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from remembrancer.domain.validation import JsonValue
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tail:
-    """What of a stream is in no episode yet: its events after place `cursor`, `events` of them, up to `last_seq`.
+    """The part of a stream that is in no episode yet: `events` events behind position `cursor`, up to `last_seq`.
 
-    `first_at`, `last_at`: when the first and the last of them happened; `recorded_at`: when the last was recorded.
-    `note`: what whoever last read the stream left for the next to know.
+    `first_at`, `last_at`: when the first and the last of them happened; `recorded_at`: when the last one was recorded.
+    `note`: state that the last reader of the stream left for the next one.
     """
 
     stream: Scope
@@ -31,8 +31,8 @@ class Tail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cursor:
-    """A stream read from place `expected`, exclusive, to place `to`, inclusive. Both from 0; equal where nothing of it
-    went into an episode and only the `note` is new.
+    """A stream read from position `expected` (exclusive) to position `to` (inclusive). Both count from 0; they are
+    equal where no event went into an episode and only the `note` is new.
     """
 
     stream: Scope

@@ -1,4 +1,4 @@
-"""What use, feedback and time have made of a memory."""
+"""The strength of a memory: what use, feedback and time have made of it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ INITIAL_STABILITY: Final = 2.3065
 """Days until retrievability has fallen to 0.9. FSRS-6 default parameters, w[2]: the first review rated Good."""
 
 INITIAL_DIFFICULTY: Final = 2.118103970459015
-"""From 1, easy, to 10. FSRS-6: w[4] - exp(2 w[5]) + 1 for the same."""
+"""From 1 (easy) to 10. FSRS-6: w[4] - exp(2 w[5]) + 1, for a first review rated Good."""
 
 
 class Exposure(StrEnum):
-    """How far a memory got in one recall. Being found is not being shown, and being shown is not being used."""
+    """How far a memory got in one recall. Retrieved, shown and used are counted apart."""
 
     RETRIEVED = "retrieved"
     SHOWN = "shown"
@@ -31,7 +31,7 @@ class Feedback(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Counts of what happened to a memory, each counted apart, true under any policy."""
+    """Counts of a memory's exposures and feedback. They do not depend on the preset."""
 
     retrieved: int = 0
     shown: int = 0
@@ -46,10 +46,10 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strength:
-    """`importance`, `confidence` and `surprise` lie in [0, 1], `priority` in 1..10.
+    """`importance`, `confidence` and `surprise` are in [0, 1]; `priority` is 1 to 10.
 
-    `importance_floor`: what importance never fades below. `stability` (days, more than 0) and `difficulty` (1 to 10)
-    are the state of FSRS-6 after a first review rated Good, where nothing else was said.
+    `importance_floor`: importance never decays below it. `stability` (days, more than 0) and `difficulty` (1 to 10):
+    the state of FSRS-6; by default that after a first review rated Good.
     """
 
     importance: float = 0.5
@@ -65,7 +65,7 @@ class Strength:
 
 @dataclass(frozen=True, slots=True)
 class Adjustment:
-    """What became of a memory's strength. `retire` says why it is to be retired with it; empty: it is not."""
+    """A memory's new strength. `retire`: why the memory is retired with it; empty: it is not retired."""
 
     strength: Strength
     retire: str = ""
@@ -73,9 +73,9 @@ class Adjustment:
 
 @dataclass(frozen=True, slots=True)
 class Exposed:
-    """One exposure as it is logged. `similarity`: the cosine it was found with, in [-1, 1]; None: not by meaning.
+    """One exposure as it is logged. `similarity`: the cosine it was found with, in [-1, 1]; None: not found by meaning.
 
-    `query`: what was asked; "" where that is not known. `session`: the one it was for.
+    `query`: the question, "" where it is not known. `session`: the session that asked.
     """
 
     memory_id: UUID

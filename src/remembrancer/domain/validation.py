@@ -1,4 +1,4 @@
-"""Checks shared by the domain's values. Each returns the value it was given, or raises InvalidInput."""
+"""Checks shared by the domain's values. Each returns the checked value or raises InvalidInput."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ JsonScalar = str | int | float | bool | None
 JsonValue = JsonScalar | list["JsonValue"] | dict[str, "JsonValue"]
 
 MAX_TEXT_BYTES = 65_536
-"""One text: an utterance, a memory, a query."""
+"""The limit of one text: an utterance, a memory, a query."""
 MAX_NAME_CHARS = 200
-"""One name: a scope part, an actor, a key, a source."""
+"""The limit of one name: a scope part, an actor, a key, a source."""
 MAX_TITLE_CHARS = 500
 MAX_TAGS = 64
 MAX_JSON_BYTES = 65_536
@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 
 def text(argument: str, value: object, *, max_bytes: int = MAX_TEXT_BYTES) -> str:
-    """A text with something in it: valid Unicode, not blank, at most `max_bytes` of UTF-8."""
+    """A text that is valid Unicode, not blank, and at most `max_bytes` of UTF-8."""
     if not isinstance(value, str):
         raise InvalidInput(argument, value, "a string")
     if not value.strip():
@@ -79,7 +79,9 @@ def choice(argument: str, value: object, options: type[E_]) -> E_:
 
 
 def several(argument: str, values: object) -> Iterable[Any]:
-    """A list or another iterable, but no text, bytes or mapping: their parts are not what the caller means."""
+    """A list or another iterable. Text, bytes and mappings are refused: their elements are not what the
+    caller means.
+    """
     if not isinstance(values, Iterable) or isinstance(values, str | bytes | Mapping):
         raise InvalidInput(argument, cast("object", values), "a list")
     return cast("Iterable[Any]", values)
@@ -153,7 +155,7 @@ def whole(argument: str, value: object, low: int, high: int) -> int:
 
 
 def duration(argument: str, value: object, longest: timedelta) -> timedelta:
-    """A length of time: more than none, at most `longest`."""
+    """A length of time greater than 0 and at most `longest`."""
     if not isinstance(value, timedelta) or not timedelta() < value <= longest:
         raise InvalidInput(argument, value, f"a timedelta of more than 0, at most {longest.days:,} days")
     return value
@@ -185,7 +187,7 @@ def json_object(argument: str, value: object) -> dict[str, JsonValue]:
 
 
 def json_scalars(argument: str, value: object) -> tuple[tuple[str, JsonScalar], ...]:
-    """A mapping of names to text, numbers, truth values or None, as pairs by name."""
+    """A mapping of names to text, numbers, booleans or None, as pairs sorted by name."""
     pairs: list[tuple[str, JsonScalar]] = []
     for key, held in sorted(json_object(argument, value).items()):
         if isinstance(held, dict | list):
@@ -220,7 +222,7 @@ def _json(argument: str, value: object, depth: int) -> JsonValue:
 
 
 def no_json() -> Mapping[str, JsonValue]:
-    """An empty object: what a row without details has."""
+    """An empty JSON object."""
     return {}
 
 
