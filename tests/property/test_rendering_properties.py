@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, note
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from recalled import a_hit, a_recall, remembered
@@ -64,12 +64,28 @@ STYLES: Final[Mapping[str, Style]] = {
     "bounded": Style(Sections(kind_chars={"note": 60, "fact": 90}), HISTORICAL, INSTITUTIONAL, "## ", SECTIONS_LINE),
 }
 
+UNBOUNDED: Final = {name: style for name, style in STYLES.items() if name != "bounded"}
+Check = Callable[[Callable[..., None]], Callable[..., None]]
+
 each_style = pytest.mark.parametrize("style", STYLES.values(), ids=STYLES.keys())
 
 
-def styles(generated: Callable[..., None]) -> Callable[..., None]:
-    """Fewer examples of each style: there are several, which share most of their ways."""
-    return each_style(settings(max_examples=40)(generated))
+def in_styles(styles: Mapping[str, Style], **drawn: st.SearchStrategy[object]) -> Check:
+    """A test that takes a style and what is drawn: each example is shown in every style, since making one up takes
+    ten times as long as showing it. The last style that a failure notes is the one that failed.
+    """
+
+    def tested(check: Callable[..., None]) -> Callable[..., None]:
+        @given(**drawn)
+        def test(**example: object) -> None:
+            for name, style in styles.items():
+                note(f"style: {name}")
+                check(style, **example)
+
+        test.__name__ = check.__name__
+        return test
+
+    return tested
 
 
 hostile = st.sampled_from(
@@ -142,21 +158,18 @@ def body(style: Style, text: str) -> list[str]:
     return text.removeprefix(style.opening).removesuffix(CLOSING).split("\n")[:-1]
 
 
-@styles
-@given(recall=recalls(), more=extra, detail=details)
+@in_styles(STYLES, recall=recalls(), more=extra, detail=details)
 def test_a_block_stays_within_its_budget(style: Style, recall: Recall, more: int, detail: Detail) -> None:
     assert len(of_hits(style, recall, more, detail).text) <= style.wrapper + more
 
 
-@styles
-@given(recall=recalls(), more=extra, detail=details)
+@in_styles(STYLES, recall=recalls(), more=extra, detail=details)
 def test_a_block_is_empty_or_whole(style: Style, recall: Recall, more: int, detail: Detail) -> None:
     text = of_hits(style, recall, more, detail).text
     assert text == "" or (text.startswith(style.opening) and text.endswith(f"\n{CLOSING}"))
 
 
-@styles
-@given(recall=recalls(), more=extra, detail=details)
+@in_styles(STYLES, recall=recalls(), more=extra, detail=details)
 def test_there_is_text_when_and_only_when_something_is_shown(
     style: Style, recall: Recall, more: int, detail: Detail
 ) -> None:
@@ -164,15 +177,13 @@ def test_there_is_text_when_and_only_when_something_is_shown(
     assert bool(rendered.text) is bool(rendered.hits)
 
 
-@styles
-@given(recall=recalls(), more=extra, detail=details)
+@in_styles(STYLES, recall=recalls(), more=extra, detail=details)
 def test_no_text_opens_or_closes_a_tag(style: Style, recall: Recall, more: int, detail: Detail) -> None:
     text = of_hits(style, recall, more, detail).text
     assert text.count("<") == (2 if text else 0)
 
 
-@styles
-@given(recall=recalls(), more=extra, detail=details)
+@in_styles(STYLES, recall=recalls(), more=extra, detail=details)
 def test_every_line_is_one_of_ours_or_stands_behind_our_marks(
     style: Style, recall: Recall, more: int, detail: Detail
 ) -> None:
@@ -180,8 +191,7 @@ def test_every_line_is_one_of_ours_or_stands_behind_our_marks(
     assert [line for line in lines if not re.match(style.line, line)] == []
 
 
-@styles
-@given(recall=recalls(), more=extra, detail=details)
+@in_styles(STYLES, recall=recalls(), more=extra, detail=details)
 def test_as_many_memories_are_there_as_are_shown(style: Style, recall: Recall, more: int, detail: Detail) -> None:
     rendered = of_hits(style, recall, more, detail)
     assert sum(bool(re.match(style.memory, line)) for line in body(style, rendered.text)) == len(rendered.hits)
@@ -208,16 +218,13 @@ def test_a_reader_of_markdown_finds_a_section_a_learning(recall: Recall, more: i
     assert sum(token.type == "heading_open" for token in outermost) == len(rendered.hits)
 
 
-@styles
-@given(recall=recalls(), more=extra, detail=details)
+@in_styles(STYLES, recall=recalls(), more=extra, detail=details)
 def test_what_is_shown_are_hits_each_once(style: Style, recall: Recall, more: int, detail: Detail) -> None:
     shown = [hit.rank for hit in of_hits(style, recall, more, detail).hits]
     assert len(set(shown)) == len(shown) and set(shown) <= {hit.rank for hit in recall}  # noqa: PT018  one sentence
 
 
-@pytest.mark.parametrize("style", [STYLES[name] for name in ("block", "by kind", "markdown", "sections")])
-@settings(max_examples=40)
-@given(recall=recalls(), detail=details)
+@in_styles(UNBOUNDED, recall=recalls(), detail=details)
 def test_with_room_for_all_every_memory_that_can_be_seen_is_shown(style: Style, recall: Recall, detail: Detail) -> None:
     visible = {hit.rank for hit in recall if safe(hit.memory.title or "") or safe(hit.memory.text)}
     with_own_words = replace(recall, hits=tuple(replace(hit, cue=_own(hit)) for hit in recall))
@@ -225,8 +232,7 @@ def test_with_room_for_all_every_memory_that_can_be_seen_is_shown(style: Style, 
     assert {hit.rank for hit in shown} == visible
 
 
-@styles
-@given(recall=recalls(), more=extra, further=st.integers(0, 400), detail=details)
+@in_styles(STYLES, recall=recalls(), more=extra, further=st.integers(0, 400), detail=details)
 def test_more_room_never_makes_a_block_shorter(
     style: Style, recall: Recall, more: int, further: int, detail: Detail
 ) -> None:
@@ -234,37 +240,32 @@ def test_more_room_never_makes_a_block_shorter(
     assert len(narrow) <= len(wide)
 
 
-@styles
-@given(recall=recalls(), more=extra)
+@in_styles(STYLES, recall=recalls(), more=extra)
 def test_more_detail_takes_no_memory_away(style: Style, recall: Recall, more: int) -> None:
     usual, most = (of_hits(style, recall, more, detail).hits for detail in (Detail.AUTO, Detail.HIGH))
     assert usual == most
 
 
-@styles
-@given(recall=recalls(), more=extra, detail=details)
+@in_styles(STYLES, recall=recalls(), more=extra, detail=details)
 def test_an_importer_leaves_a_block_out(style: Style, recall: Recall, more: int, detail: Detail) -> None:
     text = of_hits(style, recall, more, detail).text
     assert without_recalled(f"before\n{text}\nafter").split() == ["before", "after"]
 
 
-@styles
-@given(recall=recalls(), more=extra)
+@in_styles(STYLES, recall=recalls(), more=extra)
 def test_standing_memories_stay_within_their_budget(style: Style, recall: Recall, more: int) -> None:
     room = len(f"<{TAG}>\n{style.standing_preamble}\n{CLOSING}") + more
     assert len(style.renderer.standing(recall, max_chars=room)) <= room
 
 
-@styles
-@given(recall=recalls(), more=extra)
+@in_styles(STYLES, recall=recalls(), more=extra)
 def test_standing_memories_are_framed_as_a_whole_or_not_there(style: Style, recall: Recall, more: int) -> None:
     text = style.renderer.standing(recall, max_chars=1000 + more)
     opening = f"<{TAG}>\n{style.standing_preamble}\n"
     assert text == "" or (text.startswith(opening) and text.endswith(f"\n{CLOSING}") and text.count("<") == 2)
 
 
-@styles
-@given(recall=recalls())
+@in_styles(STYLES, recall=recalls())
 def test_with_room_for_all_every_standing_memory_that_can_be_seen_is_there(style: Style, recall: Recall) -> None:
     visible = [memory for memory in recall.standing if safe(memory.title or "") or safe(memory.text)]
     opening = f"<{TAG}>\n{style.standing_preamble}\n"
@@ -279,15 +280,13 @@ def test_without_hits_there_is_no_text(style: Style, detail: Detail) -> None:
     assert of_hits(style, a_recall(), 1000, detail) == Rendered("", ())
 
 
-@styles
-@given(max_chars=st.integers(max_value=160))
+@in_styles(STYLES, max_chars=st.integers(max_value=160))
 def test_a_budget_that_does_not_hold_the_wrapper_is_refused_by_name(style: Style, max_chars: int) -> None:
     with pytest.raises(InvalidInput, match=r"^max_chars: "):
         style.renderer.hits(a_recall(), max_chars=max_chars, detail=Detail.AUTO)
 
 
-@styles
-@given(max_chars=st.integers(max_value=160))
+@in_styles(STYLES, max_chars=st.integers(max_value=160))
 def test_a_budget_of_standing_memories_that_does_not_hold_the_wrapper_is_refused_by_name(
     style: Style, max_chars: int
 ) -> None:

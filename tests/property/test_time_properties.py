@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
-from itertools import pairwise
+from itertools import pairwise, product
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -22,6 +22,9 @@ WORDS = [
     *"the a of in to and or - / . , ' ’s 0 00 31 99 1999 2024 10000 ٣ ½ ² İ ß é日本 \n \x00".split(" "),
     *"half couple few fortnight decade trip Ana's before after since until by from between ago".split(),
 ]
+AROUND = list(
+    product(["", "So: ", "Zoë and I ate, ", "¿Qué? ", "[1] "], ["", "?", " we ate.", ", so", " é"]),
+)
 ZONES = [UTC, ZoneInfo("Europe/Berlin"), ZoneInfo("America/Sao_Paulo"), timezone(timedelta(hours=-12))]
 
 nows = st.datetimes(timezones=st.sampled_from(ZONES))
@@ -88,14 +91,12 @@ def test_an_anchored_time_can_be_resolved(distance: str, at: datetime) -> None:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['now'][:10]} {row['text']}")
-@given(
-    before=st.sampled_from(["", "So: ", "Zoë and I ate, ", "¿Qué? ", "[1] "]),
-    after=st.sampled_from(["", "?", " we ate.", ", so", " é"]),
-)
-def test_other_words_around_an_expression_change_nothing(row: dict[str, str], before: str, after: str) -> None:
+def test_other_words_around_an_expression_change_nothing(row: dict[str, str]) -> None:
     now = datetime.fromisoformat(row["now"])
     alone = [(span.text, span.start, span.end) for span in spans(row["text"], now)]
-    assert [(span.text, span.start, span.end) for span in spans(f"{before}{row['text']}{after}", now)] == alone
+    for before, after in AROUND:
+        text = f"{before}{row['text']}{after}"
+        assert [(span.text, span.start, span.end) for span in spans(text, now)] == alone, text
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['now'][:10]} {row['text']}")
