@@ -1,8 +1,8 @@
-"""Words of other scripts that say how a sentence hangs together, or that it asks, rather than what it is about.
+"""Function words of scripts other than Latin: words of grammar, and words that ask.
 
-As `stop_words` for English: dropped from ranking in texts and questions alike. A question in an inflecting language is
-half made of them, and a short one would not reach the share of found words that makes an answer. Not for Latin
-letters, in which one language's function word is another's noun or verb ("die"): there idf must do.
+Like the English `stop_words`, they are dropped from ranking in texts and questions. Half of a question in an inflecting
+language consists of them; without this list, a short question would not reach the coverage that an answer needs. Latin
+script has no list: one language's function word is another's noun or verb ("die"), so idf has to do.
 """
 
 import re
@@ -46,7 +46,9 @@ FUNCTION_WORDS: Final = frozenset(
     מדוע מה מהו מהי מי מישהו מנ מתי עד עוד על עליו עליה עלינו עמ פה רק שהוא שהיא של שלה שלהמ שלו שלי שלנו
     """.casefold().split()  # of a Greek sigma at the end of a word there is only the other form
 )
-"""As `lexical.fold` leaves them: no accents, vowel points, virama or hamza; Hebrew final letters as the others."""
+"""Spelled as `lexical.fold` returns them: no accents, vowel points, virama or hamza; Hebrew final letters as ordinary
+ones.
+"""
 
 # Chinese, Japanese, Thai, Korean: question words, particles and endings of sentences, that hardly begin or end inside
 # a word, or stand where only an ending can. What is cut out of a word by chance is cut out of it everywhere.
@@ -71,7 +73,7 @@ _KOREAN_ENDINGS: Final = """
 
 
 def _any_of(sequences: str) -> str:
-    """Longest first, so that none hides another."""
+    """A pattern of these sequences, longest first, so that a short one does not hide a longer one."""
     return "|".join(sorted(sequences.split(), key=lambda sequence: (-len(sequence), sequence)))
 
 
@@ -87,14 +89,16 @@ _FIRST: Final = "".join(
 )
 
 FUNCTION_RUN: Final = re.compile(
-    f"(?=[{_FIRST}])"  # most characters begin none: what is tried at each of them is what the analysis costs
+    f"(?=[{_FIRST}])"  # the lookahead rejects most characters early: this pattern dominates the cost of analysis
     f"(?:{_any_of(_CHINESE + _JAPANESE + _THAI)}"
     f"|(?<![{_HANGUL}])(?:{_any_of(_KOREAN_WORDS)})(?=[은는이가을를도인입]?(?![{_HANGUL}])|입니|인가)"
     f"|(?<=[{_HANGUL}])(?:{_any_of(_KOREAN_ENDINGS)})(?![{_HANGUL}]))"
 )
-"""A function word or an ending within a run of a script without spaces."""
+"""A function word or ending inside a run of a script without spaces."""
 
 KOREAN_SYLLABLE: Final = re.compile(
     f"(?<![{_HANGUL}])([{_HANGUL}])(?:은|는|이|가|을|를|의|에|도|만|와|과|로)(?![{_HANGUL}])"
 )
-"""A noun of one syllable with a particle: as a pair it would meet no other particle, so its syllable is asked for."""
+"""A one-syllable noun with a particle. The pair of both would not match the noun with another particle, so the syllable
+itself is searched for.
+"""

@@ -1,8 +1,8 @@
-"""Text to search terms, the same for what is kept and what is asked.
+"""Text analysis: from text to search terms, the same for stored texts and questions.
 
-Words are folded (case, width, accents, digits) and stemmed by the stemmer of their script; words of scripts without one
-get their runs of three letters beside them; runs of scripts without spaces become overlapping pairs or triples;
-compound tokens (paths, e-mail addresses, versions, `C++`) are kept whole beside their parts.
+Words are folded (case, width, accents, digits) and stemmed by the stemmer of their script. Words of scripts without a
+stemmer also yield their runs of three letters. Runs of scripts without spaces become overlapping pairs or triples.
+Compound tokens (paths, e-mail addresses, versions, `C++`) are kept whole beside their parts.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from remembrancer.language.english.stop_words import STOP_WORDS
 from remembrancer.language.function_words import FUNCTION_RUN, FUNCTION_WORDS, KOREAN_SYLLABLE
 
 MAX_QUERY_TERMS: Final = 64
-"""A longer question is cut to its first distinct terms: more would only slow the search."""
+"""A question keeps at most this many distinct terms, its first ones; more would only slow the search."""
 
 MAX_TERM_CHARS: Final = 64
 
@@ -56,7 +56,7 @@ _STEMMER_OF_SCRIPT: Final = (
     (re.compile(r"[\u0900-\u097f]+"), "hindi"),
 )
 
-# Alphabets whose words have no stemmer here: Armenian, Hebrew, Syriac and the like, Bengali to Sinhala, Georgian,
+# Alphabets without a stemmer here: Armenian, Hebrew, Syriac and the like, Bengali to Sinhala, Georgian,
 # Ethiopic. Prefixes and endings are written on the word, so its runs of letters are what its forms share.
 _UNSTEMMED: Final = re.compile("[\u0530-\u05ff\u0700-\u08ff\u0980-\u0dff\u10a0-\u10ff\u1200-\u139f]{4,}")
 _LETTERS_A_RUN: Final = 3
@@ -64,7 +64,7 @@ _LETTERS_A_RUN: Final = 3
 # Arabic: and, so, with, as, for; and the article.
 _ATTACHED: Final = frozenset("وفبكل")
 _ARTICLE: Final = "ال"
-_CONJOINED_LETTERS: Final = 6  # والد is a father
+_CONJOINED_LETTERS: Final = 6  # والد (father) keeps its first letter
 
 _DROPPED: Final = STOP_WORDS | FUNCTION_WORDS
 
@@ -81,7 +81,7 @@ _SPELLED: Final = str.maketrans(
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """`tokens`: every word in order, for phrases. `terms`: those that carry meaning, repeats kept, for ranking."""
+    """`tokens`: every word in order, for phrases. `terms`: the tokens without stop words, with repeats, for ranking."""
 
     tokens: tuple[str, ...]
     terms: tuple[str, ...]
@@ -106,15 +106,15 @@ def analyse(text: str) -> Analysis:
 
 
 def lexical_query(question: str) -> LexicalQuery:
-    """A question as a safe query: its distinct terms, any of which may match.
+    """A question as a query: its distinct terms, any of which may match.
 
-    A question of three or more stop words and nothing else ("to be or not to be") asks for them as a phrase; of one or
-    two, which stand in almost every text, it is an empty query, as is one without any word ("???").
+    A question of three or more stop words and nothing else ("to be or not to be") becomes a phrase query. One of one or
+    two stop words, which stand in almost every text, or without any word ("???"), becomes an empty query.
     """
     analysis = analyse(question)
     if analysis.terms:
         distinct = tuple(dict.fromkeys(analysis.terms))
-        # The shorter grams of unspaced scripts are kept in texts for questions as short as they; beside the longer
+        # Texts keep the shorter grams of unspaced scripts for very short questions; beside the longer
         # ones they would only bring noise.
         nouns = KOREAN_SYLLABLE.findall(unicodedata.normalize("NFKC", question))
         telling = tuple(term for term in distinct if term in nouns or not _is_short_gram(term))
@@ -123,10 +123,10 @@ def lexical_query(question: str) -> LexicalQuery:
 
 
 def every_word(question: str) -> tuple[frozenset[str], ...]:
-    """What a text must hold to have every word of a question, wherever in it: of each of these sets one token.
+    """A query for texts that contain every word of a question, in any order: one token of each of these sets.
 
-    Of a compound each part, of a script without spaces each of its longest runs. Words that carry no meaning are asked
-    for only where there is nothing else. At most 64; empty for a text without any word ("???").
+    A compound is required by its parts, a run of a script without spaces by its longest grams. Stop words are required
+    only where there is nothing else. At most 64 sets; none for a question without any word ("???").
 
     >>> every_word("the payment-worker crashed")
     (frozenset({'payment'}), frozenset({'worker'}), frozenset({'crash'}))
@@ -145,7 +145,9 @@ def every_word(question: str) -> tuple[frozenset[str], ...]:
 
 @lru_cache(maxsize=65_536)
 def stem(folded: str) -> str:
-    """The stem of a folded word, by the stemmer of its script; a word of mixed scripts or digits is left as it is."""
+    """The stem of a folded word, by the stemmer of its script. A word of mixed scripts or digits is
+    returned unchanged.
+    """
     for script, language in _STEMMER_OF_SCRIPT:
         if script.fullmatch(folded):
             # Porter leaves nothing of a lone "s", and an empty term would match everywhere or nowhere.
@@ -155,14 +157,14 @@ def stem(folded: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def fold(word: str) -> str:
-    """Lower case, without accents or vowel points, without a possessive 's; an ordinal as its number (18th as 18).
+    """The word in lower case, without accents, vowel points or possessive 's; an ordinal as its number (18th as 18).
 
-    Digits of every script as ours; a letter of several spellings as one of them.
+    Digits of every script become ASCII digits; letters with several spellings become one of them.
     """
     plain = _ORDINAL.sub(r"\1", _POSSESSIVE.sub("", word.casefold()))
     if plain.isascii():
         return plain
-    # The short i of Cyrillic is a letter of its own, by which its stemmer knows endings.
+    # Cyrillic short i is a letter of its own; the stemmer recognises endings by it.
     decomposed = unicodedata.normalize("NFKD", plain).replace("и\u0306", "й")
     return "".join(
         str(unicodedata.decimal(character)) if character.isdecimal() else character
@@ -177,7 +179,7 @@ class _Stemmer(Protocol):
 
 @lru_cache(maxsize=8)
 def _stemmer(language: str) -> _Stemmer:
-    # The cache of stem() above holds what was seen; the stemmer's own would hold it twice.
+    # stem() has its own cache; the stemmer's would hold everything twice.
     return cast("Any", Stemmer).Stemmer(language, 0)
 
 
@@ -206,15 +208,15 @@ def _ask_unspaced(run: str, asked: list[frozenset[str]], plain: list[frozenset[s
 
 
 def _grams(run: str) -> list[str]:
-    """Overlapping pairs, and single characters too, so that a one-character question finds its text.
+    """Overlapping pairs of characters, and the single characters, so that a one-character question finds its text.
 
-    Of scripts whose characters are signs: overlapping runs of three, and pairs.
+    Where a script's characters are signs rather than syllables: overlapping runs of three, and pairs.
     """
     shorter = 2 if _SIGN.match(run) else 1
     if len(run) <= shorter:
         return [run] if run else []
     grams = [run[index : index + size] for index in range(len(run)) for size in (shorter, shorter + 1)]
-    return grams[: -2 * shorter + 1]  # the last ones reach beyond the end
+    return grams[: -2 * shorter + 1]  # the last grams would extend beyond the end
 
 
 def _is_short_gram(term: str) -> bool:
@@ -223,7 +225,7 @@ def _is_short_gram(term: str) -> bool:
 
 def _add_spaced(text: str, tokens: list[str], terms: list[str]) -> None:
     for joined in _JOINED.findall(text):
-        # A long one (a data URL, minified code) is not seen twice: it must not fill the cache.
+        # A long token (a data URL, minified code) does not recur; it must not fill the cache.
         analysed = _analysed(joined) if len(joined) <= 2 * MAX_TERM_CHARS else _analysed.__wrapped__(joined)
         tokens += analysed.tokens
         terms += analysed.terms
@@ -231,12 +233,12 @@ def _add_spaced(text: str, tokens: list[str], terms: list[str]) -> None:
 
 def _ask_spaced(text: str, asked: list[frozenset[str]], plain: list[frozenset[str]]) -> None:
     for joined in _JOINED.findall(text):
-        if "'" in joined or "’" in joined:  # its parts say little, and a text may hold it without the mark
+        if "'" in joined or "’" in joined:  # its parts say little, and a text may spell it without the mark
             analysis = analyse(joined)
             (asked if analysis.terms else plain).append(frozenset(analysis.terms or analysis.tokens))
             continue
         words = _WORD.findall(joined)
-        if not words:  # a picture, which stands in a text as it is: ≠ is not =
+        if not words:  # a symbol, kept as it is: ≠ is not =
             asked.append(frozenset((joined,)))
         for word in words if len(words) != 1 else [joined]:  # C++ and C# are words of their own
             folded = fold(word[:MAX_TERM_CHARS])
@@ -245,16 +247,16 @@ def _ask_spaced(text: str, asked: list[frozenset[str]], plain: list[frozenset[st
 
 
 def _any_form(folded: str) -> Iterable[frozenset[str]]:
-    """Of a word that is kept with its runs of three letters, each of these: another form of it has them too."""
+    """For a word indexed with its runs of three letters, a set for each run: other forms of the word share the runs."""
     forms = _forms(folded)
     return map(frozenset, zip(forms[1:])) if _UNSTEMMED.fullmatch(folded) else (frozenset(forms),)
 
 
 @lru_cache(maxsize=65_536)
 def _analysed(joined: str) -> Analysis:
-    """One run of letters and the marks that hold words together."""
+    """The terms of one run of letters and the marks that join words."""
     words = _WORD.findall(joined)
-    if not words:  # a picture
+    if not words:  # a symbol
         return Analysis((joined,), (joined,))
     if len(words) == 1 and words[0] == joined:
         return _of_words(_camel(joined))
@@ -283,7 +285,7 @@ def _of_words(words: list[str]) -> Analysis:
 
 
 def _forms(folded: str) -> tuple[str, ...]:
-    """The stem of a word; where there is no stemmer, the word and its overlapping runs of three letters."""
+    """The stem of a word; where its script has no stemmer, the word and its overlapping runs of three letters."""
     if folded.isascii():
         return (stem(folded),)
     if _UNSTEMMED.fullmatch(folded):
@@ -295,16 +297,16 @@ def _forms(folded: str) -> tuple[str, ...]:
 
 
 def _attached(folded: str) -> tuple[str, ...]:
-    """The stems of an Arabic word that begins as one with a conjunction or preposition written on it may begin.
+    """The stems of an Arabic word that may begin with an attached conjunction or preposition.
 
-    The stemmer takes such a letter away where it belongs to the word, unless the article stands before it: فريق would
-    not meet الفريق. And it leaves a conjunction before the article: والفريق.
+    The stemmer removes such a letter where it belongs to the word, unless the article precedes it, so فريق would not
+    match الفريق. It also leaves a conjunction before the article: والفريق.
     """
     conjoined = folded.startswith(_ARTICLE, 1) and len(folded) >= _CONJOINED_LETTERS
     return tuple(dict.fromkeys((stem(folded[1:] if conjoined else folded), stem(_ARTICLE + folded))))
 
 
 def _camel(word: str) -> list[str]:
-    """A word, and the parts of a camelCase name beside it."""
+    """A word, and the parts of a camelCase name."""
     parts = _CAMEL.split(word)
     return [word, *(part for part in parts if len(part) > 1)] if len(parts) > 1 and len(word) >= 6 else [word]

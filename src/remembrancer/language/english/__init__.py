@@ -1,1 +1,1 @@
-"""The English word rules."""
+"""English word rules. Questions reach them through `language.reading`."""

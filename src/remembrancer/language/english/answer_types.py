@@ -1,6 +1,6 @@
-"""What kind of thing a question asks for, and whether a text holds one: a time, a number, a name.
+"""The type of answer a question asks for, and the types a text contains: a time, a number, a name.
 
-By the form of the words alone, in English; a question or a text in another language has no mark but `Mark.QUESTION`.
+Judged by word form alone, in English. In another language only `Mark.QUESTION` can be set.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ _NUMBER: Final = re.compile(
     re.IGNORECASE,
 )
 _NAME: Final = re.compile(r"(?<=[a-z0-9,;:'\"(] )[\"'(]?(?!I\b)[A-Z]\w")
-"""A capital that begins no sentence, and is not I."""
+"""A capital letter that does not begin a sentence and is not the word I."""
 _MANY: Final = re.compile(r"\bhow\s+(?:many|much|often|old|long|far|tall|big|large|fast|high)\b", re.IGNORECASE)
 _WHO: Final = re.compile(r"\b(?:who|whose|whom|where|names?|named|called)\b", re.IGNORECASE)
 _QUESTION_ENDS: Final = ("?", "？", "؟", "\u037e")  # Latin, Chinese and Japanese, Arabic, Greek
 BRIEF_CHARS: Final = 300
-"""A longer text tells something, whatever it ends with."""
+"""A text longer than this is a statement even if it ends with a question mark."""
 _CLOSING: Final = " \t\r\n\"'”’)]*_"
 
 
 def marks_of(text: str) -> Mark:
-    """What a text holds.
+    """The flags of a text.
 
     >>> marks_of("We met Ana in Lisbon two years ago")
     <Mark.TIME|NUMBER|NAME: 7>
@@ -45,7 +45,7 @@ def marks_of(text: str) -> Mark:
 
 
 def asked_for(question: str) -> Mark:
-    """The one kind of thing that a question asks for; `Mark.NOTHING` where its form does not say.
+    """The one answer type that a question asks for; `Mark.NOTHING` where its form does not tell.
 
     >>> asked_for("When did we meet?"), asked_for("Who was there?"), asked_for("What is it like?")
     (<Mark.TIME: 1>, <Mark.NAME: 4>, <Mark.NOTHING: 0>)

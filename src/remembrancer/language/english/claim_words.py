@@ -1,6 +1,6 @@
-"""The words that a claim hangs on: numbers, units, dates, negations, opposites.
+"""Words that decide what a text claims: numbers, units, dates, negations, opposites.
 
-English, but for the negations.
+English, except for the negations.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ DATES: Final = frozenset(
     """.split()
 )
 DATES_BY_CAPITAL: Final = frozenset({"may", "march", "sun"})
-"""Words of their own besides: a date only where they are written as a name, or beside a number."""
+"""Words with another meaning besides: they count as dates only where they are capitalised or beside a number."""
 
 CALENDAR: Final = frozenset("mon tue wed thu fri sat sun jan feb apr jun jul aug sep oct nov dec".split())
 
@@ -115,7 +115,7 @@ NEGATIONS: Final = frozenset(
     değil yok asla
     """.split()
 )
-"""Words that turn a claim round."""
+"""Words that negate a claim."""
 
 LIMITS: Final = frozenset(
     """
@@ -125,7 +125,7 @@ LIMITS: Final = frozenset(
     absent stop stops stopped fail fails failed failing
     """.split()
 )
-"""Words that take something out of a claim, or doubt it."""
+"""Words that restrict a claim or cast doubt on it."""
 
 OPPOSITES: Final = tuple(
     tuple(frozenset(side.split("/")) for side in pair.split("|"))
@@ -195,4 +195,4 @@ OPPOSITE_OF: Final = {
 }
 
 REVERSING: Final = ("un", "in", "im", "ir", "il", "dis", "non", "mis", "de", "anti", "ab")
-"""What turns a word into its opposite, written before it."""
+"""Prefixes that turn a word into its opposite."""

@@ -7,7 +7,7 @@ from typing import Final
 
 
 def spoken_date(moment: datetime) -> str:
-    """As people would ask for it, in UTC and English whatever the locale: "Wednesday 4 March 2026"."""
+    """The date as people write it, in UTC and in English whatever the locale: "Wednesday 4 March 2026"."""
     return f"{_WEEKDAYS[moment.weekday()]} {moment.day} {MONTHS[moment.month - 1]} {moment.year}"
 
 

@@ -1,4 +1,4 @@
-"""The names of those who speak, found in a question."""
+"""Finding the names of speakers in a question."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ _I: Final = re.compile(r"\bI\b")
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """Those who speak. `names`: of each part of a name that stands for a person, the whole names it may be of.
+    """Known speakers. `names`: for each part of a name, the whole names it may stand for.
 
-    A name is looked for as it is spelled. Who types no capitals but a question's first letter may mean a person in
-    small letters too, by the whole name or its first part: such a word tells who, and stays among the words that are
-    searched.
+    Names are matched as they are spelled. In a question without capitals beyond its first letter, a whole name or first
+    name also matches in lower case; such a word tells the speaker and stays among the search terms.
     """
 
     names: Mapping[str, frozenset[str]]
@@ -32,17 +31,17 @@ class People:
     _all_small: re.Pattern[str] | None
 
     def named_in(self, question: str) -> frozenset[str]:
-        """Those whom the question names, by the whole name or a part of it."""
+        """The speakers that the question names, by the whole name or a part of it."""
         found = {match["name"]: self.names for match in _finds(self._all, question)}
         if in_small_letters(question):
             found |= {match["name"]: self._small for match in _finds(self._all_small, question)}
         return frozenset(name for part, names in found.items() for name in names[part])
 
     def left_out(self, question: str, *, proper: bool = False) -> str:
-        """The question without their names, each with its possessive; `proper`: without those alone that begin with a
-        capital, or are of a script without capitals. Others may be words of the question as well.
+        """The question without the speakers' names and their possessives.
 
-        A question that is nothing but names and stop words stays as it is.
+        `proper`: remove only names that begin with a capital, or are in a script without capitals; others may be
+        ordinary words of the question. A question of nothing but names and stop words is returned unchanged.
         """
         patterns = [self._proper if proper else self._all]
         if not proper and in_small_letters(question):
@@ -59,7 +58,9 @@ class People:
 
 @lru_cache(maxsize=64)
 def people(participants: frozenset[str]) -> People:
-    """Those of these names, ready to be looked for: the same names are asked for again and again."""
+    """The speakers of these names, prepared for matching. Cached, because consecutive questions have the
+    same speakers.
+    """
     names: dict[str, set[str]] = {}
     for name in participants:
         for part in (name, *name.split()):
@@ -84,13 +85,13 @@ def _frozen(names: Mapping[str, set[str]]) -> Mapping[str, frozenset[str]]:
 
 
 def left_or_whole(left: str, question: str) -> str:
-    """What is left of a question; the question itself where that is nothing but stop words."""
+    """The rest of a question; the question itself where the rest has nothing but stop words."""
     left = " ".join(left.split())
     return left if analyse(left).terms else question
 
 
 def in_small_letters(question: str) -> bool:
-    """Whether no capital stands in it but the first letter and those of *I*."""
+    """Whether the question has no capitals except its first letter and the word *I*."""
     rest = _I.sub(" ", question[1:])
     return rest == rest.lower()
 
@@ -107,5 +108,5 @@ def _any_of(parts: list[str]) -> re.Pattern[str] | None:
 
 
 def _is_a_word(name: str) -> bool:
-    """Will, May, April: names that more often are not."""
+    """Whether a name is more often an ordinary word: Will, May, April."""
     return name.casefold() in STOP_WORDS or name in MONTHS

@@ -1,4 +1,4 @@
-"""Who is to have said what a question asks about, by its pronouns or the role it names, in English."""
+"""Speaker attribution: which role a question's answer should come from, by English pronouns and role names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _COMPOUND: Final = (
     r"(?!-)(?!\s+(?:accounts?|agents?|bases?|data|experience|flows?|groups?|guides?|ids?|interfaces?|interviews?|lists?"
     r"|management|managers?|manuals?|names?|research|roles?|settings?|stor(?:y|ies)|tables?|tests?|testing)\b)"
 )
-"""What does not follow: "the user interface" and "the assistant manager" are no one who talks here."""
+"""Must not follow: "the user interface" and "the assistant manager" do not name a participant."""
 _USER: Final = (
     rf"(?:[Tt]he\s+user(?:['\u2019]s)?\b|(?<![Aa] )(?<!each )(?<!every )(?<!which )[Uu]ser['\u2019]s\b){_COMPOUND}"
 )
@@ -22,17 +22,19 @@ _YOU: Final = rf"(?:[Yy]ou|{_ASSISTANT})"
 _OFTEN: Final = (
     r"(?:\s+(?:had|have|has|once|also|just|even|then|first|originally|actually|already|always|ever|recently|who))*"
 )
-"""What may stand between a pronoun and its verb."""
+"""Words that may stand between a pronoun and its verb."""
 _PAST: Final = (
     r"(?:said|told|gave|given|made|wrote|written|set|put|came|drew|sent|taught|thought|showed|shown|found|chose|chosen"
     r"|laid|brought|spoke|meant|did|done|had(?!\s+(?:to|better|rather)\b)|\w+[^\W_eE]ed)"
 )
-"""A verb in the past: the irregular ones of telling and making, and those in -ed (but not "need" or "feed")."""
+"""A verb in the past tense: irregular verbs of telling and making, and verbs in -ed (but not "need" or "feed")."""
 _NO_TELLER: Final = (
     r"would|could|should|can|will|might|may|must|do|does|tell|told|ask|asked|to|for|with|give|gave|given|show|showed|shown"
     r"|send|sent|remind|reminded"
 )
-"""Before "you": what you would do is not told yet, and whom something is told to has not told it."""
+"""Words before "you" after which it is not the source: what you would do has not been said yet, and what was told to
+you came from somebody else.
+"""
 _YOU_DID: Final = re.compile(
     rf"(?:\b(?P<no_teller>(?i:{_NO_TELLER}))\s+)?\b{_YOU}(?:['\u2019](?:d|ve))?{_OFTEN}\s+{_PAST}\b"
     rf"|\b(?:[Dd]id|[Hh]ad|[Ww]ere)\s+{_YOU}|\b(?:[Aa]ccording\s+to|by)\s+{_YOU}"
@@ -57,12 +59,12 @@ _ROLE: Final = re.compile(rf"\b(?:{_USER}|[Tt]he\s+assistant(?:['\u2019]s)?\b{_C
 
 
 def role_of(question: str, *, several: bool = False) -> frozenset[Role]:
-    """Who is to have said it: the user what concerns himself and his own, the assistant what "you" told.
+    """The role that is expected to have said the answer; empty where the words do not tell.
 
-    Agents that ask call them "the user" and "the assistant": the same goes for these. What "you" would do is not told
-    yet: "What would you take for my trip?" asks about the one who travels. What "we" talked about or decided, and what
-    somebody was supposed to do, either may have said. Nobody where the words do not tell. `several`: more than two take
-    part by name, and "we" may be all of them.
+    The user tells about himself and his own things, the assistant what "you" told. "The user" and "the assistant", as
+    agents ask, count in the same way. What "you" would do has not been said yet: "What would you take for my trip?" is
+    about the user. What "we" discussed or decided, and what somebody was supposed to do, either may have said.
+    `several`: more than two named people take part, so "we" may be all of them.
 
     >>> sorted(role_of("What is our dog called?")), sorted(role_of("Which hotel did you suggest for my trip?"))
     ([<Role.USER: 'user'>], [<Role.ASSISTANT: 'assistant'>])
@@ -80,8 +82,9 @@ def role_of(question: str, *, several: bool = False) -> frozenset[Role]:
 
 
 def roles_left_out(question: str) -> str:
-    """The question without "the user" and "the assistant", who seldom speak of themselves so; as it is where nothing
-    but stop words would be left.
+    """The question without "the user" and "the assistant": neither calls himself so.
+
+    A question of nothing else but stop words is returned unchanged.
 
     >>> roles_left_out("What is the user's dog called?")
     'What is dog called?'

@@ -1,8 +1,7 @@
-"""English words that say how a sentence hangs together rather than what it is about.
+"""English stop words.
 
-Dropped from ranking in texts and questions alike. Languages of other scripts have theirs in `function_words`; others
-in Latin letters rely on idf, which makes their common words weigh little. Contractions stand here as they are folded
-("don't").
+They are dropped from ranking in texts and questions. Other languages in Latin script rely on idf, other scripts on
+`function_words`. Contractions are listed as they are folded ("don't").
 """
 
 from typing import Final

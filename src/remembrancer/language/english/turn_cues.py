@@ -1,7 +1,6 @@
-"""What single turns say of where a conversation stands: it waits for an answer, it closes a matter, it refers back.
+"""What a single turn says about the state of a conversation: it asks, it closes a topic, or it refers back.
 
-Questions are told by their marks, in any script that has one. Closings and words that refer back are English; a turn in
-another language has none of them, and is judged without.
+Questions are recognised by question marks of any script. Closings and references are recognised in English only.
 """
 
 from __future__ import annotations
@@ -18,16 +17,17 @@ _CLOSING: Final = re.compile(
     r"|(?:anything|something|nothing) else)\b",
     re.IGNORECASE,
 )
-"""How matters are brought to their end: Schegloff and Sacks, "Opening up closings", Semiotica 8, 1973."""
+"""How topics are closed: Schegloff and Sacks, "Opening up closings", Semiotica 8, 1973."""
 
 _REFERRING: Final = re.compile(
     r"\b(?:it|its|that|this|those|these|they|them|their|he|she|his|her|him|which|both)(?:['’]\w+)?\b", re.IGNORECASE
 )
-"""Words that stand for what was said before: Halliday and Hasan, Cohesion in English, 1976, ch. 2."""
+"""Words that stand for something said before: Halliday and Hasan, Cohesion in English, 1976, ch. 2."""
 
 
 def asks(text: str) -> bool:
-    """Whether it ends with a question that wants an answer; not where it only offers to close ("Anything else?").
+    """Whether the turn ends with a question that expects an answer; an offer to close ("Anything else?") does not
+    count.
 
     >>> asks("Which day?"), asks("Done. Anything else?"), asks("On Monday.")
     (True, False, False)
@@ -36,7 +36,7 @@ def asks(text: str) -> bool:
 
 
 def closes(text: str) -> bool:
-    """Whether it thanks, takes leave, or asks for something else.
+    """Whether the turn thanks, says goodbye, or asks whether there is anything else.
 
     >>> closes("Great, thank you!"), closes("Is there anything else?"), closes("The belt came.")
     (True, True, False)
@@ -45,7 +45,7 @@ def closes(text: str) -> bool:
 
 
 def refers_back(text: str) -> bool:
-    """Whether a word in it stands for something that was said before.
+    """Whether a word of the turn stands for something said before.
 
     >>> refers_back("When did it come?"), refers_back("When did the belt come?")
     (True, False)

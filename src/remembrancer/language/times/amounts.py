@@ -1,4 +1,4 @@
-"""How many of which unit: "two weeks", "a few months", "half a year", "twenty-five minutes"."""
+"""Amounts of time: "two weeks", "a few months", "half a year", "twenty-five minutes"."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LENGTHS: Final = {
     "year": DAY * 365,
     "decade": DAY * 3652,
 }
-"""Of a unit where no calendar says which one it is, in whole days from a day on."""
+"""The length of a unit where no calendar date fixes it; a day and longer units in whole days."""
 _MONTHS: Final = {"month": 1, "quarter": 3, "year": 12, "decade": 120}
 _HALVED: Final = {
     "hour": ("minute", 60),
@@ -36,7 +36,7 @@ MOST: Final = 9999
 
 
 class Amount(NamedTuple):
-    """`least` to `most` units; `end` is the word after it."""
+    """`least` to `most` units. `end`: the index of the word after the amount."""
 
     least: int
     most: int
@@ -45,12 +45,12 @@ class Amount(NamedTuple):
 
     @property
     def exact(self) -> bool:
-        """Whether it is counted on the clock, not in calendar days."""
+        """Whether the unit is counted on the clock (hours, minutes), not in calendar days."""
         return self.unit in {"hour", "minute"}
 
 
 def amount(line: Line, at: int) -> Amount | None:
-    """A number and a unit. A plural without a number is some of them ("years ago")."""
+    """The number and unit at this word. A plural without a number means some of them ("years ago")."""
     word = line.words[at]
     if word in UNITS:
         uncounted = word.endswith("s") and not (line.before(at).isdecimal() or line.before(at) in NUMBERS)
@@ -78,7 +78,7 @@ def amount(line: Line, at: int) -> Amount | None:
 
 
 def _count(line: Line, at: int) -> tuple[int, int, int] | None:
-    """From how many to how many, 0 for a half, and the word after them."""
+    """The least and the greatest count (0 for a half), and the index of the word after them."""
     word = line.words[at]
     if line.joined(at) and line.before(at) in "-/.:,$€£#_":
         return None
@@ -109,7 +109,7 @@ def _vague(line: Line, at: int) -> tuple[int, int, int]:
 
 
 def _counted(line: Line, at: int) -> tuple[int, int, int] | None:
-    """2, twenty-five, 2-3, two or three."""
+    """A count such as "2", "twenty-five", "2-3", "two or three"."""
     number = whole(line, at)
     if not number:
         return None
@@ -121,19 +121,20 @@ def _counted(line: Line, at: int) -> tuple[int, int, int] | None:
 
 
 def whole(line: Line, at: int) -> int:
-    """A number of one word, or 0."""
+    """The number that this one word spells, or 0."""
     return line.number(at, MOST) or NUMBERS.get(line.words[at], 0)
 
 
 def moved(day: datetime, count: int, unit: str) -> datetime:
-    """So many units on from a day, or back; months and years by the calendar."""
+    """The day moved by so many units, back where negative; months and years by the calendar."""
     return later(day, count * _MONTHS[unit]) if unit in _MONTHS else day + LENGTHS[unit] * count
 
 
 def moment(line: Line, counted: Amount, direction: int) -> Period:
-    """So long ago (-1) or from now (1): one unit around that moment, or around all it may be.
+    """The period meant by an amount ago (direction -1) or from now (1): one unit around that moment, or around its
+    whole range.
 
-    Days and longer units are whole days; an hour or minute is counted from the very moment.
+    Days and longer units are whole days; hours and minutes are counted from the exact moment.
     """
     origin = line.now if counted.exact else line.today
     far, near = (counted.most, counted.least) if direction < 0 else (counted.least, counted.most)
@@ -144,7 +145,7 @@ def moment(line: Line, counted: Amount, direction: int) -> Period:
 
 
 def slack(unit: str) -> tuple[timedelta, timedelta]:
-    """What one unit leaves open: how long before the moment, or the day it falls on, and after its beginning."""
+    """The tolerance that one unit leaves, before the moment (or the start of its day) and after it."""
     half = LENGTHS[unit] / 2
     if unit in {"hour", "minute"}:
         return half, half

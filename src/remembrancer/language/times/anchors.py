@@ -1,4 +1,4 @@
-"""Times told by something that happened: "two weeks before the trip", "the day after Ana's birthday"."""
+"""Times counted from an event: "two weeks before the trip", "the day after Ana's birthday"."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _ENDS: Final = frozenset(
     "did do does what who where why how which when while because so but and or then was were is are has have had will"
     " would can could should".split()
 )
-"""Where a clause of its own may begin; the words of an anchor stop there."""
+"""Words that may begin a new clause; the words of an anchor end before them."""
 _VERBS: Final = frozenset(
     "look looks looked looking take takes took taken taking name named call called ask asked asks run runs ran running"
     " go goes went going come comes came seek seeks sought never ever".split()
 )
-"""Before a bare "after" these make it part of a verb: she takes after Ana, they looked after the dog."""
+"""Verbs that form a unit with "after": she takes after Ana, they looked after the dog."""
 _NOTHING: Final = frozenset(
     "a an the all long that this these those it its then them they there here now me you us him her i we he she one"
     " another each other which who whom what work school lunch dinner breakfast class bed sleep dark midnight noon"
     " while hours ages too so some".split()
 )
-"""Words that name nothing that happened once."""
+"""Words that do not name an event."""
 _LONG: Final = frozenset({"while", "long", "time", "these", "those", "all", "so", "too", "which", "what", "who"})
 MOST_WORDS: Final = 12
 _SOME_DAY: Final = datetime(2024, 1, 1)  # noqa: DTZ001  only whether words name a date is asked, not which one
@@ -40,11 +40,11 @@ _FARTHEST: Final = timedelta(days=365 * 300)
 
 @dataclass(frozen=True, slots=True)
 class Anchored:
-    """[offset_start, offset_end) from the moment of what the words of `anchor` tell of.
+    """The span [offset_start, offset_end) relative to the event that `anchor` names.
 
-    Both count from the midnight that began that day, in its own timezone; `by_the_clock` (hours, minutes) from the
-    moment itself. `soft`: no length was said ("after the trip"), and the reach is a guess.
-    `text[start_offset:end_offset]` is the whole expression, as written.
+    Both offsets count from the midnight that begins the event's day, in its own timezone; with `by_the_clock` (hours,
+    minutes) from the moment itself. `soft`: no length was given ("after the trip"), so the reach is a guess.
+    `text[start_offset:end_offset]` is the whole expression as written.
     """
 
     anchor: str
@@ -58,13 +58,13 @@ class Anchored:
 
 
 def anchored(text: str) -> Anchored | None:
-    """The first time in a text that counts from something the text does not date, or None.
+    """The first time expression in a text that counts from an event without a date, or None.
 
-    "Two weeks before the trip" is one unit around that distance; "the day after", "the week before" that unit next to
-    the day; "before" and "after" alone reach 30 days, "just before" and "soon after" 7, and both take in the day
-    itself: what is told of a day rarely says whether it was before or after noon. What counts from a date or a holiday
-    ("two weeks before Christmas") is none: `spans` resolves it; nor is "since the trip", which has its end in the
-    asking, nor what lies more than 300 years off.
+    "Two weeks before the trip" means one unit around that distance; "the day after" and "the week before" mean the
+    adjacent unit. "Before" and "after" alone reach 30 days, "just before" and "soon after" 7 days; both include the
+    event's day, because texts rarely tell whether something came before or after noon. Excluded are expressions that
+    count from a date or a holiday (`spans` resolves them), "since the trip", which ends at the time of asking, and
+    distances over 300 years.
 
     >>> found = anchored("What did we buy two weeks before the trip to Rome?")
     >>> found.anchor, found.offset_start.days, found.offset_end.days
@@ -90,9 +90,9 @@ def anchored(text: str) -> Anchored | None:
 
 
 def resolve(expression: Anchored, at: datetime) -> TimeSpan:
-    """The span it means if its anchor was at that moment (aware), in that moment's timezone.
+    """The span that the expression means where its event happened at `at` (aware), in the timezone of `at`.
 
-    Raises InvalidInput if `at` has no timezone, or the span would leave the years 1000 to 9998.
+    Raises InvalidInput where `at` has no timezone, or the span would leave the years 1000 to 9998.
     """
     if at.utcoffset() is None:
         raise InvalidInput("at", at, "a moment with a timezone")
@@ -109,7 +109,7 @@ def _moved(expression: Anchored, at: datetime) -> tuple[datetime, datetime]:
     if not expression.by_the_clock:
         midnight = at.replace(hour=0, minute=0, second=0, microsecond=0)
         return midnight + expression.offset_start, midnight + expression.offset_end
-    moment = at.astimezone(UTC)  # hours pass alike whether clocks are put forward or back
+    moment = at.astimezone(UTC)  # elapsed hours do not depend on daylight saving time
     return (
         (moment + expression.offset_start).astimezone(at.tzinfo),
         (moment + expression.offset_end).astimezone(at.tzinfo),
@@ -126,7 +126,7 @@ def _is_date(line: Line, at: int) -> bool:
 
 
 def _anchor_end(line: Line, counted: Offset) -> int:
-    """Past the words of the anchor, or 0 if there are none that name something."""
+    """The index behind the words of the anchor, or 0 where none of them names an event."""
     words, at = line.words, counted.past
     if words[at - 1] == "from" or max(abs(counted.start), abs(counted.end)) > _FARTHEST:
         return 0
@@ -150,5 +150,5 @@ def _continues(line: Line, at: int, first: int) -> bool:
         return False
     if word[0].isalnum():
         return True
-    # Marks within a name: Ana's, check-in, R&D.
+    # Marks that occur inside names: Ana's, check-in, R&D.
     return word in {"'", "’", "-", "&"} and line.joined(at) and line.joined(at + 1) and at + 1 < len(line)

@@ -1,4 +1,4 @@
-"""Whether a question asks for a time, and whether a text tells one."""
+"""Whether a question asks for a time, and whether a text contains one."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ _MAY_LAST: Final = frozenset({*UNITS, *PARTS, *SEASONS, *(f"{name}s" for name in
 
 
 def asks_for_time(question: str) -> bool:
-    """Whether it asks for a time or a length of time: when, what date, which year, how long ago, since when.
+    """Whether the question asks for a time or a duration: when, what date, which year, how long ago, since when.
 
-    A "when" that only joins two clauses does not ask ("What did she say when we met?").
+    A "when" that only joins two clauses does not count ("What did she say when we met?").
 
     >>> asks_for_time("When did we move to Rome?"), asks_for_time("Who was there when we moved?")
     (True, False)
@@ -57,10 +57,10 @@ def asks_for_time(question: str) -> bool:
 
 
 def tells_time(text: str) -> bool:
-    """Whether it names a time of any kind: a date, a time relative to now or to another, a clock time, a length of
-    time, a repetition. It need not be one that `spans` can resolve.
+    """Whether the text contains a time of any kind: a date, a relative or clock time, a duration, a repetition. It need
+    not be one that `spans` can resolve.
 
-    "Recently", "soon", "now" and the like are none: they answer no question for a time.
+    "Recently", "soon", "now" and the like do not count: they do not answer a question for a time.
 
     >>> tells_time("I have played the piano for three years."), tells_time("I may march on.")
     (True, False)
@@ -77,7 +77,9 @@ def tells_time(text: str) -> bool:
 
 
 def _lasts_or_repeats(line: Line, at: int) -> bool:
-    """Three years, a couple of days, for a week, all summer, every month, on Mondays, in the mornings."""
+    """Whether a duration or repetition stands here: three years, a couple of days, all summer, every
+    month, on Mondays.
+    """
     word = line.words[at]
     if word in UNITS:
         return _lasts(line, at)

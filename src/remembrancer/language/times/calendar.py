@@ -1,7 +1,7 @@
-"""Calendar arithmetic: periods of whole days on a wall clock, and what comes back every year or week.
+"""Calendar arithmetic: periods of whole days, and periods that recur every year or week.
 
 Weeks begin on Monday (ISO 8601), seasons are meteorological and of the northern hemisphere, a weekend is Saturday and
-Sunday. Easter Sunday by the anonymous Gregorian algorithm (Nature, 20 April 1876).
+Sunday. Easter Sunday is computed by the anonymous Gregorian algorithm (Nature, 20 April 1876).
 """
 
 from __future__ import annotations
@@ -14,39 +14,39 @@ from typing import Final, NamedTuple, Protocol
 
 DAY: Final = timedelta(days=1)
 FARTHEST: Final = 8
-"""Years between two 29 February at most (1896 to 1904)."""
+"""The most years between two 29 February (1896 to 1904)."""
 
 
 class Period(NamedTuple):
-    """[start, end) on the wall clock."""
+    """The period [start, end) in local time."""
 
     start: datetime
     end: datetime
 
 
 class Recurring(Protocol):
-    """A time that comes back: a month, a date without its year, a weekday."""
+    """A period that recurs: a month, a date without its year, a weekday."""
 
     def begun(self, day: datetime) -> Period:
-        """The latest that begins on this day or before it."""
+        """The latest occurrence that begins on this day or before it."""
         ...
 
     def ended(self, day: datetime) -> Period:
-        """The latest that is over when this day begins."""
+        """The latest occurrence that is over when this day begins."""
         ...
 
     def upcoming(self, day: datetime) -> Period:
-        """The first that begins on this day or after it."""
+        """The first occurrence that begins on this day or after it."""
         ...
 
     def current(self, day: datetime) -> Period:
-        """That of the week or year the day is in."""
+        """The occurrence in the week or year that contains the day."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Yearly:
-    """`of` gives the period of a year; it raises ValueError for a year that has none (29 February)."""
+    """A yearly period. `of` returns the period of a year; it raises ValueError for a year without one (29 February)."""
 
     of: Callable[[int], Period]
 
@@ -75,7 +75,7 @@ class Yearly:
 
 
 class Weekly(NamedTuple):
-    """So many days from a weekday on (Monday 0)."""
+    """A number of days from a weekday on (Monday is 0)."""
 
     weekday: int
     days: int = 1
@@ -113,14 +113,14 @@ def months(year: int, month: int, count: int = 1) -> Period:
 
 
 def later(moment: datetime, count: int) -> datetime:
-    """So many months on (or back, below 0): the same day, or the last of a shorter month."""
+    """The moment moved by so many months, back where negative: the same day, or the last of a shorter month."""
     year, month = divmod(moment.year * 12 + moment.month - 1 + count, 12)
     last = monthrange(year, month + 1)[1] if moment.day > 28 else moment.day
     return moment.replace(year=year, month=month + 1, day=min(moment.day, last))
 
 
 def around(unit: str, day: datetime) -> Period:
-    """The calendar's week, weekend, month, quarter, year or decade that a day is in (a weekend: that of its week)."""
+    """The calendar week, weekend, month, quarter, year or decade that contains a day (a weekend: that of its week)."""
     if unit in {"week", "weekend"}:
         return WEEKEND.current(day) if unit == "weekend" else days(day - DAY * day.weekday(), 7)
     length = _MONTHS_OF[unit]
@@ -138,7 +138,7 @@ def nth_weekday(year: int, month: int, weekday: int, ordinal: int) -> datetime:
 
 
 def easter(year: int) -> datetime:
-    """Easter Sunday."""
+    """Easter Sunday of a year."""
     golden = year % 19
     century, of_century = divmod(year, 100)
     correction = (century + 8) // 25
@@ -150,5 +150,5 @@ def easter(year: int) -> datetime:
 
 
 def thanksgiving(year: int) -> datetime:
-    """In the United States: the fourth Thursday of November."""
+    """Thanksgiving in the United States: the fourth Thursday of November."""
     return nth_weekday(year, 11, 3, 4)

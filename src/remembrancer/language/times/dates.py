@@ -1,4 +1,4 @@
-"""What has a name in the calendar: months and days of them, weekdays, seasons, holidays."""
+"""Names of the calendar: months with and without a day, weekdays, seasons, holidays."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ _DASHES: Final = frozenset({"-", "–", "—", "to", "through"})
 
 
 def month(line: Line, at: int) -> int:
-    """The month a word names, 1 to 12, or 0. A "may" without a capital is a verb."""
+    """The month that the word names, 1 to 12, or 0. "may" in lower case is a verb."""
     word = line.words[at]
     number = MONTHS.get(word, 0)
     return 0 if number and word == "may" and not line.capital(at) else number
 
 
 def past_month(line: Line, at: int) -> int:
-    """After a month and the dot that shortens it: Jan. 5."""
+    """The index behind a month and the dot that abbreviates it: Jan. 5."""
     return at + 2 if line.words[at + 1] == "." and len(line.words[at]) < 5 and line.joined(at + 1) else at + 1
 
 
 def day_of_month(line: Line, at: int) -> int:
-    """1 to 31 as 7, 7th or seventh (up to twelfth), or 0."""
+    """The day of a month, 1 to 31, written as 7, 7th or seventh (up to twelfth), or 0."""
     word = line.words[at]
     if word[-2:] in {"st", "nd", "rd", "th"} and word[:-2].isdecimal() and word.isascii() and len(word) <= 4:
         number = int(word[:-2])
@@ -55,7 +55,7 @@ def day_of_month(line: Line, at: int) -> int:
 
 
 def year_after(line: Line, at: int) -> tuple[int, int]:
-    """The year that fixes what was named just before, and past it: 2023, of 2023, last year; or (0, at)."""
+    """The year that fixes what was just named, and the index behind it: 2023, of 2023, last year; or (0, at)."""
     after = at + 1 if line.words[at] in {"of", ",", "in"} else at
     word = line.words[after]
     if word[:1].isdecimal():
@@ -68,7 +68,7 @@ def year_after(line: Line, at: int) -> tuple[int, int]:
 
 
 def fixed(line: Line, at: int, recurring: Yearly, unit: str) -> Found:
-    """The period of the year that follows, or the latest that has begun."""
+    """The period in the year that follows; without a year, the latest period that has begun."""
     year, end = year_after(line, at)
     try:
         if year:
@@ -79,7 +79,7 @@ def fixed(line: Line, at: int, recurring: Yearly, unit: str) -> Found:
 
 
 def dated(line: Line, at: int, *, sure: bool, connectors: frozenset[str] = _DASHES) -> Found | None:
-    """A month, with a day or days before it or behind it, with a year."""
+    """A month with a day or days before or behind it, or with a year."""
     number = month(line, at)
     if number:
         return _month_first(line, at, number, connectors) or _month_alone(line, at, number, sure=sure)
@@ -139,7 +139,7 @@ def _month_of(number: int) -> Yearly:
 
 
 def weekday(line: Line, at: int, *, sure: bool) -> Found | None:
-    """Friday; Friday of last week; Friday, 7 July 2023, where the date says which."""
+    """Friday; Friday of last week; Friday, 7 July 2023, where the date decides."""
     word = line.words[at]
     number = WEEKDAYS.get(word)
     if number is None or (line.words[at + 1] == "." and line.joined(at + 1) and line.joined(at + 2)):  # Monday.com
@@ -164,7 +164,7 @@ def _dated_month(line: Line, at: int) -> bool:
 
 
 def season(line: Line, at: int, *, sure: bool) -> Found | None:
-    """Summer 2023. The winter of a year may be the one it began with or the one that began in it: both."""
+    """Summer 2023. "Winter 2023" may be the one that the year began with or the one that began in it: both."""
     first = SEASONS[line.words[at]]
     recurring = Yearly(lambda year: months(year, first, 3))
     year, end = year_after(line, at + 1)
@@ -182,12 +182,12 @@ def season(line: Line, at: int, *, sure: bool) -> Found | None:
 
 
 def _article(line: Line, at: int) -> int:
-    """Before an article."""
+    """Whether the word before is an article."""
     return at - 1 if line.before(at) == "the" else at
 
 
 def named(line: Line, at: int, *, sure: bool) -> Found | None:
-    """Whatever of these stands here."""
+    """Any of the above that stands at this word."""
     word = line.words[at]
     if word in MONTHS or word[:1].isdecimal() or word in ORDINALS:
         return dated(line, at, sure=sure)

@@ -1,4 +1,4 @@
-"""A whole expression: one time, what lies between two, since one, before or after one."""
+"""Whole time expressions: one time, a range between two, since one, before or after one."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ _STARTERS: Final = frozenset(
     | {"a", "an", "half", "some", "this", "other", "earlier", "later", "final"}
 ) | (EARLIER | LATER | HOLIDAY_WORDS | QUARTERS | _LEADING)
 _AHEAD: Final = 8
-"""So many words at most stand between the first of an expression and its first trigger."""
+"""At most so many words stand between the first word of an expression and its first trigger word."""
 _AND: Final = frozenset({"and", "-", "–", "—", "to"})
 
 
 def expressions(line: Line) -> Iterator[tuple[int, Found]]:
-    """Each expression and the word it begins with, from the left; none within another."""
+    """Each time expression with the index of its first word, from left to right, without overlaps."""
     words, at, trigger = line.words, 0, -1
     while True:
         if trigger < at:
@@ -62,7 +62,7 @@ def expressions(line: Line) -> Iterator[tuple[int, Found]]:
         except Impossible as impossible:
             at = max(impossible.end, at + 1)
             continue
-        except (ValueError, OverflowError):  # beyond the years a datetime holds
+        except (ValueError, OverflowError):  # outside the years that datetime supports
             which = None
         if which is None:
             at += 1
@@ -73,7 +73,7 @@ def expressions(line: Line) -> Iterator[tuple[int, Found]]:
 
 
 def _next_trigger(line: Line, at: int) -> int:
-    """The first word from here on that no expression is without, or -1."""
+    """The index of the next word that can be part of an expression, or -1."""
     for place in range(at, len(line)):
         if line.words[place] in TRIGGERS or line.words[place][0].isdecimal():
             return place
@@ -103,7 +103,7 @@ def _led(line: Line, at: int, word: str) -> Found | None:
 
 
 def _since(line: Line, which: Found, end: int) -> Found | None:
-    """Up to today."""
+    """The span from the expression to the end of today."""
     return found(Period(which.start, line.today + DAY), "since", end) if which.start <= line.now else None
 
 
@@ -112,7 +112,9 @@ def _reach(which: Found) -> timedelta:
 
 
 def _from_a_date(line: Line, at: int) -> Found | None:
-    """Two weeks before 20 June, the day after Christmas, before June: from its first day, or from its last."""
+    """Two weeks before 20 June, the day after Christmas, before June: counted from the first or the last day of the
+    date.
+    """
     counted = offset(line, at)
     if counted is None or counted.exact:
         return None
@@ -146,7 +148,7 @@ def _is_range(which: Found) -> bool:
 
 
 def _range_or_on(line: Line, at: int) -> Found | None:
-    """What stands after "from"; without an end, or "on", it is read for itself."""
+    """The time behind "from". Without an end, or "on", it stands for itself."""
     first = period(line, at, sure=True)
     if first is None:
         return None
@@ -164,7 +166,7 @@ def _one_or_range(line: Line, at: int) -> Found | None:
 
 
 def _until(line: Line, first: Found, connectors: frozenset[str]) -> Found | None:
-    """From the beginning of the first to the end of the second; where one has a year, the other is next to it."""
+    """From the beginning of the first time to the end of the second. A year given for one applies to the other."""
     if line.words[first.end] not in connectors:
         return None
     second = period(line, line.past_article(first.end + 1), sure=True)

@@ -1,4 +1,4 @@
-"""Holidays that fall by the Gregorian calendar. Those of lunar calendars are not read."""
+"""Holidays of the Gregorian calendar. Holidays of lunar calendars are not recognised."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from remembrancer.language.times.line import Line
 _TWO: Final = timedelta(days=2)
 
 Named = tuple[Yearly, int]
-"""When it comes, and the word after its name."""
+"""The yearly date, and the index of the word behind its name."""
 
 
 def holiday(line: Line, at: int) -> Named | None:
-    """Christmas Eve, Easter, New Year's."""
+    """The holiday named at this word: Christmas Eve, Easter, New Year's."""
     read = _HOLIDAYS.get(line.words[at])
     named = read(line, at) if read else None
     return (named[0], line.possessive(named[1])) if named else None

@@ -1,4 +1,4 @@
-"""A text as words with their places, beside the day against which it is read; and what is found in it."""
+"""A text as words with their positions, and the time expressions found in it."""
 
 from __future__ import annotations
 
@@ -18,10 +18,12 @@ _APOSTROPHES: Final = frozenset("'’")
 
 
 class Line:
-    """`words` in lower case, runs of letters and digits and single signs; past the end there are empty ones."""
+    """The `words` of a text in lower case: runs of letters and digits, and single marks; past the end there are empty
+    words.
+    """
 
     def __init__(self, text: str, now: datetime) -> None:
-        """`now` on the wall clock, without a zone."""
+        """`now`: the local time of reading, without a timezone."""
         self.text = text
         self.now = now
         self.today = now.replace(hour=0, minute=0, second=0, microsecond=0)
@@ -30,7 +32,7 @@ class Line:
 
     @cached_property
     def _places(self) -> list[tuple[int, int]]:
-        """Of each word, from where to where; few texts that hold a time word ask for them."""
+        """The start and end of each word. Computed on demand: few texts with a time word need them."""
         return [*(match.span() for match in _WORD.finditer(self.text)), *[(len(self.text), len(self.text))] * _AHEAD]
 
     def start(self, at: int) -> int:
@@ -40,7 +42,7 @@ class Line:
         return self._places[at][1]
 
     def may_tell(self) -> bool:
-        """Whether it is worth reading: it holds a digit, or a word that no expression is without."""
+        """Whether the text can contain a time: it has a digit, or a word that every expression contains one of."""
         return not TRIGGERS.isdisjoint(self.words) or _DIGIT.search(self.text) is not None
 
     def __len__(self) -> int:
@@ -53,18 +55,18 @@ class Line:
         return self.text[self.start(at)].isupper()
 
     def joined(self, at: int) -> bool:
-        """Whether there is such a word, and it stands against the one before it."""
+        """Whether there is such a word, directly attached to the word before it."""
         return 0 < at < len(self) and self._places[at][0] == self._places[at - 1][1]
 
     def past_article(self, at: int) -> int:
         return at + 1 if self.words[at] == "the" else at
 
     def possessive(self, at: int) -> int:
-        """Past an 's, if there is one."""
+        """The index behind an 's, if there is one."""
         return at + 2 if self.words[at] in _APOSTROPHES and self.words[at + 1] == "s" else at
 
     def number(self, at: int, most: int) -> int:
-        """A number of digits alone from 1 to `most`, or 0."""
+        """The number at this word, written in digits only, from 1 to `most`, or 0."""
         word = self.words[at]
         return (
             int(word)
@@ -74,8 +76,8 @@ class Line:
 
 
 class Found(NamedTuple):
-    """What words up to `end` (excluded) mean: each reading of them, its grain, and how it comes back if no year fixes
-    it. `exact`: counted in hours or minutes.
+    """The meaning of the words up to `end` (excluded): each possible period, its granularity, and how it recurs where
+    no year fixes it. `exact`: counted in hours or minutes.
     """
 
     periods: tuple[Period, ...]
@@ -94,7 +96,7 @@ class Found(NamedTuple):
 
 
 class Impossible(ValueError):
-    """Words up to `end` (excluded) name a day that no calendar has: nor does a part of them name a time."""
+    """Words up to `end` (excluded) that name a day no calendar has. No part of them names a time either."""
 
     def __init__(self, end: int) -> None:
         super().__init__(end)

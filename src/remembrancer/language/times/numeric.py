@@ -18,11 +18,11 @@ _YEAR_MONTH: Final = re.compile(r"([0-9]{4})-([0-9]{2})(?!\w|[-/.][0-9])")
 _GLUE: Final = frozenset("-/._:,+#$€£¥@")
 YEARS_BACK: Final = 30
 YEARS_AHEAD: Final = 5
-"""A year that stands alone, with nothing beside it that says it is one, is a year if it lies this near."""
+"""A number without any hint that it is a year counts as one if it is at most this many years ahead."""
 
 
 def digits(line: Line, at: int, *, sure: bool) -> Found | None:
-    """A date in digits, a year or a decade."""
+    """A date in digits, a year or a decade at this word."""
     if line.joined(at) and line.before(at) in _GLUE and line.before(at - 1) not in THIRDS:
         return None
     word = line.words[at]
@@ -37,11 +37,11 @@ def digits(line: Line, at: int, *, sure: bool) -> Found | None:
 
 
 def year_number(line: Line, at: int) -> int:
-    """The year a word of four digits is, 1000 to 2999, or 0."""
+    """The year, 1000 to 2999, that a word of four digits is, or 0."""
     year = line.number(at, 2999)
     if year < 1000 or (line.joined(at + 1) and line.words[at + 1] in {":", "%", "'", "_"}):
         return 0
-    # 2023.5 and 2,023.50 are numbers
+    # 2023.5 and 2,023.50 are not years
     after = line.words[at + 2]
     return (
         0 if line.joined(at + 1) and line.joined(at + 2) and line.words[at + 1] in ".," and after.isdecimal() else year
@@ -49,7 +49,7 @@ def year_number(line: Line, at: int) -> int:
 
 
 def quarter(line: Line, at: int) -> Found | None:
-    """Q3 2025, Q3 of 2025, Q3; H1 2025."""
+    """A quarter or half year: Q3 2025, Q3 of 2025, Q3; H1 2025."""
     word = line.words[at]
     if word in QUARTERS:
         length = 3 if word[0] == "q" else 6
@@ -72,7 +72,7 @@ def _dated(line: Line, at: int) -> Found | None:
     elif match := _YEAR_LAST.match(text, start):
         first, second = int(match[1]), int(match[3] or match[5])
         year = _full(match[4] or match[6])
-        # A slash or a dash says not which is the day; a dot is written where the day comes first.
+        # With a slash or dash either part may be the day; with a dot the day comes first.
         readings = ((year, second, first),) if match[2] == "." else ((year, second, first), (year, first, second))
     elif match := _YEAR_MONTH.match(text, start):
         if not 1 <= int(match[2]) <= 12:
@@ -88,7 +88,7 @@ def _dated(line: Line, at: int) -> Found | None:
 
 
 def _full(year: str) -> int:
-    """POSIX %y: 69 to 99 are of the twentieth century."""
+    """The full year of two digits, by POSIX %y: 69 to 99 belong to the twentieth century."""
     number = int(year)
     return number if len(year) == 4 else number + (1900 if number >= 69 else 2000)
 
@@ -101,7 +101,7 @@ def _valid(year: int, month: int, day: int) -> Period | None:
 
 
 def _past(line: Line, at: int, offset: int) -> int:
-    """The word after an offset."""
+    """The index behind the word at an offset."""
     while line.start(at) < offset:
         at += 1
     return at
@@ -134,7 +134,7 @@ def _year(line: Line, at: int, *, sure: bool) -> Found | None:
 
 
 def _last_year(line: Line, at: int, year: int) -> tuple[int, int]:
-    """Of 2019-2021 or 2022/23, and past it; or (0, at)."""
+    """The last year of 2019-2021 or 2022/23, and the index behind it; or (0, at)."""
     if not (line.joined(at + 1) and line.words[at + 1] in {"-", "–", "/"} and line.joined(at + 2)):
         return 0, at
     written = line.words[at + 2]

@@ -1,4 +1,4 @@
-"""So long before something, or after it: counted from its day."""
+"""Distances from a day: two weeks before, the day after."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from remembrancer.language.times.line import Line
 from remembrancer.language.times.vocabulary import UNITS
 
 REACH: Final = DAY * 30
-"""How far "before the trip" or "after June" reaches. People who mean more say how much more ("the year before"); a
-month takes in what led up to a thing and what came of it, and what lies farther is not refused: nearness only decays.
+"""How far "before the trip" or "after June" reaches. People who mean more say so ("the year before"). A month covers
+what led to an event and what followed; memories farther away are not excluded, their nearness only decays.
 """
 SHORTLY: Final = DAY * 7
 """How far "just before" and "soon after" reach."""
@@ -20,8 +20,10 @@ _SHORTLY: Final = frozenset("just right shortly soon immediately".split())
 
 
 class Offset(NamedTuple):
-    """[start, end) from the midnight a day begins with, or in exact units from the moment; it stands in words from
-    `at` up to `end` (excluded), behind which stands what it counts from. `soft`: no length was said.
+    """The span [start, end) relative to the midnight that begins a day, or in exact units from a moment.
+
+    It is written in the words from `first` up to `past` (excluded); what it counts from follows. `soft`: no length was
+    given.
     """
 
     start: timedelta
@@ -34,7 +36,7 @@ class Offset(NamedTuple):
 
 
 def offset(line: Line, at: int) -> Offset | None:
-    """Two weeks before, the day after, a month from, just before, after."""
+    """A distance at this word: two weeks before, the day after, a month from, just before, after."""
     words = line.words
     counted = amounts.amount(line, at)
     if counted is not None:
@@ -72,7 +74,7 @@ def _direction(line: Line, at: int) -> tuple[int, int]:
 
 
 def _counted(counted: amounts.Amount, direction: int, at: int, past: int) -> Offset:
-    """One unit around the moment so far away, or around all it may be."""
+    """One unit around the moment that lies so far away, or around its whole range."""
     length = amounts.LENGTHS[counted.unit]
     nearest, farthest = length * counted.least * direction, length * counted.most * direction
     first, last = min(nearest, farthest), max(nearest, farthest)

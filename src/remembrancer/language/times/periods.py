@@ -1,4 +1,4 @@
-"""One time, simple or a piece of one: last year, the end of last year, the first weekend of July 2023."""
+"""A single time or a part of one: last year, the end of last year, the first weekend of July 2023."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MONTHS_LONG: Final = {"quarter": 3, "season": 3, "half": 6, "year": 12}
 
 
 def period(line: Line, at: int, *, sure: bool = False) -> Found | None:
-    """What stands here. `sure`: the words around already say that it is a time."""
+    """The time at this word. `sure`: the surrounding words already tell that it is a time."""
     return _third(line, at) or _or_piece(line, at, sure=sure)
 
 
@@ -43,7 +43,7 @@ def _simple(line: Line, at: int, *, sure: bool) -> Found | None:
 
 
 def _within(line: Line, at: int) -> Found | None:
-    """The time a piece is of; "the year" alone is this year."""
+    """The time that a part belongs to; "the year" alone is this year."""
     unit = line.words[at + 1]
     if line.words[at] in {"the", "this"} and unit in {"week", "month", "quarter", "year"}:
         inner = named(line, line.past_article(at + 3), sure=True) if line.words[at + 2] == "of" else None
@@ -56,7 +56,7 @@ def _year_of(line: Line, at: int, unit: str) -> Found | None:
 
 
 def _third(line: Line, at: int) -> Found | None:
-    """Early 2024, mid-June, the end of last year: a third, in whole units."""
+    """A third of a period, in whole units: early 2024, mid-June, the end of last year."""
     word = line.words[at]
     if word not in THIRDS:
         return None
@@ -117,7 +117,7 @@ def _nth(line: Line, at: int) -> Found | None:
     if inner is None or len(inner.periods) > 1:
         return None
     piece = _piece(inner, unit, ordinal, count)
-    if piece is None and ordinal > 1 and unit not in {"half", "hour", "minute"}:  # the fifth Monday of four
+    if piece is None and ordinal > 1 and unit not in {"half", "hour", "minute"}:  # there is no fifth Monday
         raise Impossible(inner.end)
     return found(piece, "day" if unit in WEEKDAYS else unit, inner.end) if piece else None
 
@@ -162,7 +162,7 @@ def _half(whole: Period, unit: str, ordinal: int) -> Period | None:
 
 
 def _nth_weekday(whole: Period, recurring: Weekly, ordinal: int) -> Period | None:
-    """Counted by the day it begins with."""
+    """The nth occurrence in a period, by the day it begins on."""
     if ordinal < 0:
         last = recurring.begun(whole.end - DAY)
         return last if last.start >= whole.start else None

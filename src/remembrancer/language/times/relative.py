@@ -1,4 +1,4 @@
-"""What counts from the day of asking: yesterday, last summer, this week, two weeks ago, the past few days."""
+"""Times relative to the day of asking: yesterday, last summer, this week, two weeks ago, the past few days."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _part(midnight: datetime, part: str) -> Period:
 
 
 def directed(line: Line, at: int) -> Found | None:
-    """Last, this or next, and what: a unit, a month, a season, a weekday, a holiday; so many units."""
+    """Last, this or next with a unit, a month, a season, a weekday, a holiday, or a number of units."""
     word = line.words[at]
     if word == "this":
         if line.words[at + 1] == "time":
@@ -91,9 +91,9 @@ def _directed_part(line: Line, at: int, direction: int, part: str) -> Found | No
 
 
 def _rolled(line: Line, at: int, word: str, direction: int) -> Found | None:
-    """The last two weeks, the past few days, the next month: so long up to today, or from tomorrow on.
+    """A rolling period up to today, or from tomorrow on: the last two weeks, the past few days, the next month.
 
-    "the last week" and "the past week" roll, "last week" is the calendar's.
+    "the last week" and "the past week" are rolling; "last week" is the calendar week.
     """
     counted = amounts.amount(line, at + 1) if line.words[at + 1] not in UNITS else None
     if counted is None:
@@ -131,7 +131,7 @@ def ago(line: Line, at: int) -> Found | None:
 
 
 def _weekdays_ago(line: Line, at: int) -> Found | None:
-    """Two Fridays ago."""
+    """A number of weekdays ago: two Fridays ago."""
     if line.words[at + 2] != "ago":
         return None
     number = amounts.whole(line, at)
@@ -150,7 +150,7 @@ def _times_ago(line: Line, recurring: Weekly, counted: amounts.Amount, end: int)
 
 
 def _same_time(line: Line, at: int) -> Found | None:
-    """This time last year."""
+    """The same time in another year: this time last year."""
     words = line.words
     if words[at + 1] != "time" or words[at + 2] not in EARLIER or words[at + 3] not in {"week", "month", "year"}:
         return None

@@ -1,4 +1,4 @@
-"""The times a text names, against the moment it is read at."""
+"""The times that a text names, resolved against the moment of reading."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from remembrancer.language.times.line import Found, Line
 
 FIRST_YEAR: Final = 1000
 LAST_YEAR: Final = 9998
-"""Spans end before these years do, so that any of them may be told in any timezone."""
+"""Spans end before this year does, so that they can be represented in any timezone."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimeSpan:
-    """[start, end), aware; the expression as written, and where it stands: `text[start_offset:end_offset]`."""
+    """The span [start, end), aware; `text` is the expression as written, `text[start_offset:end_offset]` of the
+    question.
+    """
 
     start: datetime
     end: datetime
@@ -28,11 +30,11 @@ class TimeSpan:
 
 
 def spans(text: str, now: datetime) -> tuple[TimeSpan, ...]:
-    """What times a text names, in the order they stand in, each reading of an ambiguous one by its start.
+    """The times that a text names, in their order in the text; an ambiguous one gives each possible span, by its start.
 
-    They are resolved against `now` (aware) in calendar days of its timezone; what is counted in hours or minutes, in
-    its offset from UTC. The rules are in the package's docstring. Text that names none, or is not English, gives none.
-    Raises InvalidInput if `now` has no timezone.
+    They are resolved against `now` (aware): in calendar days of its timezone; hours and minutes in its offset from UTC.
+    The package's docstring has the rules. A text without times, or not in English, gives none. Raises InvalidInput
+    where `now` has no timezone.
 
     >>> now = datetime(2023, 7, 12, 15, 30, tzinfo=UTC)  # a Wednesday
     >>> [(span.text, span.start.date().isoformat()) for span in spans("What did we decide last Friday?", now)]
@@ -50,7 +52,7 @@ def _told(line: Line, at: int, which: Found, now: datetime) -> list[TimeSpan]:
     first, last = line.start(at), line.end(which.end - 1)
     zone = timezone(now.utcoffset() or timedelta()) if which.exact else now.tzinfo
     readings = [period for period in which.periods if _tellable(period)]
-    # A memory is asked about the past: what has not begun is meant only if no other reading is left.
+    # Questions are about the past: a span that has not begun counts only where no other one is possible.
     begun = [period for period in readings if period.start <= line.now] or readings
     return [
         TimeSpan(_aware(period.start, zone), _aware(period.end, zone), line.text[first:last], first, last)

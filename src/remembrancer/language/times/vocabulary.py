@@ -1,4 +1,4 @@
-"""The English words that times are told in, in lower case, and what each stands for."""
+"""English words of time expressions, in lower case, with their meaning."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ MONTHS: Final = MappingProxyType(
     }
 )
 FORENAMES: Final = frozenset("april may june jan".split())
-"""Months that people are called, too."""
+"""Months that are also first names."""
 CAPITALISED: Final = frozenset("may mon tue tues wed thu thur thurs fri sat sun".split()) | {
     name for name in MONTHS if len(name) < 4
 }
-"""Names that count only with a capital, because in lower case they are other words ("may", "sat", "mar") or rare."""
+"""Names that count only with a capital: in lower case they are other words ("may", "sat", "mar"), or rare."""
 
 WEEKDAYS: Final = MappingProxyType(
     {
@@ -52,10 +52,10 @@ WEEKDAYS: Final = MappingProxyType(
         for name in names.split()
     }
 )
-"""Monday is 0, as in ISO 8601 and `datetime.weekday`, less one."""
+"""Monday is 0, as in `datetime.weekday` (ISO 8601 counts from 1)."""
 
 SEASONS: Final = MappingProxyType({"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12})
-"""The month a season begins with: meteorological, three whole months, northern hemisphere."""
+"""The month with which a season begins: meteorological, three whole months, northern hemisphere."""
 
 UNITS: Final = MappingProxyType(
     {
@@ -77,7 +77,7 @@ UNITS: Final = MappingProxyType(
 )
 
 PARTS: Final = MappingProxyType({"morning": (6, 12), "afternoon": (12, 18), "evening": (18, 24), "night": (18, 30)})
-"""Parts of a day, in hours from its midnight; a night ends on the next morning."""
+"""Parts of a day, in hours from its midnight. A night ends on the next morning."""
 
 _SMALL: Final = (
     "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
@@ -88,9 +88,9 @@ NUMBERS: Final = MappingProxyType(
     | {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100}
 )
 VAGUE: Final = MappingProxyType({"couple": (2, 3), "few": (2, 5), "several": (3, 7)})
-"""How many, from and to."""
+"""The least and the greatest count that a vague word means."""
 MANY: Final = (2, 10)
-"""How many where no number is said: "years ago"."""
+"""The count where no number is given: "years ago"."""
 
 _ORDINAL_WORDS: Final = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
 ORDINALS: Final = MappingProxyType({word: number for number, word in enumerate(_ORDINAL_WORDS.split(), start=1)})
@@ -103,15 +103,15 @@ THIRDS: Final = MappingProxyType(
 """Which third of a period a word means."""
 
 HABITUAL: Final = frozenset("every each most any".split())
-"""What follows these is a repetition, no time."""
+"""After these words follows a repetition, not a time."""
 
 CUES: Final = frozenset(
     "in on at of by during since until till before after through throughout over around between from to for and or"
     " circa about within early mid late".split()
 )
-"""Words beside which a bare month, season or short weekday is a time."""
+"""Next to these words a bare month, season or short weekday is a time."""
 SURE_CUES: Final = CUES - frozenset("of by on at from to for and or over about".split())
-"""Words beside which even a forename is a month."""
+"""Next to these words even a first name is a month."""
 YEAR_CUES: Final = CUES | frozenset("year summer winter spring autumn fall".split())
 
 RANGE_WORDS: Final = frozenset({"to", "until", "till", "through", "thru", "-", "–", "—"})
@@ -128,4 +128,4 @@ TRIGGERS: Final = (
     | (HOLIDAY_WORDS - {"new", "good", "black", "cyber", "boxing"})
     | QUARTERS
 )
-"""A text with none of these words and no digit names no time: each expression holds one of them."""
+"""A text with none of these words and no digit names no time: each expression contains one of them."""
