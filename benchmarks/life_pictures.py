@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from matplotlib import dates
 
 from remembrancer import AsyncRemembrancer
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.context import Context
-from remembrancer.interfaces.canvas import INK, RULE, png_of, style
-from remembrancer.interfaces.charts.document import png
+from remembrancer.interfaces.charts.document import document, png
 from remembrancer.interfaces.charts.forgetting import forgetting_document
-from remembrancer.interfaces.charts.palette import BLUE, GREEN
-from remembrancer.interfaces.plots import titled_axes
+from remembrancer.interfaces.charts.panel import Panel, sample
+from remembrancer.interfaces.charts.scale import round_times
 from remembrancer.interfaces.wire import CurveOut
 from remembrancer.policies.forgetting.dynamics import microseconds
 from remembrancer.policies.forgetting.forecast import Forgetting, falls_below
@@ -27,8 +25,6 @@ if TYPE_CHECKING:
 
 AHEAD: Final = timedelta(days=180)
 POINTS: Final = 181
-
-_dates = cast("Any", dates)  # typed in part
 
 
 async def faded_now(ctx: Context, scope: Scope) -> tuple[int, int]:
@@ -48,18 +44,16 @@ async def fading(ctx: Context, scope: Scope) -> bytes:
         f"Not faded (at or above {preset.fading.below:g}) of {len(falls):,} memories on {now:%d %B %Y} and after,"
         f" if nothing else happens; {int(used.sum()):,} of them were {counted}."
     )
-    with style():
-        figure, axes = titled_axes(f"Fading under the preset {preset.name}", told)
-        axes.fill_between(times, unused_left, color=BLUE, alpha=0.35, linewidth=0, label=f"never {counted}")
-        axes.fill_between(times, unused_left, left, color=GREEN, alpha=0.6, linewidth=0, label=counted)
-        axes.plot(times, left, color=INK, linewidth=1)
-        axes.set_ylim(0, max(1, left[0]) * 1.05)
-        axes.set_xlim(times[0], times[-1])
-        axes.set_ylabel("memories", color=INK)
-        axes.grid(axis="y", color=RULE, linewidth=0.6)
-        axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=9)
-        axes.xaxis.set_major_formatter(_dates.ConciseDateFormatter(axes.xaxis.get_major_locator(), tz="UTC"))
-        return png_of(figure)
+    panel = Panel(x=(0.0, float(POINTS - 1)), y=(0.0, max(1, left[0]) * 1.05))
+    upper, lower = list(enumerate(left)), list(enumerate(unused_left))
+    marks = panel.area([(0, 0), *lower, (POINTS - 1, 0)], "blue", 0.35) + panel.area(
+        [*lower, *upper[::-1]], "green", 0.6
+    )
+    marks += panel.levels("memories") + panel.line(upper, "ink")
+    named = round_times(times[0], times[-1], 8)
+    marks += panel.names([((moment.at - now) / AHEAD * (POINTS - 1), moment.label) for moment in named])
+    legend = [(sample("blue", bar=True), f"never {counted}"), (sample("green", bar=True), counted)]
+    return png(document("life", f"Fading under the preset {preset.name}", told, [panel.picture(marks)], legend))
 
 
 async def draw(rem: AsyncRemembrancer, ctx: Context, folder: Path) -> list[Path]:

@@ -76,7 +76,7 @@ def test_each_table_is_drawn_as_a_picture(cli: Cli, folder: Path) -> None:
     )
     names = [path.name for path in (folder / "pictures").iterdir()]
     assert len([name for name in names if not name.endswith("roc.png")]) == tables(ran.out) > 20
-    assert all(read_png((folder / "pictures" / name).read_bytes()).width == 1100 for name in names)
+    assert all(read_png((folder / "pictures" / name).read_bytes()).width == 2160 for name in names)
     assert all(name in ran.err for name in names)
 
 

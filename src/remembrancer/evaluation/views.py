@@ -1,6 +1,6 @@
 """What a report shows, each view once: whatever is printed of it is drawn, and the other way round.
 
-evaluation.tables has a table for each kind of view, interfaces.evaluation_pictures a picture: both match over all of
+evaluation.tables has a table for each kind of view, interfaces.charts.evaluation a picture: both match over all of
 them, so that a kind without either does not pass the type checker.
 """
 

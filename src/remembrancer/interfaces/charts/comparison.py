@@ -12,6 +12,7 @@ from markupsafe import Markup
 from remembrancer.interfaces.charts.document import document
 from remembrancer.interfaces.charts.frame import Picture, Room, empty, figure, table
 from remembrancer.interfaces.charts.measure import FONT, SMALL, fitted, text_width, wrapped
+from remembrancer.interfaces.charts.palette import HUES
 from remembrancer.interfaces.charts.score import bare_bar, bare_legend
 from remembrancer.interfaces.charts.svg import NOTHING, element, joined
 from remembrancer.interfaces.cli.drawing import counted, minute
@@ -27,7 +28,6 @@ WIDE_COLUMN, NARROW_COLUMN = 66.0, 48.0
 LISTED, LISTED_COLUMN, LISTED_ROW = 300.0, 128.0, 84.0
 """Pixels in a document: for the memories on the left and the reasons on the right, for a preset, for a memory."""
 _CRAMPED: Final = 72.0
-HUES: Final = ("blue", "vermillion", "green", "purple", "orange", "sky", "yellow")
 DASHES: Final = ("", "7 4", "2 4")
 """Of lines: memories that share a colour differ by these."""
 

@@ -1,44 +1,28 @@
-"""Colours of Okabe and Ito, which people who see colours differently can tell apart, and which signal has which."""
+"""The hues of charts, by the names that the style sheet has light and dark colours for, and which signal has which."""
 
 from __future__ import annotations
 
 from typing import Final
 
-ORANGE, SKY, GREEN, YELLOW, BLUE, VERMILLION, PURPLE = (
-    "#e69f00",
-    "#56b4e9",
-    "#009e73",
-    "#f0e442",
-    "#0072b2",
-    "#d55e00",
-    "#cc79a7",
-)
-NAMES: Final = {
-    ORANGE: "orange",
-    SKY: "sky",
-    GREEN: "green",
-    YELLOW: "yellow",
-    BLUE: "blue",
-    VERMILLION: "vermillion",
-    PURPLE: "purple",
-}
-"""For what has its own shades of them, one for light and one for dark ground."""
+HUES: Final = ("blue", "vermillion", "green", "purple", "orange", "sky", "yellow")
+"""Those of Okabe and Ito, which people with any kind of colour vision can tell apart."""
 SIGNALS: Final = {
-    "similarity": BLUE,
-    "dense_leg": BLUE,
-    "late_interaction": BLUE,
-    "passage_words": BLUE,
-    "lexical": ORANGE,
-    "lexical_leg": ORANGE,
-    "bm25": ORANGE,
-    "coverage": ORANGE,
-    "retention": GREEN,
-    "time": GREEN,
-    "importance": PURPLE,
-    "priority": VERMILLION,
-    "speaker": VERMILLION,
-    "confidence": SKY,
-    "session_words": SKY,
+    "similarity": "blue",
+    "dense_leg": "blue",
+    "late_interaction": "blue",
+    "passage_words": "blue",
+    "lexical": "orange",
+    "lexical_leg": "orange",
+    "bm25": "orange",
+    "coverage": "orange",
+    "retention": "green",
+    "time": "green",
+    "importance": "purple",
+    "priority": "vermillion",
+    "speaker": "vermillion",
+    "confidence": "sky",
+    "session_words": "sky",
 }
-"""By the name of a signal: meaning is blue, words are orange. Of one colour, the first has its plainest shade."""
-OTHER: Final = YELLOW
+"""Meaning is blue, words are orange. The first signal of a hue has its plainest shade."""
+OTHER: Final = "yellow"
+"""The hue of every other signal."""

@@ -220,7 +220,7 @@ def _colour(node: Part) -> str:
 
 
 def _hue(signal: str) -> str:
-    return palette.NAMES[palette.SIGNALS.get(signal, palette.OTHER)]
+    return palette.SIGNALS.get(signal, palette.OTHER)
 
 
 def _words(node: Part) -> str:

@@ -120,9 +120,9 @@ def compare(
     check(plot)
     told = records.compare(first, second, seed=seed)
     if plot is not None:
-        from remembrancer.interfaces import evaluation_pictures
+        from remembrancer.interfaces.charts import evaluation
 
-        draw(call, plot, evaluation_pictures.pictures(of_paired(told)))
+        draw(call, plot, evaluation.documents(of_paired(told)))
     if call.as_json:
         call.write(json.dumps(paired_json(told), indent=2))
         return
@@ -152,9 +152,9 @@ def _measure(call: Invocation, dataset: Dataset, measuring: Measuring) -> None:
         )
         report = asyncio.run(evaluate(dataset, options))
     if measuring.plot is not None:
-        from remembrancer.interfaces import evaluation_pictures
+        from remembrancer.interfaces.charts import evaluation
 
-        draw(call, measuring.plot, evaluation_pictures.pictures(views(report)))
+        draw(call, measuring.plot, evaluation.documents(views(report)))
     if call.as_json:
         call.write(json.dumps(as_json(report), indent=2))
         return
@@ -174,12 +174,14 @@ def check(plot: Path | None) -> None:
     check_installed()
 
 
-def draw(call: Invocation, folder: Path, pictures: Mapping[str, bytes]) -> None:
-    """A file for each picture; those of an earlier run are drawn anew."""
+def draw(call: Invocation, folder: Path, documents: Mapping[str, str]) -> None:
+    """Write each SVG document as NAME.png; files of an earlier run are replaced."""
+    from remembrancer.interfaces.charts.document import png
+
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, picture in pictures.items():
-            (folder / f"{name}.png").write_bytes(picture)
+        for name, document in documents.items():
+            (folder / f"{name}.png").write_bytes(png(document))
     except OSError as error:
         raise InvalidInput("--plot", str(folder), f"a folder that can be written to ({error.strerror})") from error
-    call.note(f"drew {', '.join(f'{name}.png' for name in pictures)} in {folder}")
+    call.note(f"drew {', '.join(f'{name}.png' for name in documents)} in {folder}")

@@ -52,9 +52,9 @@ def segmentation(
             )
         )
     if plot is not None:
-        from remembrancer.interfaces import segmentation_pictures
+        from remembrancer.interfaces.charts.segmentation import documents
 
-        draw(call, plot, segmentation_pictures.pictures(report))
+        draw(call, plot, documents(report))
     if call.as_json:
         call.write(json.dumps(as_json(report), indent=2))
         return

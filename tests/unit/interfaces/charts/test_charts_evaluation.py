@@ -1,9 +1,10 @@
-"""Pictures of an evaluation: one for each table that is printed, each of them drawn."""
+"""Pictures of an evaluation: one for each table that is printed."""
 
 from __future__ import annotations
 
 import asyncio
 import io
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import get_args
@@ -16,11 +17,12 @@ from remembrancer.config import Settings
 from remembrancer.evaluation.evaluate import evaluate_questions
 from remembrancer.evaluation.report import Report
 from remembrancer.evaluation.tables import print_report, sheet
-from remembrancer.evaluation.views import View, views
-from remembrancer.interfaces import evaluation_pictures
+from remembrancer.evaluation.views import Found, View, of_paired, views
+from remembrancer.interfaces.charts import evaluation
+from remembrancer.interfaces.charts.document import png
 from remembrancer.testing.doubles import HashEmbedder
 
-OWN = Path(__file__).parents[2] / "fixtures" / "questions"
+OWN = Path(__file__).parents[3] / "fixtures" / "questions"
 
 
 @pytest.fixture(scope="module")
@@ -45,8 +47,8 @@ def shown(report: Report) -> tuple[View, ...]:
 
 
 @pytest.fixture(scope="module")
-def drawn(shown: tuple[View, ...]) -> dict[str, bytes]:
-    return evaluation_pictures.pictures(shown)
+def drawn(shown: tuple[View, ...]) -> dict[str, str]:
+    return evaluation.documents(shown)
 
 
 def printed(report: Report) -> str:
@@ -59,12 +61,12 @@ def test_every_kind_of_view_is_shown_where_all_is_asked_for(shown: tuple[View, .
     assert {type(view) for view in shown} == set(get_args(View))
 
 
-def test_there_is_a_picture_for_each_table(report: Report, drawn: dict[str, bytes]) -> None:
+def test_there_is_a_picture_for_each_table(report: Report, drawn: dict[str, str]) -> None:
     rules = [line for line in printed(report).splitlines() if line.strip().startswith("─")]
     assert len(rules) == len([name for name in drawn if not name.endswith("roc")])
 
 
-def test_each_view_is_printed_and_drawn(report: Report, shown: tuple[View, ...], drawn: dict[str, bytes]) -> None:
+def test_each_view_is_printed_and_drawn(report: Report, shown: tuple[View, ...], drawn: dict[str, str]) -> None:
     page = " ".join(printed(report).split())
     for view in shown:
         assert sheet(view).title in page
@@ -76,14 +78,38 @@ def test_no_two_views_share_a_file(shown: tuple[View, ...]) -> None:
     assert len(set(names)) == len(names)
 
 
-def test_pictures_are_not_blank(drawn: dict[str, bytes]) -> None:
-    for name, png in drawn.items():
-        picture = read_png(png)
-        assert (name, picture.width, picture.height, picture.shades > 40) == (name, 1100, 600, True)
+def test_pictures_are_not_blank(drawn: dict[str, str]) -> None:
+    for name, document in drawn.items():
+        picture = read_png(png(document))
+        assert (name, picture.width, picture.shades > 40) == (name, 2160, True)
 
 
-def test_the_same_report_makes_the_same_bytes(shown: tuple[View, ...], drawn: dict[str, bytes]) -> None:
-    assert evaluation_pictures.pictures(shown) == drawn
+def test_every_system_is_named_where_all_are_compared(report: Report, drawn: dict[str, str]) -> None:
+    for name in ("turns", "blocks", "silence", "times"):
+        assert [each.system for each in report.results if each.system not in drawn[name]] == []
+
+
+def test_a_bar_is_as_high_as_its_mean(report: Report, shown: tuple[View, ...], drawn: dict[str, str]) -> None:
+    found = next(view for view in shown if isinstance(view, Found))
+    means = [of.values[metric] for of in found.means.values() for metric in found.metrics]
+    bars = re.findall(r'<rect x="[^"]+" y="[^"]+" width="[^"]+" height="([^"]+)" fill=', drawn[found.name])
+    assert [float(height) / 360 for height in bars] == pytest.approx(means, abs=1e-4)
+
+
+def test_a_difference_is_full_where_it_is_sure_and_hollow_where_not(report: Report) -> None:
+    assert report.paired is not None
+    first, *others = report.paired.differences
+    sure = replace(report.paired, differences=(replace(first, p_holm=0.01), *others))
+    dots = [
+        re.findall(r'<circle [^>]*fill="([^"]+)"', evaluation.documents(of_paired(paired))["differences"])
+        for paired in (report.paired, sure)
+    ]
+    assert set(dots[0]) == {"#ffffff"}
+    assert [each != "#ffffff" for each in dots[1]] == [True, *[False] * len(others)]
+
+
+def test_the_same_report_makes_the_same_documents(shown: tuple[View, ...], drawn: dict[str, str]) -> None:
+    assert evaluation.documents(shown) == drawn
 
 
 def test_what_there_is_nothing_to_say_of_has_no_picture(report: Report) -> None:
@@ -92,12 +118,12 @@ def test_what_there_is_nothing_to_say_of_has_no_picture(report: Report) -> None:
     none = replace(first.unanswerable, silence=nothing, by_floor=(), separation=None)
     alone = replace(first, by_category={}, reliability=None, reliability_of_all=None, unanswerable=none, foreign=none)
     bare = replace(report, results=(alone,), paired=None, groups=(), has_sessions=False)
-    assert tuple(evaluation_pictures.pictures(views(bare))) == (
+    assert tuple(evaluation.documents(views(bare))) == (
         "turns", "blocks", "turns-every-metric", "causes", "times",
     )  # fmt: skip
 
 
-def test_names_of_any_kind_are_drawn(report: Report, drawn: dict[str, bytes]) -> None:
+def test_names_of_any_kind_are_drawn(report: Report, drawn: dict[str, str]) -> None:
     first = report.results[0]
     named = replace(
         first,
@@ -106,6 +132,6 @@ def test_names_of_any_kind_are_drawn(report: Report, drawn: dict[str, bytes]) ->
     )
     hostile = replace(report, results=(named, *report.results[1:]), unanswerable="[b]\x1b[31m$_$" * 9)
     shown = [view for view in views(hostile) if not view.name.startswith(("tuned", "untouched"))]
-    pictures = evaluation_pictures.pictures(shown)
-    assert read_png(pictures["categories"]).shades > 40
+    pictures = evaluation.documents(shown)
+    assert read_png(png(pictures["categories"])).shades > 40
     assert pictures["categories"] != drawn["categories"]

@@ -1,0 +1,371 @@
+"""A picture for each view of an evaluation, as an SVG document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, TypeVar, assert_never
+
+from markupsafe import Markup
+
+from remembrancer.evaluation.budget import BUDGETS, CHARS_PER_TOKEN
+from remembrancer.evaluation.metrics import METRICS
+from remembrancer.evaluation.misses import READERS, Cause
+from remembrancer.evaluation.paired import CHANGED_BY
+from remembrancer.evaluation.statistics import Interval
+from remembrancer.evaluation.summary import ENOUGH_CONVERSATIONS, Means
+from remembrancer.evaluation.tables import CATEGORY_METRIC
+from remembrancer.evaluation.views import (
+    SILENCE,
+    Blocks,
+    ByFloor,
+    Categories,
+    Causes,
+    ChangedMost,
+    Differences,
+    EveryMetric,
+    Found,
+    Reliable,
+    Silent,
+    Times,
+    View,
+)
+from remembrancer.interfaces.charts.document import document
+from remembrancer.interfaces.charts.measure import SMALL, fitted
+from remembrancer.interfaces.charts.palette import HUES
+from remembrancer.interfaces.charts.panel import DASHED, DOTTED, Panel, Point, row_panel, sample
+from remembrancer.interfaces.charts.svg import NOTHING, element, joined
+
+T = TypeVar("T")
+
+SYSTEMS: Final = (*HUES, "ink", "red", "grey")
+"""The hues of systems, in their order."""
+CAUSES: Final = {
+    Cause.FOUND: "green",
+    Cause.RANKED_LOW: "sky",
+    Cause.CUT: "blue",
+    Cause.DUPLICATE: "purple",
+    Cause.ALIKE: "yellow",
+    Cause.FLOOR: "orange",
+    Cause.GONE: "faint",
+    Cause.NO_CANDIDATE: "vermillion",
+    Cause.NOT_INGESTED: "ink",
+}
+DASHES: Final = (None, DASHED)
+"""Of the kinds of questions that nothing answers, in their order."""
+NAME: Final = 180.0
+"""Pixels for the name of a system."""
+QUESTION: Final = 380.0
+NUMBERED: Final = 14
+"""Up to so many columns, the numbers of a coloured table are written."""
+UNIT: Final = (0.0, 1.0)
+
+
+def documents(shown: Iterable[View]) -> dict[str, str]:
+    """An SVG document for each view, by the name of its file; and beside `silence`, `roc` where scores were swept."""
+    drawn: dict[str, str] = {}
+    for view in shown:
+        drawn[view.name] = _drawn(view)
+        if isinstance(view, Silent) and any(told.by_floor for kinds in view.told.values() for told in kinds.values()):
+            drawn[view.name.replace("silence", "roc")] = _operating(view)
+    return drawn
+
+
+def _drawn(view: View) -> str:  # noqa: C901, PLR0911 - a case for each kind of view
+    match view:
+        case Found():
+            bars = {system: [(means, metric) for metric in view.metrics] for system, means in view.means.items()}
+            return grouped(view.title, _over(view), view.metrics, bars)
+        case Blocks():
+            return _blocks(view)
+        case Categories():
+            return _categories(view)
+        case EveryMetric():
+            return _every_metric(view)
+        case Causes():
+            return _causes(view)
+        case Reliable():
+            return _reliable(view)
+        case Silent():
+            return _silent(view)
+        case ByFloor():
+            return _by_floor(view)
+        case Differences():
+            return _differences(view)
+        case ChangedMost():
+            return _changed(view)
+        case Times():
+            return _times(view)
+        case _:
+            assert_never(view)
+
+
+def grouped(title: str, told: str, labels: Sequence[str], bars: Mapping[str, Sequence[tuple[Means, str]]]) -> str:
+    """For each label a group of bars from 0 to 1, one a system: the mean of a metric with its interval."""
+    panel = Panel(x=(-0.5, len(labels) - 0.5))
+    marks, wide = panel.levels(), 0.8 / len(bars)
+    for number, ((_, cells), hue) in enumerate(coloured(bars)):
+        for place, (means, metric) in enumerate(cells):
+            begin = place - 0.4 + number * wide
+            marks += panel.bar((begin, 0.0), (begin + wide * 0.92, means.values[metric]), hue)
+            marks += _whisker(panel, begin + wide * 0.46, means.told[metric], "ink")
+    marks += panel.names(list(enumerate(labels)))
+    legend = [(sample(hue, bar=True), name(system)) for (system, _), hue in coloured(bars)]
+    return document("evaluation", title, told, [panel.picture(marks)], legend)
+
+
+def differing(panel: Panel, row: float, value: float, interval: Interval, hue: str, *, sure: bool) -> Markup:
+    """A value with its interval in a row; hollow where it is not sure."""
+    marks = panel.line([(interval.low, row), (interval.high, row)], hue)
+    return marks + panel.dot((value, row), hue, hollow=not sure)
+
+
+def coloured(systems: Mapping[str, T]) -> list[tuple[tuple[str, T], str]]:
+    """Each system's name and value, with its hue."""
+    return [(item, SYSTEMS[number % len(SYSTEMS)]) for number, item in enumerate(systems.items())]
+
+
+def name(system: str) -> str:
+    return fitted(system, NAME)
+
+
+def reaching(values: Iterable[float]) -> Point:
+    """The edges of an axis that holds the values and 0, with a little room."""
+    low, high = min(several := [0.0, *values]), max(several)
+    room = (high - low or 1.0) * 0.06
+    return low - room, high + room
+
+
+def _whisker(panel: Panel, x: float, interval: Interval, hue: str) -> Markup:
+    return panel.line([(x, interval.low), (x, interval.high)], hue, wide=1.4)
+
+
+def _over(view: Found | Blocks) -> str:
+    means = next(iter(view.means.values()))
+    drawn = "conversations" if means.conversations >= ENOUGH_CONVERSATIONS else "questions"
+    only = f" Conversations: {view.where}." if view.where else ""
+    return f"Mean over {means.questions:,} questions, 95 % intervals by drawing {drawn}.{only}"
+
+
+def _categories(view: Categories) -> str:
+    """Every system in every category, and on the questions that nothing answers, where those hint at turns."""
+    first = next(iter(view.means.values()))
+    bars = {system: [(one, CATEGORY_METRIC) for one in means] for system, means in view.means.items()}
+    room = 900.0 / len(view.labels)
+    labels = [f"{fitted(label, room, SMALL)}\nn={of.questions}" for label, of in zip(view.labels, first, strict=True)]
+    return grouped(f"Turns found by category: {CATEGORY_METRIC}", "95 % intervals.", labels, bars)
+
+
+def _blocks(view: Blocks) -> str:
+    """The share of the evidence that stands in the block, by its length; dashed: all of a question's evidence."""
+    beside = "Beside the names: mean lengths in tokens. " if view.chars else ""
+    told = f"Dashed: all of a question's evidence. {beside}{_over(view)}"
+    panel = Panel(x=(-0.2, len(BUDGETS) - 0.8))
+    marks, legend = panel.levels("share of evidence"), list[tuple[Markup, str]]()
+    for (system, block), hue in coloured(view.means):
+        points = [(place, block.values[f"block-recall@{budget}"]) for place, budget in enumerate(BUDGETS)]
+        marks += panel.line(
+            [(place, block.values[f"block-all@{budget}"]) for place, budget in enumerate(BUDGETS)], hue, DASHED
+        )
+        marks += panel.line(points, hue)
+        for point, budget in zip(points, BUDGETS, strict=True):
+            marks += _whisker(panel, point[0], block.told[f"block-recall@{budget}"], hue) + panel.dot(point, hue)
+        used = [f"{chars / CHARS_PER_TOKEN:,.0f}" for chars in view.chars.get(system, {}).values()]
+        legend.append((sample(hue), " ".join([name(system), " · ".join(used)]).rstrip()))
+    marks += panel.names([(place, f"{budget} tokens") for place, budget in enumerate(BUDGETS)])
+    return document("evaluation", view.title, told, [panel.picture(marks)], legend)
+
+
+def _every_metric(view: EveryMetric) -> str:
+    """A table in colours: a row a metric, a column a category."""
+    columns = len(view.labels)
+    panel = row_panel(len(METRICS), (-0.5, columns - 0.5), left=96.0)
+    marks, numbered, room = panel.rows(METRICS), columns <= NUMBERED, panel.width / columns
+    for column, (label, means) in enumerate(zip(view.labels, view.means, strict=True)):
+        for row, metric in enumerate(METRICS):
+            value = means.values[metric]
+            marks += panel.bar((column - 0.5, row - 0.5), (column + 0.5, row + 0.5), "blue", 0.6 * value)
+            marks += panel.words((column, row), f"{value:.3f}", (0.0, 4.0), "middle", "") if numbered else NOTHING
+        if not numbered:
+            x, y = panel.across(column) + 4.0, panel.bottom + 8.0
+            words = element("text", fitted(label, 90.0, SMALL), text_anchor="end", font_size=SMALL, class_="chart-note")
+            marks += element("g", words, transform=f"translate({x:.2f} {y:.2f}) rotate(-90)")
+    if numbered:
+        labels = zip(view.labels, view.means, strict=True)
+        marks += panel.names(
+            [(at, f"{fitted(each, room, SMALL)}\nn={of.questions}") for at, (each, of) in enumerate(labels)]
+        )
+    told = "Means by category and together; darker is higher, from 0 to 1."
+    title = f"{name(view.system)}: {view.level}s, every metric"
+    return document("evaluation", title, told, [panel.picture(marks, below=50.0 if numbered else 100.0)])
+
+
+def _causes(view: Causes) -> str:
+    """What becomes of the evidence, for each reader."""
+    panel = row_panel(len(READERS), UNIT, row=60.0, left=110.0)
+    marks, legend = panel.uprights("share of the turns that answer"), list[tuple[Markup, str]]()
+    reached = [0.0] * len(READERS)
+    for cause, hue in CAUSES.items():
+        shares = [view.missed[reader].get(cause, 0) / view.turns for reader in READERS]
+        for row, share in enumerate(shares):
+            marks += panel.bar((reached[row], row - 0.35), (reached[row] + share, row + 0.35), hue)
+            reached[row] += share
+        if any(shares):
+            legend.append((sample(hue, bar=True), cause.value))
+    marks += panel.rows([f"{'block of ' * (reader in BUDGETS)}{reader}" for reader in READERS])
+    title = f"What becomes of the evidence: {name(view.system)}"
+    told = f"{view.turns:,} turns that answer, by how much is read."
+    return document("evaluation", title, told, [panel.picture(marks)], legend)
+
+
+def _reliable(view: Reliable) -> str:
+    """How often an answer's first turn answers, against its score; on the dashed line the score says just that."""
+    panel = Panel(x=UNIT)
+    marks = panel.levels("share that answers") + panel.uprights("score of the first turn")
+    marks += panel.line([(0.0, 0.0), (1.0, 1.0)], "faint", DASHED)
+    legend = [(sample("faint", dash=DASHED), "score = share")]
+    for told, hue, words in (
+        (view.every, "orange", "all questions"),
+        (view.answerable, "blue", "answerable questions"),
+    ):
+        if told is not None:
+            marks += panel.line([(one.mean_score, one.share) for one in told.bins], hue)
+            for one in told.bins:
+                at = (one.mean_score, one.share)
+                marks += _whisker(panel, at[0], one.interval, hue) + panel.dot(at, hue)
+                if told is view.answerable:
+                    marks += panel.words(at, f"{one.answers:,}", (7.0, -7.0))
+            legend.append((sample(hue, dot=True), words))
+    told = f"Expected calibration error {view.answerable.error:.3f}. Numbers: answers; bars: 95 % intervals (Wilson)."
+    title = f"How often the first turn answers, by its score: {name(view.system)}"
+    return document("evaluation", title, told, [panel.picture(marks)], legend)
+
+
+def _silent(view: Silent) -> str:
+    """To how many questions nothing is returned, and whether the best score could tell: a row a system and kind."""
+    rows = [(system, kind, told) for system, kinds in view.told.items() for kind, told in kinds.items()]
+    hues = dict(zip(dict.fromkeys(kind for _, kind, _ in rows), ("blue", "orange"), strict=False))
+    panel = row_panel(len(rows), UNIT, right=540.0)
+    separating = row_panel(len(rows), UNIT, left=660.0)
+    marks = panel.uprights("nothing returned (mark: to answerable)") + separating.uprights("AUC of the best score")
+    marks += separating.line([(0.5, -0.5), (0.5, len(rows) - 0.5)], "faint", DASHED)
+    for row, (_, kind, told) in enumerate(rows):
+        share = told.silence.sensitivity or 0.0
+        wrong = told.silence.silent_on_answerable / told.silence.answerable
+        beside = f"{told.silence.silent_on_unanswerable:,} of {told.questions:,}"
+        marks += panel.bar((0.0, row - 0.3), (share, row + 0.3), hues[kind], 0.75)
+        marks += panel.line([(wrong, row - 0.35), (wrong, row + 0.35)], "vermillion")
+        marks += panel.words((max(share, wrong), row), beside, (8.0, 4.0))
+        if told.separation is not None:
+            one = told.separation
+            marks += differing(separating, row, one.auc, one.interval, hues[kind], sure=True)
+    marks += panel.rows([f"{name(system)}: {kind}" for system, kind, _ in rows])
+    asked = ", ".join(f"{told.questions:,} {kind}" for kind, told in next(iter(view.told.values())).items())
+    told = f"Questions that nothing answers: {asked}. AUC: area under the ROC curve, 95 % interval. {view.where}"
+    return document("evaluation", view.title, told, [panel.picture(marks)])
+
+
+def _by_floor(view: ByFloor) -> str:
+    """What saying nothing below a least score does, to each kind of questions that nothing answers."""
+    panel = Panel(x=UNIT)
+    marks, legend = panel.levels() + panel.uprights("least score"), list[tuple[Markup, str]]()
+    first = next(iter(view.told.values())).by_floor
+    marks += panel.line([(one.floor, one.recall) for one in first], "green")
+    for (kind, of), dash in zip(view.told.items(), DASHES, strict=False):
+        curves = {
+            "precision": ("blue", [one.precision for one in of.by_floor]),
+            "recall": ("purple", [one.sensitivity for one in of.by_floor]),
+            "F1": ("vermillion", [one.f1 for one in of.by_floor]),
+        }
+        for metric, (hue, values) in curves.items():
+            floors = [one.floor for one in of.by_floor]
+            marks += panel.line(zip(floors, values, strict=True), hue, dash)
+            legend.append((sample(hue, dash=dash), f"{metric}, {kind}"))
+    legend.append((sample("green"), "recall@10 where there is an answer"))
+    asked = [
+        f"{'dashed: ' * bool(place)}{of.questions:,} {kind} questions"
+        for place, (kind, of) in enumerate(view.told.items())
+    ]
+    told = f"{', '.join(asked)}. Silence is the positive: right where nothing answers."
+    title = f"Saying nothing below a least score: {name(view.system)}"
+    return document("evaluation", title, told, [panel.picture(marks)], legend)
+
+
+def _operating(view: Silent) -> str:
+    """The ROC curve of each preset's best score: what is answered that can be, against what is that cannot."""
+    panel = Panel(x=UNIT)
+    marks = panel.levels("share of the answerable ones that get an answer")
+    marks += panel.uprights("share of the questions that nothing answers that get an answer")
+    marks += panel.line([(0.0, 0.0), (1.0, 1.0)], "faint", DOTTED)
+    legend = list[tuple[Markup, str]]()
+    for (system, kinds), hue in coloured(view.told):
+        for (kind, told), dash in zip(kinds.items(), DASHES, strict=False):
+            points = [
+                (1 - (one.sensitivity or 0.0), 1 - one.silent_on_answerable / one.answerable) for one in told.by_floor
+            ]
+            marks += panel.line(points, hue, dash) + joined(panel.dot(point, hue, radius=2.0) for point in points)
+            auc = "" if told.separation is None else f", AUC {told.separation.auc:.3f}"
+            if points:
+                legend.append((sample(hue, dash=dash), f"{name(system)}: {kind}{auc}"))
+    title = view.title.replace(SILENCE, "What a least score lets through")
+    told = "A point for each least score, in steps of 0.01. On the dotted line the score tells nothing."
+    return document("evaluation", title, told, [panel.picture(marks)], legend)
+
+
+def _differences(view: Differences) -> str:
+    """What sets two systems apart, metric by metric; hollow where the corrected p is not below 0.05."""
+    told = view.paired
+    clustered = told.conversations >= ENOUGH_CONVERSATIONS
+    rows = [
+        (one, one.cluster_interval if clustered and one.cluster_interval is not None else one.interval)
+        for one in told.differences
+    ]
+    edges = reaching(edge for one, interval in rows for edge in (one.difference, interval.low, interval.high))
+    panel = row_panel(len(rows), edges, left=150.0)
+    marks = panel.uprights("difference") + panel.upright(0.0, "chart-axis")
+    for row, (one, interval) in enumerate(rows):
+        hue = "blue" if one.difference >= 0 else "vermillion"
+        marks += differing(panel, row, one.difference, interval, hue, sure=one.p_holm < 0.05)
+    marks += panel.rows([one.metric for one in told.differences])
+    drawn = "conversations" if clustered else "questions"
+    words = f"The same {told.questions:,} questions. 95 % intervals by drawing {drawn}. Hollow: p (Holm) 0.05 or more."
+    title = f"{view.before}{name(told.first)} less {name(told.second)}"
+    return document("evaluation", title, words, [panel.picture(marks)])
+
+
+def _changed(view: ChangedMost) -> str:
+    """The questions that changed most: what each was under the one and is under the other."""
+    shown, (first, second) = view.shown, (name(view.paired.first), name(view.paired.second))
+    panel = row_panel(len(shown), (-0.05, 1.05), left=400.0, row=42.0)
+    marks = panel.uprights(CHANGED_BY)
+    for row, one in enumerate(shown):
+        hue = "blue" if one.by >= 0 else "vermillion"
+        marks += panel.line([(one.second, row), (one.first, row)], hue)
+        marks += panel.dot((one.second, row), hue, hollow=True) + panel.dot((one.first, row), hue)
+    marks += panel.rows(
+        [
+            f"{fitted(f'{one.conversation}: {one.id}', QUESTION, SMALL)}\n{fitted(one.question, QUESTION, SMALL)}"
+            for one in shown
+        ]
+    )
+    title = f"The {len(shown)} of {len(view.paired.changed):,} changed questions that {CHANGED_BY} moved most"
+    legend = [(sample("ink", dot=True), first), (sample("ink", dot=True, hollow=True), second)]
+    told = f"Blue: better under {first}. Vermillion: worse."
+    return document("evaluation", title, told, [panel.picture(marks)], legend)
+
+
+def _times(view: Times) -> str:
+    """How long an answer takes: the median, and what one in twenty exceeds."""
+    every = [value for one in view.latencies.values() for value in (one.p50, one.p95)]
+    panel = row_panel(len(view.latencies), (min(every) / 1.6, max(every) * 1.6), row=40.0, log=True)
+    marks = panel.uprights("ms, logarithmic") + panel.rows([name(system) for system in view.latencies])
+    for row, one in enumerate(view.latencies.values()):
+        marks += panel.line([(one.p50, row), (one.p95, row)], "rule")
+        for value, hollow, raised in ((one.p50, False, 18.0), (one.p95, True, -9.0)):
+            marks += panel.dot((value, row), "blue", hollow=hollow)
+            marks += panel.words((value, row), f"{value:.3g}", (0.0, raised), "middle")
+    return document(
+        "evaluation",
+        "Answer time, ms",
+        "Filled: the median. Hollow: one in twenty takes longer.",
+        [panel.picture(marks)],
+    )

@@ -1,0 +1,82 @@
+"""A picture for each view of a measurement of segmentation, as an SVG document."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from remembrancer.evaluation.segmentation_report import (
+    TITLES,
+    Apart,
+    Reached,
+    SegmentationReport,
+    SetReport,
+    View,
+    views,
+)
+from remembrancer.evaluation.segmentation_summary import METRICS
+from remembrancer.evaluation.summary import Means
+from remembrancer.interfaces.charts.document import document
+from remembrancer.interfaces.charts.evaluation import SYSTEMS, differing, grouped, name, reaching
+from remembrancer.interfaces.charts.panel import row_panel, sample
+
+
+def documents(report: SegmentationReport) -> dict[str, str]:
+    """By the names of their files."""
+    return {view.name: _drawn(view) for one in report.sets for view in views(one)}
+
+
+def _drawn(view: View) -> str:
+    match view:
+        case Reached():
+            return _reached(view.of)
+        case Apart():
+            return _apart(view.of)
+        case _:
+            assert_never(view)
+
+
+def _reached(one: SetReport) -> str:
+    """Every method, metric by metric, with their intervals."""
+    bars = {
+        result.method: [
+            (
+                Means(
+                    questions=one.dialogues,
+                    conversations=one.dialogues,
+                    values=result.values,
+                    intervals=result.intervals,
+                    cluster_intervals=result.intervals,
+                ),
+                metric,
+            )
+            for metric in METRICS
+        ]
+        for result in one.results
+    }
+    told = f"{name(one.name)}. Pk, WindowDiff: less is better; F1: more. 95 % intervals by drawing dialogues."
+    return grouped("How far from people's segments", told, [TITLES[metric] for metric in METRICS], bars)
+
+
+def _apart(one: SetReport) -> str:
+    """The default segmenter less each other; hollow where the corrected p is not below 0.05."""
+    others = list(dict.fromkeys(each.second for each in one.differences))
+    edges = (edge for each in one.differences for edge in (each.difference, each.interval.low, each.interval.high))
+    panel = row_panel(len(others), reaching(edges), row=54.0)
+    marks = panel.uprights("difference") + panel.upright(0.0, "chart-axis")
+    for each in one.differences:
+        place = METRICS.index(each.metric)
+        row = others.index(each.second) + (place - 1) * 0.22
+        marks += differing(panel, row, each.difference, each.interval, SYSTEMS[place], sure=each.p_holm < 0.05)
+    marks += panel.rows([name(other) for other in others])
+    told = (
+        f"The same {one.dialogues:,} dialogues. Pk, WindowDiff: below 0 is better; F1: above."
+        " 95 % intervals. Hollow: p (Holm) 0.05 or more."
+    )
+    legend = [(sample(SYSTEMS[place], dot=True), TITLES[metric]) for place, metric in enumerate(METRICS)]
+    return document(
+        "evaluation",
+        f"{name(one.results[0].method)} less each other: {name(one.name)}",
+        told,
+        [panel.picture(marks)],
+        legend,
+    )
