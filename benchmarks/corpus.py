@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembrancer import AsyncRemembrancer, EventDraft
-from remembrancer.adapters.relational.store import SqliteStore
+from remembrancer.adapters.relational.sqlite.file import SqliteFile
+from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.domain.event import Severity
 from remembrancer.domain.scope import Scope
 from remembrancer.policies.admission.formation import analysed
@@ -88,7 +89,7 @@ async def _give_vectors(path: Path, embedder: Embedder, scope: Scope, embedded: 
     assert reading is not None, "the default preset keeps the vectors of words"
     real = await reading.embed_passages([Passage(words.text()) for _ in range(embedded)])
     signs = [packed(each) for each in real.words]
-    store = SqliteStore(str(path), analyse=analysed)
+    store = RelationalStore(SqliteFile(str(path)), analyse=analysed)
     try:
         while waiting := await store.pending(scope, embedder.model_id, limit=BATCH, now=datetime.now(UTC)):
             drawn: list[int] = chance.integers(0, embedded, len(waiting)).tolist()

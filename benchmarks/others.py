@@ -28,8 +28,9 @@ import numpy as np
 import sqlite_vec
 from numpy.typing import NDArray
 
-from remembrancer.adapters.relational.connection import Connection, connect
-from remembrancer.adapters.relational.database import CACHE_KIB
+from remembrancer.adapters.relational.connection import Connection
+from remembrancer.adapters.relational.sqlite.connection import SqliteConnection, connect
+from remembrancer.adapters.relational.sqlite.file import CACHE_KIB
 from remembrancer.language.english.stop_words import STOP_WORDS
 
 Row = tuple[Any, ...]
@@ -62,12 +63,12 @@ class Asked:
     vector: NDArray[np.float32]
 
 
-class _Extensible(Connection, Protocol):
+class _Extensible(SqliteConnection, Protocol):
     def enable_load_extension(self, enable: bool) -> None: ...
     def load_extension(self, filename: str) -> None: ...
 
 
-def connect_with_vectors(path: str) -> Connection:
+def connect_with_vectors(path: str) -> SqliteConnection:
     """A connection that knows sqlite-vec's functions and tables."""
     connection = cast("_Extensible", connect(path))
     connection.enable_load_extension(True)
@@ -304,7 +305,7 @@ def _relative(hits: Sequence[tuple[int, float]]) -> dict[int, float]:
 # ── both ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _new_file(connection: Connection, tables: str) -> Connection:
+def _new_file(connection: SqliteConnection, tables: str) -> Connection:
     connection.pragma("journal_mode", "wal")
     connection.pragma("synchronous", "NORMAL")
     connection.pragma("cache_size", -CACHE_KIB)

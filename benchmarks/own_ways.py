@@ -35,8 +35,9 @@ from rich.table import Table
 from benchmarks.corpus import SIZES, Words, fill, open_memory
 from benchmarks.others import Asked, Crewship, Kept, Mnemosyne, Row
 from remembrancer import AsyncRemembrancer
-from remembrancer.adapters.relational.connection import connect
-from remembrancer.adapters.relational.store import SqliteStore
+from remembrancer.adapters.relational.sqlite.connection import connect
+from remembrancer.adapters.relational.sqlite.file import SqliteFile
+from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.adapters.relational.times import moment
 from remembrancer.compose import choose_embedder
 from remembrancer.config import Settings
@@ -96,7 +97,7 @@ class Ours:
 
     async def nearest(self, questions: Sequence[Asked]) -> list[Sequence[int]]:
         where = Filter(current_at=datetime.now(UTC))
-        store = SqliteStore(str(self.path), analyse=analysed)
+        store = RelationalStore(SqliteFile(str(self.path)), analyse=analysed)
         try:
             found = [
                 await store.search(

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 from uuid import UUID
 
-from remembrancer.adapters.relational.store import SqliteOptions, SqliteStore
+from remembrancer.adapters.relational.sqlite.file import SqliteFile
+from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.config import CROSS_ENCODER, LLM_KEYS, Settings, read_toml, user_cache
 from remembrancer.domain.identity import uuid7
 from remembrancer.engine.context import Clock, Context
@@ -297,8 +298,8 @@ def _store(settings: Settings, *, create: bool) -> Store:
     scheme, separator, _ = settings.db.partition("://")
     if separator:
         return _store_opener(scheme, settings.db)(settings.db, analyse=analysed, create=create)
-    options = SqliteOptions(create=create, full_sync=settings.full_sync, index_bytes=settings.index_mb << 20)
-    return SqliteStore(settings.db, analyse=analysed, options=options)
+    file = SqliteFile(settings.db, create=create, full_sync=settings.full_sync)
+    return RelationalStore(file, analyse=analysed, index_bytes=settings.index_mb << 20)
 
 
 def _store_opener(scheme: str, url: str) -> StoreOpener:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from remembrancer.adapters.relational.store import SqliteOptions, SqliteStore
+from remembrancer.adapters.relational.sqlite.file import SqliteFile
+from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.policies.admission.formation import analysed
 from remembrancer.ports.store import Store
 from remembrancer.testing.contract.erasing import ErasedWholeContract, ReceiptContract
@@ -24,7 +25,7 @@ class TestSqliteFile(StoreContract):
         self.files = (tmp_path / f"{number}.db" for number in itertools.count())
 
     async def make_store(self) -> Store:
-        return SqliteStore(str(next(self.files)), analyse=analysed)
+        return RelationalStore(SqliteFile(str(next(self.files))), analyse=analysed)
 
 
 class TestSqliteInMemory(
@@ -44,7 +45,7 @@ class TestSqliteInMemory(
     runs = 3
 
     async def make_store(self) -> Store:
-        return SqliteStore(":memory:", analyse=analysed)
+        return RelationalStore(SqliteFile(":memory:"), analyse=analysed)
 
 
 class TestManyTexts(LexicalContract, DenseContract, UnionContract, FreshnessContract):
@@ -53,4 +54,4 @@ class TestManyTexts(LexicalContract, DenseContract, UnionContract, FreshnessCont
     """
 
     async def make_store(self) -> Store:
-        return SqliteStore(":memory:", analyse=analysed, options=SqliteOptions(scanned=0))
+        return RelationalStore(SqliteFile(":memory:"), analyse=analysed, scanned=0)

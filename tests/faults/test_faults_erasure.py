@@ -18,9 +18,12 @@ import apsw
 import pytest
 
 from remembrancer import Remembrancer
-from remembrancer.adapters.relational import database, purging
-from remembrancer.adapters.relational.connection import Connection, connect
-from remembrancer.adapters.relational.store import SqliteStore
+from remembrancer.adapters.relational import purging
+from remembrancer.adapters.relational.connection import Connection
+from remembrancer.adapters.relational.sqlite import file as sqlite_file
+from remembrancer.adapters.relational.sqlite.connection import connect
+from remembrancer.adapters.relational.sqlite.file import SqliteFile
+from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.domain.erasure import Erasure
 from remembrancer.domain.scope import Scope
 from remembrancer.errors import RemembrancerError
@@ -255,10 +258,10 @@ def test_a_purge_that_fails_at_any_statement_is_done_by_the_next(lived: Lived, m
         return connection
 
     with opened(lived.path) as memory:
-        monkeypatch.setattr(SqliteStore, "purge", _not_now)
+        monkeypatch.setattr(RelationalStore, "purge", _not_now)
         lived.erase(memory)
         monkeypatch.undo()
-    monkeypatch.setattr(database, "connect", watching)
+    monkeypatch.setattr(sqlite_file, "connect", watching)
     failed = 0
     for at in range(1, 1_000):
         copy = lived.path.with_name(f"{at}.db")
@@ -271,13 +274,13 @@ def test_a_purge_that_fails_at_any_statement_is_done_by_the_next(lived: Lived, m
     assert failed > 5
 
 
-async def _not_now(_store: SqliteStore, _scope: Scope, *, at: object) -> str:
+async def _not_now(_store: RelationalStore, _scope: Scope, *, at: object) -> str:
     return f"not at {at}"
 
 
 async def _purged(path: Path, statements: _Statements, at: int) -> bool:
     """Whether the first try failed; the second must not."""
-    store = SqliteStore(str(path), analyse=analysed)
+    store = RelationalStore(SqliteFile(str(path)), analyse=analysed)
     try:
         statements.at, statements.count = at, 0
         try:

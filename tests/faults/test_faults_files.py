@@ -16,10 +16,11 @@ from pathlib import Path
 import pytest
 
 from remembrancer import Remembrancer
-from remembrancer.adapters.relational import database
-from remembrancer.adapters.relational.connection import Connection, connect
-from remembrancer.adapters.relational.database import Database
-from remembrancer.adapters.relational.store import SqliteStore
+from remembrancer.adapters.relational.connection import Connection
+from remembrancer.adapters.relational.sqlite import file as sqlite_file
+from remembrancer.adapters.relational.sqlite.connection import connect
+from remembrancer.adapters.relational.sqlite.file import SqliteFile
+from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.domain.event import Event
 from remembrancer.errors import InvalidInput, RemembrancerError, StoreUnavailable
 from remembrancer.policies.admission.formation import Formation, analysed, memory_of_event
@@ -103,7 +104,7 @@ class TestAPathThatIsNoStore:
     @pytest.mark.parametrize("name", ["", "nul\0byte", "half a pair \ud800"])
     def test_what_is_no_path_is_invalid(self, name: str) -> None:
         with pytest.raises(InvalidInput, match="url"):
-            Database(name)
+            SqliteFile(name)
 
 
 class TestADamagedFile:
@@ -317,7 +318,7 @@ def test_a_file_that_could_not_grow_is_sound(full: Filled) -> None:
 
 async def filled(path: Path) -> tuple[list[Event], RemembrancerError]:
     """The acknowledged events of a store that may have a hundred pages, and what was said when they were full."""
-    store = SqliteStore(str(path), analyse=analysed)
+    store = RelationalStore(SqliteFile(str(path)), analyse=analysed)
     acknowledged: list[Event] = []
     try:
         while True:
@@ -337,7 +338,7 @@ def small_files(monkeypatch: pytest.MonkeyPatch) -> None:
         connection.pragma("max_page_count", 100)
         return connection
 
-    monkeypatch.setattr(database, "connect", small)
+    monkeypatch.setattr(sqlite_file, "connect", small)
 
 
 @pytest.mark.usefixtures("small_files")

@@ -9,8 +9,9 @@ from typing import Final
 
 import pytest
 
-from remembrancer.adapters.relational.connection import connect
-from remembrancer.adapters.relational.store import SqliteStore
+from remembrancer.adapters.relational.sqlite.connection import connect
+from remembrancer.adapters.relational.sqlite.file import SqliteFile
+from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.domain.strength import Exposure
 from remembrancer.errors import StoreUnavailable
 from remembrancer.policies.admission.formation import analysed
@@ -19,7 +20,7 @@ from remembrancer.testing.contract.base import EVERYTHING, MODEL, exported, stor
 from remembrancer.testing.contract.world import DEPLOY, FORMER, MARKED, OLD, OOM, OTHER_MODEL, populate
 from remembrancer.testing.doubles import NOW, READER, SCOPE
 
-Read = Callable[[SqliteStore], Awaitable[object]]
+Read = Callable[[RelationalStore], Awaitable[object]]
 NEVER: Final = 2**62
 """A time that no calendar has."""
 
@@ -92,7 +93,7 @@ def test_a_row_that_was_never_written_so_is_told_by_our_error(tmp_path: Path, wh
     path = tmp_path / "store.db"
 
     async def attempt() -> None:
-        store = SqliteStore(str(path), analyse=analysed)
+        store = RelationalStore(SqliteFile(str(path)), analyse=analysed)
         try:
             await populate(store, SCOPE)
             ruining = connect(str(path))

@@ -17,9 +17,11 @@ import numpy as np
 import pytest
 
 from remembrancer.adapters.reference import ReferenceStore
-from remembrancer.adapters.relational import database
-from remembrancer.adapters.relational.connection import Connection, connect
-from remembrancer.adapters.relational.store import SqliteStore
+from remembrancer.adapters.relational.connection import Connection
+from remembrancer.adapters.relational.sqlite import file as sqlite_file
+from remembrancer.adapters.relational.sqlite.connection import connect
+from remembrancer.adapters.relational.sqlite.file import SqliteFile
+from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.domain.effect import Effect, Moved
 from remembrancer.domain.event import Priority
 from remembrancer.domain.memory import Memory, MemoryDraft, Status
@@ -268,7 +270,7 @@ def statements(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
             cast("apsw.Connection", connection).exec_trace = watched.trace
         return connection
 
-    monkeypatch.setattr(database, "connect", watching)
+    monkeypatch.setattr(sqlite_file, "connect", watching)
     return watched
 
 
@@ -324,7 +326,7 @@ async def _faulted(
 
 
 async def _fill(path: Path) -> None:
-    store = SqliteStore(str(path), analyse=analysed)
+    store = RelationalStore(SqliteFile(str(path)), analyse=analysed)
     await populate(store, SCOPE)
     await store.close()
 
@@ -334,9 +336,9 @@ def _copy(filled: Path, name: str) -> Path:
     return Path(shutil.copy(filled, filled.with_name(f"{name}.db")))
 
 
-async def _searched(path: Path) -> SqliteStore:
+async def _searched(path: Path) -> RelationalStore:
     """A store that has its index in memory."""
-    store = SqliteStore(str(path), analyse=analysed)
+    store = RelationalStore(SqliteFile(str(path)), analyse=analysed)
     await store.search(READER, request("deploy", surroundings=True))
     return store
 
@@ -350,7 +352,7 @@ def test_a_file_whose_making_fails_at_any_statement_can_be_made_again(tmp_path: 
         path = tmp_path / f"{at}.db"
         statements.arm(at)
         with suppress(StoreUnavailable):
-            asyncio.run(SqliteStore(str(path), analyse=analysed).close())
+            asyncio.run(RelationalStore(SqliteFile(str(path)), analyse=analysed).close())
         struck = statements.disarm()
         assert asyncio.run(_sound(path)), f"statement {at}"
         if not struck:
@@ -358,7 +360,7 @@ def test_a_file_whose_making_fails_at_any_statement_can_be_made_again(tmp_path: 
 
 
 async def _sound(path: Path) -> bool:
-    store = SqliteStore(str(path), analyse=analysed)
+    store = RelationalStore(SqliteFile(str(path)), analyse=analysed)
     try:
         return all(finding.ok for finding in await store.check(SCOPE, None))
     finally:

@@ -21,7 +21,8 @@ import pytest
 from job_worlds import WORLDS, WRITES, done_on, filled, misplaced, parted
 
 from remembrancer import Remembrancer
-from remembrancer.adapters.relational.store import SqliteStore
+from remembrancer.adapters.relational.sqlite.file import SqliteFile
+from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.domain.job import Job, Run
 from remembrancer.domain.memory import Memory, Status
 from remembrancer.domain.query import Filter
@@ -82,7 +83,7 @@ def test_two_who_do_the_same_job_at_the_same_moment_do_it_once(name: str, tmp_pa
     both = threading.Barrier(2)
 
     async def work() -> tuple[Run, bool]:
-        store = SqliteStore(str(shared), analyse=analysed)
+        store = RelationalStore(SqliteFile(str(shared)), analyse=analysed)
         try:
             together: Any = Together(store, both)
             meeting = parted(store, together, WRITES)
@@ -205,7 +206,7 @@ def aftermath(tmp_path_factory: pytest.TempPathFactory) -> Aftermath:
 
 def on_its_file(aftermath: Aftermath, look: Callable[[Store], Any]) -> Any:
     async def looked() -> Any:
-        store = SqliteStore(str(aftermath.path), analyse=analysed)
+        store = RelationalStore(SqliteFile(str(aftermath.path)), analyse=analysed)
         try:
             return await look(store)
         finally:

@@ -20,11 +20,19 @@ import apsw
 import pytest
 
 from remembrancer import Remembrancer
-from remembrancer.adapters.relational import schema
-from remembrancer.adapters.relational.connection import Connection, connect
+from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.rows import MEMORY_COLUMNS, event_bindings, memory_bindings, packed_terms
-from remembrancer.adapters.relational.schema import APPLICATION_ID, Migration, current_version, migrations, schema_sql
-from remembrancer.adapters.relational.store import SqliteStore
+from remembrancer.adapters.relational.sqlite import schema
+from remembrancer.adapters.relational.sqlite.connection import connect
+from remembrancer.adapters.relational.sqlite.file import SqliteFile
+from remembrancer.adapters.relational.sqlite.schema import (
+    APPLICATION_ID,
+    Migration,
+    current_version,
+    migrations,
+    schema_sql,
+)
+from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.adapters.relational.times import micros
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.relation import RelationKind
@@ -148,9 +156,9 @@ def third_file(tmp_path: Path) -> Path:
     return path
 
 
-def with_store(path: Path, work: Callable[[SqliteStore], Awaitable[T]]) -> T:
+def with_store(path: Path, work: Callable[[RelationalStore], Awaitable[T]]) -> T:
     async def whole() -> T:
-        store = SqliteStore(str(path), analyse=analysed)
+        store = RelationalStore(SqliteFile(str(path)), analyse=analysed)
         try:
             return await work(store)
         finally:
@@ -256,7 +264,7 @@ class TestAFileOfTheThirdVersion:
         backup.close()
 
     def test_is_searched_by_words_and_by_meaning(self, third_file: Path) -> None:
-        async def search(store: SqliteStore) -> tuple[tuple[UUID, ...], float]:
+        async def search(store: RelationalStore) -> tuple[tuple[UUID, ...], float]:
             words = await store.search(ANA, request("owl", "kestrel"))
             meaning = await store.search(ANA, request(vector=a_vector(1), model="m"))
             return words.ids, float(meaning.similarity[0])
@@ -268,7 +276,7 @@ class TestAFileOfTheThirdVersion:
         assert [row["indexed_at"] for row in rows if row["record"] == "vector"] == [None, None]
 
     def test_has_neither_marks_nor_words_of_its_texts(self, third_file: Path) -> None:
-        async def read(store: SqliteStore) -> tuple[list[int], int]:
+        async def read(store: RelationalStore) -> tuple[list[int], int]:
             found = await store.search(ANA, request("owl", surroundings=True))
             assert found.surroundings is not None
             return found.surroundings.marks.tolist(), len(await store.words(ANA, "m", found.ref.tolist()))
@@ -280,7 +288,7 @@ class TestAFileOfTheThirdVersion:
         assert (edge.source, edge.target, edge.kind) == (OWL.id, KESTREL.id, RelationKind.SUPERSEDES)
 
     def test_lets_a_superseded_memory_go_of_its_topic(self, third_file: Path) -> None:
-        async def tell(store: SqliteStore) -> tuple[Memory | None, bool]:
+        async def tell(store: RelationalStore) -> tuple[Memory | None, bool]:
             before = await store.by_topic(KESTREL.scope, "bird")
             told = replace(a_memory("a heron", scope=KESTREL.scope), topic_key="bird")
             _, created = await store.insert(KESTREL.scope, indexed(told))
@@ -289,7 +297,7 @@ class TestAFileOfTheThirdVersion:
         assert with_store(third_file, tell) == (None, True)
 
     def test_takes_what_is_learned_from_now_on(self, third_file: Path) -> None:
-        async def learn(store: SqliteStore) -> tuple[Strength, tuple[float, ...]]:
+        async def learn(store: RelationalStore) -> tuple[Strength, tuple[float, ...]]:
             exposed = [Exposed(OWL.id, Exposure.SHOWN, NOW, 0.5)]
             await store.adjust(ANA, [OWL.id], lambda _: Adjustment(LIVED), at=NOW, exposed=exposed)
             kept = await store.get(ANA, [OWL.id])
@@ -298,7 +306,7 @@ class TestAFileOfTheThirdVersion:
         assert with_store(third_file, learn) == (LIVED, (0.5,))
 
     def test_can_be_exported_into_a_new_one(self, third_file: Path, tmp_path: Path) -> None:
-        async def copy(store: SqliteStore) -> None:
+        async def copy(store: RelationalStore) -> None:
             assert await store.import_rows(KESTREL.scope, rows) == len(rows)
             assert await exported(store, KESTREL.scope) == rows
 
@@ -362,7 +370,7 @@ class TestAFileOfTheFifthVersion:
         assert [event.text for event in found] == ["an owl in the barn"]
 
     def test_has_its_events_in_the_order_they_were_recorded(self, fifth_file: Path) -> None:
-        async def follow(store: SqliteStore) -> list[tuple[int, str]]:
+        async def follow(store: RelationalStore) -> list[tuple[int, str]]:
             await store.append(
                 KESTREL.scope, [Entry(an_event("a heron", scope=KESTREL.scope, at=SPOKEN[0].occurred_at))]
             )
@@ -388,7 +396,7 @@ def test_what_is_archived_in_a_file_of_the_sixth_version_is_found_by_its_words(t
 
 
 def test_a_file_of_the_seventh_version_takes_keys_and_claims(tmp_path: Path) -> None:
-    async def steps(store: SqliteStore) -> tuple[bool, bool, ClaimOutcome]:
+    async def steps(store: RelationalStore) -> tuple[bool, bool, ClaimOutcome]:
         before = await store.has_keys(at=NOW)
         await store.put_key(KESTREL.scope, a_key())
         outcome = await store.claim(KESTREL.scope, a_claim(), forget_before=NOW)

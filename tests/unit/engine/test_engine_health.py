@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from remembrancer import InvalidInput, Memory, Remembrancer, Scope, Settings
-from remembrancer.adapters.relational.store import SqliteStore
+from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.domain.candidates import Candidates
 from remembrancer.domain.event import EventDraft
 from remembrancer.domain.health import HealthSnapshot, Metrics
@@ -197,7 +197,7 @@ def test_reachability_is_the_share_that_has_an_edge(rem: Remembrancer) -> None:
 # ── the sample ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class Counting(SqliteStore):
+class Counting(RelationalStore):
     def __init__(self) -> None:
         super().__init__(":memory:", analyse=analysed)
         self.searches = 0

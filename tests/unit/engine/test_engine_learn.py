@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from remembrancer import Remembrancer, Settings
-from remembrancer.adapters.relational.store import SqliteStore
+from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.domain.learning import Domain, Learning, LearningType
 from remembrancer.domain.memory import Status
 from remembrancer.errors import Conflict
@@ -86,6 +86,6 @@ def test_a_retired_learning_is_kept_and_not_recalled(rem: Remembrancer) -> None:
 def test_a_retired_learning_is_never_active_between_two_writes(
     rem: Remembrancer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delattr(SqliteStore, "set_status")  # it is written as it is, or not at all
+    monkeypatch.delattr(RelationalStore, "set_status")  # it is written as it is, or not at all
     (kept,) = rem.learn([Learning(id=IDENTIFIER, text="Old habit.", status=Status.RETIRED)], source="MEMORY.md")
     assert rem.get(kept.id).retired_at == NOW

@@ -12,7 +12,8 @@ from typing import Final, TypeVar
 import pytest
 from contexts import STORES, a_context, over
 
-from remembrancer.adapters.relational.store import SqliteStore
+from remembrancer.adapters.relational.sqlite.file import SqliteFile
+from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.domain.effect import Effect, Moved
 from remembrancer.domain.event import Event, EventDraft, Origin, Priority, Role
 from remembrancer.domain.identity import derived_id
@@ -583,7 +584,7 @@ def test_a_worker_that_was_overtaken_leaves_the_stream_to_the_other() -> None:
 
 def test_two_workers_on_one_file_form_each_episode_once(tmp_path: Path) -> None:
     async def steps() -> object:
-        one, other = (SqliteStore(str(tmp_path / "memory.db"), analyse=analysed) for _ in range(2))
+        one, other = (RelationalStore(SqliteFile(str(tmp_path / "memory.db")), analyse=analysed) for _ in range(2))
         try:
             first, second = a_context(one, INSTEAD), a_context(other, INSTEAD)
             streams = [SCOPE.narrowed(session=f"s{number}") for number in range(8)]

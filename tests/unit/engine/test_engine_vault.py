@@ -13,7 +13,8 @@ from uuid import UUID
 import pytest
 
 from remembrancer.adapters.reference import ReferenceStore
-from remembrancer.adapters.relational.store import SqliteStore
+from remembrancer.adapters.relational.sqlite.file import SqliteFile
+from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.adapters.vault.folder import FolderVault
 from remembrancer.domain.effect import Effect, Moved
 from remembrancer.domain.event import EventDraft, Origin
@@ -92,7 +93,7 @@ class World:
 
 STORES: dict[str, Callable[[], Store]] = {
     "reference": ReferenceStore,
-    "sqlite": lambda: SqliteStore(":memory:", analyse=analysed),
+    "sqlite": lambda: RelationalStore(SqliteFile(":memory:"), analyse=analysed),
 }
 
 

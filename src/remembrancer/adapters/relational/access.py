@@ -72,7 +72,7 @@ def has_keys(connection: Connection, at: datetime) -> bool:
 
 
 def _key_of_row(row: Row) -> ApiKey:
-    """A row of _KEY_COLUMNS. Raises apsw.CorruptError for one that was never written so."""
+    """A row of _KEY_COLUMNS. Raises UnreadableRow for one that this program never writes."""
     identifier, workspace, name, grants, digest, created_at, expires_at, revoked_at = row
     with as_written():
         return ApiKey(

@@ -1,11 +1,11 @@
-"""Old events out of the journal, cut, where no memory was formed from them."""
+"""Old events that no memory was formed from are cut and moved into the archive."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Final
 
-from remembrancer.adapters.relational.clauses import marks
+from remembrancer.adapters.relational.clauses import Where
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.full_text import add_words, tokens_of
 from remembrancer.adapters.relational.rows import EVENT_COLUMNS, event_bindings, event_of
@@ -16,8 +16,8 @@ from remembrancer.ports.exchange import Analyse
 from remembrancer.ports.journal import Aged
 
 _TYPES: Final = (
-    "WITH RECURSIVE found (type) AS (SELECT min(type) FROM events WHERE workspace = ?1"
-    " UNION ALL SELECT (SELECT min(type) FROM events WHERE workspace = ?1 AND type > found.type) FROM found"
+    "WITH RECURSIVE found (type) AS (SELECT min(type) FROM events WHERE workspace = ?"
+    " UNION ALL SELECT (SELECT min(type) FROM events WHERE workspace = ? AND type > found.type) FROM found"
     " WHERE found.type IS NOT NULL) SELECT type FROM found WHERE type IS NOT NULL"
 )
 """The types that the workspace has, one step in the index for each: DISTINCT would read all of it."""
@@ -28,7 +28,7 @@ Due = tuple[int, int, bytes, int]
 
 def archive(connection: Connection, scope: Scope, aged: Aged, at: datetime, limit: int, analyse: Analyse) -> int:
     due: list[Due] = []
-    for (kind,) in list(connection.execute(_TYPES, (scope.workspace,))):
+    for (kind,) in list(connection.execute(_TYPES, (scope.workspace, scope.workspace))):
         if _matches(kind, aged):
             due += _oldest(connection, scope, aged, kind, limit)
     chosen = sorted(due)[:limit]
@@ -43,13 +43,13 @@ def archive(connection: Connection, scope: Scope, aged: Aged, at: datetime, limi
 
 def put(connection: Connection, event: Event, seq: int, at: datetime, analyse: Analyse) -> None:
     """An event as it is cut already, with the words that are left, at its place in its stream."""
-    connection.execute(
+    number: int = connection.execute(
         "INSERT INTO archive (workspace, id, project, crew, agent, session, seq, occurred_at, recorded_at, type,"
         " severity, priority, actor, role, text, payload, refs, key, origin, archived_at)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n",
         (*event_bindings(event, seq), micros(at)),
-    )
-    add_words(connection, "archive", connection.last_insert_rowid(), tokens_of(event, analyse))
+    ).get
+    add_words(connection, "archive", number, tokens_of(event, analyse))
 
 
 def _matches(kind: str, aged: Aged) -> bool:
@@ -58,14 +58,16 @@ def _matches(kind: str, aged: Aged) -> bool:
 
 def _oldest(connection: Connection, scope: Scope, aged: Aged, kind: str, limit: int) -> list[Due]:
     """Of one type, so that the index gives them in their order and no more are read than are moved."""
+    where = Where()
+    where.add("e.workspace = ? AND e.type = ? AND e.occurred_at < ?", scope.workspace, kind, micros(aged.before))
+    where.add_one_of("e.priority", aged.keep, but=True)
+    where.add("NOT EXISTS (SELECT 1 FROM memory_events l WHERE l.event = e.n)")
+    where.add("NOT EXISTS (SELECT 1 FROM cues c WHERE c.event = e.n)")
     return [
         (occurred_at, seq, identifier, number)
         for occurred_at, seq, identifier, number in connection.execute(
             "SELECT e.occurred_at, e.seq, e.id, e.n FROM events e"
-            f" WHERE e.workspace = ? AND e.type = ? AND e.occurred_at < ? AND e.priority NOT IN ({marks(aged.keep)})"
-            " AND NOT EXISTS (SELECT 1 FROM memory_events l WHERE l.event = e.n)"
-            " AND NOT EXISTS (SELECT 1 FROM cues c WHERE c.event = e.n)"
-            " ORDER BY e.occurred_at, e.seq, e.id LIMIT ?",
-            (scope.workspace, kind, micros(aged.before), *sorted(aged.keep), limit),
+            f" WHERE {where.sql} ORDER BY e.occurred_at, e.seq, e.id LIMIT ?",
+            (*where.bindings, limit),
         )
     ]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Final
 
 from remembrancer.adapters.relational.connection import Binding
-from remembrancer.adapters.relational.full_text import all_of
+from remembrancer.adapters.relational.dialect import Dialect
 from remembrancer.adapters.relational.rows import Table
 from remembrancer.adapters.relational.times import micros
 from remembrancer.domain.event import Priority, Severity
@@ -28,6 +26,13 @@ class Where:
     def add(self, condition: str, *bindings: Binding) -> None:
         self.conditions.append(condition)
         self.bindings.extend(bindings)
+
+    def add_one_of(self, column: str, values: Collection[str], *, but: bool = False) -> None:
+        """The column is one of the values; `but`: it is none of them."""
+        if values:
+            self.add(f"{column} {'NOT IN' if but else 'IN'} ({marks(values)})", *sorted(values))
+        elif not but:
+            self.add("FALSE")
 
     @property
     def sql(self) -> str:
@@ -76,7 +81,7 @@ def seen_by(reader: Reader, table: str, *, visibility: bool) -> Where:
     return where
 
 
-def kept_by(where: Filter, conditions: Where) -> Where:
+def kept_by(dialect: Dialect, where: Filter, conditions: Where) -> Where:
     """The conditions, narrowed to the memories (table `m`) that the filter keeps."""
     at = micros(where.current_at)
     conditions.add("m.recorded_at <= ?", at)
@@ -84,14 +89,10 @@ def kept_by(where: Filter, conditions: Where) -> Where:
     conditions.add(f"m.status = '{Status.ACTIVE}' OR m.retired_at > ?", at)
     conditions.add("m.valid_from IS NULL OR m.valid_from <= ?", at)
     conditions.add("m.valid_until IS NULL OR m.valid_until > ?", at)
-    for condition, values in (
-        ("m.kind IN", where.kinds),
-        ("m.kind NOT IN", where.without_kinds or None),
-        ("m.tier IN", where.tiers),
-        ("m.visibility IN", where.visibilities),
-    ):
+    for column, values in (("kind", where.kinds), ("tier", where.tiers), ("visibility", where.visibilities)):
         if values is not None:
-            conditions.add(f"{condition} ({marks(values)})", *sorted(values))
+            conditions.add_one_of(f"m.{column}", values)
+    conditions.add_one_of("m.kind", where.without_kinds, but=True)
     for condition, value in (
         ("m.source = ?", where.source),
         ("m.crew = ?", where.crew),
@@ -99,21 +100,15 @@ def kept_by(where: Filter, conditions: Where) -> Where:
     ):
         if value is not None:
             conditions.add(condition, value)
+    has_tag = dialect.has_tag("m.tags")
     for tag in sorted(where.tags):
-        # What has no tags at all is passed over by an index of those that have.
-        conditions.add("m.tags <> '[]' AND EXISTS (SELECT 1 FROM json_each(m.tags) WHERE value = ?)", tag)
-    if where.without_tags:
-        conditions.add(
-            f"NOT EXISTS (SELECT 1 FROM json_each(m.tags) WHERE value IN ({marks(where.without_tags)}))",
-            *sorted(where.without_tags),
-        )
-    for key, held in where.metadata:
-        conditions.add(
-            f"EXISTS (SELECT 1 FROM json_each(m.metadata) WHERE key = ? AND type IN ({_JSON_TYPES[type(held)]})"
-            " AND atom IS ?)",
-            key,
-            held,
-        )
+        # The first condition lets the database use the index of the memories that have tags.
+        conditions.add(f"m.tags <> '[]' AND {has_tag}", tag)
+    for tag in sorted(where.without_tags):
+        conditions.add(f"NOT {has_tag}", tag)
+    for key, value in where.metadata:
+        condition, bindings = dialect.has_entry("m.metadata", key, value)
+        conditions.add(condition, *bindings)
     if where.since is not None:
         conditions.add("m.occurred_to >= ?", micros(where.since))
     if where.until is not None:
@@ -121,21 +116,10 @@ def kept_by(where: Filter, conditions: Where) -> Where:
     return conditions
 
 
-_JSON_TYPES: Final[dict[type, str]] = {
-    str: "'text'",
-    bool: "'true', 'false'",
-    int: "'integer', 'real'",
-    float: "'integer', 'real'",
-    type(None): "'null'",
-}
-"""What SQLite calls values of a type: its 1 is a number and a truth value both."""
-
-
-def events_kept_by(where: EventFilter, conditions: Where, table: Table) -> Where:
+def events_kept_by(dialect: Dialect, where: EventFilter, conditions: Where, table: Table) -> Where:
     """The conditions, narrowed to the events (`e`, rows of that table) that the filter keeps."""
     if where.ids is not None:
-        ids = sorted(identifier.bytes for identifier in where.ids)
-        conditions.add("e.id IN (SELECT unhex(value) FROM json_each(?))", json.dumps([each.hex() for each in ids]))
+        conditions.add(dialect.in_ids("e.id"), dialect.ids(where.ids))
     for column, value in (
         ("project", where.project),
         ("crew", where.crew),
@@ -145,20 +129,20 @@ def events_kept_by(where: EventFilter, conditions: Where, table: Table) -> Where
     ):
         if value is not None:
             conditions.add(f"e.{column} = ?", value)
-    for condition, values in (
-        ("e.crew IN", where.crews),
-        ("e.agent IN", where.agents),
-        ("e.type IN", where.types),
-        ("e.type NOT IN", where.without_types or None),
-        ("e.severity IN", where.severities),
-        ("e.priority IN", where.priorities),
-        ("e.role IN", where.roles),
+    for column, values in (
+        ("crew", where.crews),
+        ("agent", where.agents),
+        ("type", where.types),
+        ("severity", where.severities),
+        ("priority", where.priorities),
+        ("role", where.roles),
     ):
         if values is not None:
-            conditions.add(f"{condition} ({marks(values)})", *sorted(values))
+            conditions.add_one_of(f"e.{column}", values)
+    conditions.add_one_of("e.type", where.without_types, but=True)
     _add_what_indexes_need(where, conditions)
     if where.words:
-        conditions.add(f"e.n IN (SELECT rowid FROM {table}_fts WHERE {table}_fts MATCH ?)", all_of(where.words))
+        conditions.add(f"e.n IN {dialect.matches(table)}", dialect.all_of(where.words))
     for condition, moment in (
         ("e.recorded_at > ?", where.recorded_after),
         ("e.occurred_at >= ?", where.since),

@@ -1,19 +1,26 @@
-"""What the adapter uses of an apsw connection, typed in one place: apsw's own stubs leave parts unknown."""
+"""The connection that every function of this package is given: what a database driver has to offer."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
-import apsw
+if TYPE_CHECKING:
+    from remembrancer.adapters.relational.dialect import Dialect
+
+LOCK_TIMEOUT_S: Final = 60.0
+"""How long a statement waits for the lock of another process before it fails, unless told otherwise."""
 
 Binding = str | int | float | bytes | None
+"""A value for one `?` of a statement. A list of values is bound as `Dialect.listed` makes it."""
 
 
 class Cursor(Protocol):
+    """The rows of one executed statement."""
+
     @property
     def get(self) -> Any:
-        """The first row: its value where it has one column, else the tuple; None when there is no row."""
+        """The first row: its value if the statement selects one column, else the tuple; None if there is no row."""
         ...
 
     def fetchone(self) -> tuple[Any, ...] | None: ...
@@ -21,26 +28,34 @@ class Cursor(Protocol):
 
 
 class Connection(Protocol):
+    """One connection to the database, used by one thread at a time.
+
+    Statements are written with `?` for each value, never with a number; a driver that wants another mark replaces it.
+    """
+
     known: dict[str, Any] | None
     """What was found out in a read transaction, where no write can change it before it ends; None outside of one."""
 
     @property
+    def dialect(self) -> Dialect:
+        """How statements are written for this database."""
+        ...
+
+    @property
     def in_transaction(self) -> bool: ...
+
     def execute(self, statements: str, bindings: Sequence[Binding] | None = None) -> Cursor: ...
+
     def executemany(self, statements: str, sequenceofbindings: Iterable[Sequence[Binding]]) -> Cursor: ...
-    def pragma(self, name: str, value: str | int | None = None) -> Any: ...
-    def last_insert_rowid(self) -> int: ...
-    def changes(self) -> int: ...
-    def set_busy_timeout(self, milliseconds: int) -> None: ...
-    def serialize(self, name: str) -> bytes: ...
-    def deserialize(self, name: str, contents: bytes) -> None: ...
+
+    def count(self, statement: str, bindings: Sequence[Binding]) -> int:
+        """Execute an INSERT, UPDATE or DELETE. Returns how many rows it wrote or deleted, without those deleted by a
+        cascade.
+        """
+        ...
+
+    def wait_for_locks(self, seconds: float) -> None:
+        """From now on, a statement waits this long for the lock of another connection before it fails."""
+        ...
+
     def close(self) -> None: ...
-
-
-class _Connection(apsw.Connection):
-    known: dict[str, Any] | None = None
-
-
-def connect(path: str) -> Connection:
-    """A connection that may make the file. Raises apsw.Error."""
-    return cast("Connection", _Connection(path))

@@ -1,4 +1,4 @@
-"""Connections, threads and transactions of one file.
+"""Connections, threads and transactions of one database.
 
 One writer thread takes what is waiting, up to 256 writes, into one transaction (group commit), each in a savepoint of
 its own: a write that fails takes none of its neighbours with it. A few reader threads each have a connection; work of
@@ -11,33 +11,23 @@ from __future__ import annotations
 import asyncio
 import os
 import queue
-import random
 import threading
-import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final, Protocol, TypeVar
 
-import apsw
-
-from remembrancer.adapters.relational import schema
-from remembrancer.adapters.relational.connection import Connection, connect
-from remembrancer.adapters.relational.errors import translated
-from remembrancer.adapters.relational.location import check_path
+from remembrancer.adapters.relational.connection import LOCK_TIMEOUT_S, Connection
+from remembrancer.adapters.relational.dialect import Backend
 from remembrancer.errors import StoreUnavailable
+from remembrancer.ports.exchange import Analyse
 from remembrancer.ports.one_thread import Beside, driven, has_event_loop
 
 T = TypeVar("T")
 
 GROUP: Final = 256
-LOCK_TIMEOUT_S: Final = 60.0
-"""How long a write waits for other processes before it gives up."""
-CACHE_KIB: Final = 32_768
-LOG_BYTES: Final = 64 << 20
-"""To what the write-ahead log is cut back after it was larger."""
 
 
 @dataclass(slots=True)
@@ -54,50 +44,38 @@ class _Read(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """`read` runs a function on one unchanging state of the file."""
+    """`read` runs a function on one unchanging state of the database."""
 
     read: _Read
 
 
 class Database:
-    """One open file. Raises StoreUnavailable or Unsupported, naming the file, when it cannot be opened."""
+    """One open database. Raises StoreUnavailable or Unsupported, naming it, when it cannot be opened."""
 
-    def __init__(
-        self,
-        path: str,
-        *,
-        create: bool = True,
-        full_sync: bool = False,
-        readers: int = 2,
-        fills: Mapping[int, schema.Fill] = schema.NO_FILLS,
-    ) -> None:
-        """`fills`: what migrations do beside their statements, by number."""
-        self.path = path
-        self._fills = fills
-        self._memory = path == ":memory:"
-        self._full_sync = full_sync
+    def __init__(self, backend: Backend, *, analyse: Analyse, readers: int = 2) -> None:
+        """`analyse` fills what older tables lack when they are brought up to date."""
+        self.name = backend.name
+        self._backend = backend
         self._local = threading.local()
         self._reading: list[Connection] = []
         self._closed = False
         self._door = threading.Lock()
         self._closing = threading.Lock()
         self._process = os.getpid()
-        if not self._memory:
-            check_path(path, create=create)
-        with translated(path):
-            self._writing = self._connect()
+        with backend.translated():
+            self._writing = backend.connect()
             try:
-                self._prepare()
+                backend.prepare(self._writing, analyse)
             except BaseException:
                 self._writing.close()
                 raise
         self._queue: queue.SimpleQueue[_Write | None] = queue.SimpleQueue()
         self._writer = threading.Thread(target=self._write_loop, name="remembrancer-writer", daemon=True)
         self._writer.start()
-        # An in-memory database is its one connection: reads go through the writer's thread.
-        self._readers = None if self._memory else ThreadPoolExecutor(readers, "remembrancer-reader")
+        # A private database is its one connection: reads go through the writer's thread.
+        self._readers = None if backend.is_private else ThreadPoolExecutor(readers, "remembrancer-reader")
         # Apart: behind a row of questions a read of a row or two, such as who it is that asks, would wait for all.
-        self._longer = None if self._memory else ThreadPoolExecutor(readers, "remembrancer-longer")
+        self._longer = None if backend.is_private else ThreadPoolExecutor(readers, "remembrancer-longer")
         self._arithmetic = ThreadPoolExecutor(readers, "remembrancer-beside")
 
     async def write(self, work: Callable[[Connection], T]) -> T:
@@ -110,16 +88,16 @@ class Database:
         """
 
         def impatient(connection: Connection) -> T:
-            connection.set_busy_timeout(int(patience_s * 1000))
+            connection.wait_for_locks(patience_s)
             try:
                 return work(connection)
             finally:
-                connection.set_busy_timeout(int(LOCK_TIMEOUT_S * 1000))
+                connection.wait_for_locks(LOCK_TIMEOUT_S)
 
         return await asyncio.wrap_future(self._submit(impatient, alone=True))
 
     async def read(self, work: Callable[[Connection], T]) -> T:
-        """Run `work` inside a read transaction: all its statements see one state of the file."""
+        """Run `work` inside a read transaction: all its statements see one state of the database."""
         if self._readers is None:
             return await self.write(work)
         if not has_event_loop():  # one of the reader threads, inside `in_one_thread`
@@ -141,14 +119,14 @@ class Database:
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncGenerator[Snapshot]:
-        """One state of the file for many reads. Every read inside sees what was there when the first began."""
-        copy = await self.write(lambda connection: connection.serialize("main")) if self._memory else None
+        """One state of the database for many reads: each sees what was there when the first began."""
+        copied = await self.write(self._backend.copy) if self._backend.is_private else None
         # A thread of its own: whoever stops waiting in the middle of a read must not close what that read is using.
         thread = ThreadPoolExecutor(1, "remembrancer-snapshot")
         loop = asyncio.get_running_loop()
 
         def read_in_thread(connection: Connection, work: Callable[[Connection], T]) -> T:
-            with translated(self.path):
+            with self._backend.translated():
                 return work(connection)
 
         async def read(work: Callable[[Connection], T]) -> T:
@@ -158,7 +136,7 @@ class Database:
 
         try:
             with self._entrance():
-                opened = thread.submit(self._snapshot, copy)
+                opened = thread.submit(self._snapshot, copied)
             connection = await asyncio.wrap_future(opened)
             try:
                 yield Snapshot(read)
@@ -168,7 +146,7 @@ class Database:
             await asyncio.to_thread(thread.shutdown)
 
     def close(self) -> None:
-        """Finish the waiting writes and let go of the file. Closing twice is harmless, and waits for the first."""
+        """Finish the waiting writes and close all connections. A second call waits for the first and does nothing."""
         with self._closing:
             with self._door:
                 if self._closed:
@@ -184,10 +162,6 @@ class Database:
                 connection.close()
             self._writing.close()
 
-    @property
-    def is_in_memory(self) -> bool:
-        return self._memory
-
     def _submit(self, work: Callable[[Connection], T], *, alone: bool = False) -> Future[T]:
         result: Future[T] = Future()
         with self._entrance():
@@ -198,56 +172,17 @@ class Database:
     def _entrance(self) -> Generator[None]:
         """Held while work is handed in, so that none comes in behind the last. Raises StoreUnavailable when closed."""
         if os.getpid() != self._process:  # a fork has no threads to do the work: it would wait for ever
-            raise StoreUnavailable(f"{self.path}: opened before this process was forked off; open it again here")
+            raise StoreUnavailable(f"{self.name}: opened before this process was forked off; open it again here")
         with self._door:
             if self._closed:
-                raise StoreUnavailable(f"{self.path}: already closed")
+                raise StoreUnavailable(f"{self.name}: already closed")
             yield
 
-    def _connect(self) -> Connection:
-        connection = connect(self.path)
-        try:
-            connection.set_busy_timeout(int(LOCK_TIMEOUT_S * 1000))
-            connection.pragma("foreign_keys", True)
-            connection.pragma("cache_size", -CACHE_KIB)
-            connection.pragma("temp_store", "memory")
-            # NORMAL: a killed process loses nothing that was acknowledged; a power cut may lose the last moments, never
-            # the file. FULL waits for the disk at every commit.
-            connection.pragma("synchronous", "FULL" if self._full_sync else "NORMAL")
-            # Without a limit the log keeps, until the last process closes the file, the size of the largest import.
-            connection.pragma("journal_size_limit", LOG_BYTES)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
-    def _snapshot(self, copy: bytes | None) -> Connection:
-        with translated(self.path):
-            connection = self._connect()
-            if copy is not None:
-                connection.deserialize("main", copy)
-            connection.execute("BEGIN")
+    def _snapshot(self, copied: Connection | None) -> Connection:
+        with self._backend.translated():
+            connection = self._backend.connect(reading=True) if copied is None else copied
+            connection.execute(connection.dialect.begin_reading)
             return connection
-
-    def _prepare(self) -> None:
-        """Bring the tables up to date and turn on the write-ahead log, in a file that is ours or empty.
-
-        Changing the journal mode does not wait for other connections as other statements do, so processes that open a
-        new file at the same moment try again here.
-        """
-        deadline = time.monotonic() + LOCK_TIMEOUT_S
-        while True:
-            try:
-                schema.refuse_others(self._writing, self.path)  # before anything is written to the file
-                if not self._memory:
-                    self._writing.pragma("journal_mode", "wal")
-                schema.prepare(self._writing, self.path, self._fills)
-            except apsw.BusyError:
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(random.uniform(0.005, 0.05))
-            else:
-                return
 
     def _drive(self, work: Callable[[Beside | None], Coroutine[Any, Any, T]]) -> T:
         """In a reader thread: one transaction around all reads of `work`. Each of its own would look for the newest
@@ -275,28 +210,27 @@ class Database:
     def _read(self, work: Callable[[Connection], T]) -> T:
         within: Connection | None = getattr(self._local, "within", None)
         if within is not None:
-            with translated(self.path):
+            with self._backend.translated():
                 return work(within)
-        with self._transaction() as connection, translated(self.path):
+        with self._transaction() as connection, self._backend.translated():
             return work(connection)
 
     @contextmanager
     def _transaction(self) -> Generator[Connection]:
         """This thread's own connection, in a read transaction."""
-        with translated(self.path):
+        with self._backend.translated():
             connection: Connection | None = getattr(self._local, "connection", None)
             if connection is None:
-                connection = self._local.connection = self._connect()
-                connection.pragma("query_only", True)
+                connection = self._local.connection = self._backend.connect(reading=True)
                 self._reading.append(connection)
             _roll_back(connection)  # what failed to be, the last time: its view of the file is an old one
-            connection.execute("BEGIN")
+            connection.execute(connection.dialect.begin_reading)
         try:
             connection.known = {}
             yield connection
         finally:
             connection.known = None
-            with translated(self.path):
+            with self._backend.translated():
                 _roll_back(connection)
 
     def _write_loop(self) -> None:
@@ -320,11 +254,11 @@ class Database:
 
     def _run_alone(self, write: _Write) -> None:
         try:
-            with translated(self.path):
+            with self._backend.translated():
                 _roll_back(self._writing)  # what failed to be, the last time
                 value = write.work(self._writing)
         except BaseException as error:  # noqa: BLE001  the writer's outer edge: its thread must outlive any failure
-            with suppress(apsw.Error):
+            with suppress(self._backend.failure):
                 _roll_back(self._writing)
             write.result.set_exception(error)
         else:
@@ -334,14 +268,14 @@ class Database:
         """One transaction for all; each write is told its own result only after the commit."""
         outcomes: list[tuple[_Write, Any, BaseException | None]] = []
         try:
-            with translated(self.path):
+            with self._backend.translated():
                 _roll_back(self._writing)  # what failed to be, the last time
-                self._writing.execute("BEGIN IMMEDIATE")
+                self._writing.execute(self._writing.dialect.begin_writing)
                 outcomes.extend(self._apply(write) for write in writes)
                 self._writing.execute("COMMIT")
         except BaseException as error:  # noqa: BLE001  the writer's outer edge: its thread must outlive any failure
             # The whole transaction failed (no lock, disk full at commit): nothing of it was kept.
-            with suppress(apsw.Error):  # then the next one rolls back first; this thread must live to do so
+            with suppress(self._backend.failure):  # then the next one rolls back first; this thread must live to do so
                 _roll_back(self._writing)
             for write in writes:
                 write.result.set_exception(error)
@@ -355,18 +289,19 @@ class Database:
     def _apply(self, write: _Write) -> tuple[_Write, Any, BaseException | None]:
         self._writing.execute("SAVEPOINT one")
         try:
-            with translated(self.path):
+            with self._backend.translated():
                 value = write.work(self._writing)
         except BaseException as error:
             if not self._writing.in_transaction:
-                raise  # SQLite gave up the whole transaction: so must we
-            self._writing.execute("ROLLBACK TO one; RELEASE one")
+                raise  # the database gave up the whole transaction: so must we
+            self._writing.execute("ROLLBACK TO SAVEPOINT one")
+            self._writing.execute("RELEASE SAVEPOINT one")
             return write, None, error
-        self._writing.execute("RELEASE one")
+        self._writing.execute("RELEASE SAVEPOINT one")
         return write, value, None
 
 
 def _roll_back(connection: Connection) -> None:
-    """Unless SQLite has done so by itself, as it does on some errors."""
+    """Unless the database has done so by itself, as SQLite does on some errors."""
     if connection.in_transaction:
         connection.execute("ROLLBACK")

@@ -31,7 +31,7 @@ _CHUNK: Final = 500
 
 _PENDING: Final = (
     "c.n, m.id, c.text, c.heading, e.project, e.crew, e.agent, e.session, e.seq, e.occurred_at,"
-    " iif(e.role IN ('user', 'assistant'), ifnull(e.actor, ''), '')"
+    " CASE WHEN e.role IN ('user', 'assistant') THEN coalesce(e.actor, '') ELSE '' END"
 )
 
 
@@ -106,22 +106,22 @@ def _said_before(
 ) -> tuple[Said, ...]:
     """Up to `limit` turns before number `seq` of a stream, none across a gap, the last one last."""
     rows = connection.execute(
-        "SELECT occurred_at, ifnull(actor, ''), substr(text, -?) FROM events"
+        "SELECT occurred_at, coalesce(actor, ''), text FROM events"
         " WHERE workspace = ? AND project = ? AND crew = ? AND agent = ? AND session = ? AND seq < ?"
         " AND role IN ('user', 'assistant') ORDER BY seq DESC LIMIT ?",
-        (MAX_SAID_CHARS, *stream, seq, limit),
+        (*stream, seq, limit),
     )
     said: list[Said] = []
     for told_at, speaker, text in rows:
         if abs(at - told_at) > _GAP:
             break
-        said.append(Said(speaker, text))
+        said.append(Said(speaker, text[-MAX_SAID_CHARS:]))
         at = told_at
     return tuple(reversed(said))
 
 
 def last_cue(connection: Connection) -> int:
-    return connection.execute("SELECT ifnull(max(n), 0) FROM cues").get
+    return connection.execute("SELECT coalesce(max(n), 0) FROM cues").get
 
 
 def put_vectors(
@@ -138,18 +138,15 @@ def put_vectors(
     stored = 0
     for item in vectors:
         data = np.ascontiguousarray(item.vector, dtype="<f4").tobytes()
-        connection.execute(
+        inserted = connection.count(
             "INSERT INTO embeddings (cue, model, dim, truncated, vector, indexed_at)"
             " SELECT n, ?, ?, ?, ?, ? FROM cues WHERE n = ? AND workspace = ? ON CONFLICT DO NOTHING",
-            (model, len(item.vector), item.truncated, data, micros(at), item.ref, scope.workspace),
+            (model, len(item.vector), int(item.truncated), data, micros(at), item.ref, scope.workspace),
         )
-        if connection.changes() or (item.words is not None and _remade(connection, scope, model, item, data, at)):
+        if inserted or (item.words is not None and _remade(connection, scope, model, item, data, at)):
             stored += 1
             if item.words is not None:
-                connection.execute(
-                    "INSERT OR REPLACE INTO word_vectors (cue, model, signs) VALUES (?, ?, ?)",
-                    (item.ref, model, np.ascontiguousarray(item.words).tobytes()),
-                )
+                put_word_vectors(connection, item.ref, model, np.ascontiguousarray(item.words).tobytes())
             connection.execute("DELETE FROM vector_retries WHERE cue = ? AND model = ?", (item.ref, model))
             connection.execute(
                 "UPDATE memories SET change = ? WHERE n = (SELECT memory FROM cues WHERE n = ?)", (change, item.ref)
@@ -161,13 +158,21 @@ def put_vectors(
 
 def _remade(connection: Connection, scope: Scope, model: str, item: CueVector, data: bytes, at: datetime) -> bool:
     """Whether the vector took the place of one that came without its words."""
-    connection.execute(
+    updated = connection.count(
         "UPDATE embeddings SET truncated = ?, vector = ?, indexed_at = ? WHERE cue = ? AND model = ?"
         " AND EXISTS (SELECT 1 FROM cues c WHERE c.n = cue AND c.workspace = ?)"
         " AND NOT EXISTS (SELECT 1 FROM word_vectors w WHERE w.cue = embeddings.cue AND w.model = embeddings.model)",
-        (item.truncated, data, micros(at), item.ref, model, scope.workspace),
+        (int(item.truncated), data, micros(at), item.ref, model, scope.workspace),
     )
-    return connection.changes() > 0
+    return updated > 0
+
+
+def put_word_vectors(connection: Connection, cue: int, model: str, signs: bytes) -> None:
+    connection.execute(
+        "INSERT INTO word_vectors (cue, model, signs) VALUES (?, ?, ?)"
+        " ON CONFLICT (cue, model) DO UPDATE SET signs = excluded.signs",
+        (cue, model, signs),
+    )
 
 
 def vectors(connection: Connection, reader: Reader, model: str, ids: Sequence[UUID]) -> dict[UUID, NDArray[np.float32]]:
@@ -205,7 +210,7 @@ def require_dim(connection: Connection, workspace: str, model: str, dim: int) ->
     """The first vector of a model binds all others of the workspace. Raises EmbedderMismatch."""
     known: int = connection.execute(
         "INSERT INTO vector_models (workspace, model, dim) VALUES (?, ?, ?)"
-        " ON CONFLICT DO UPDATE SET dim = dim RETURNING dim",
+        " ON CONFLICT (workspace, model) DO UPDATE SET dim = vector_models.dim RETURNING dim",
         (workspace, model, dim),
     ).get
     if known != dim:
@@ -228,7 +233,7 @@ def defer_vectors(
         connection.execute(
             "INSERT INTO vector_retries (cue, model, attempts, retry_at, error)"
             " SELECT n, ?, ?, ?, ? FROM cues WHERE n = ? AND workspace = ?"
-            " ON CONFLICT DO UPDATE SET attempts = excluded.attempts, retry_at = excluded.retry_at,"
+            " ON CONFLICT (cue, model) DO UPDATE SET attempts = excluded.attempts, retry_at = excluded.retry_at,"
             " error = excluded.error",
             (model, attempts, micros(now + wait_after(attempts)), error[:MAX_ERROR_CHARS], ref, scope.workspace),
         )

@@ -1,4 +1,4 @@
-"""The durable full-text rows: what is asked of FTS5."""
+"""The words that events and cues are found by."""
 
 from __future__ import annotations
 
@@ -13,23 +13,22 @@ from remembrancer.ports.exchange import Analyse
 
 
 def cues_with_phrase(connection: Connection, workspace: str, words: Sequence[str]) -> list[int]:
-    """The numbers of the workspace's cues that hold these words next to each other, in this order."""
+    """The numbers of the workspace's cues that contain these words next to each other, in this order."""
+    dialect = connection.dialect
     rows = connection.execute(
-        "SELECT c.n FROM cues_fts f JOIN cues c ON c.n = f.rowid WHERE cues_fts MATCH ? AND c.workspace = ?",
-        (phrase(words), workspace),
+        f"SELECT c.n FROM {dialect.matches('cues')} f JOIN cues c ON c.n = f.n WHERE c.workspace = ?",
+        (dialect.phrase(words), workspace),
     )
     return [number for (number,) in rows]
 
 
 def add_words(connection: Connection, table: Table, number: int, tokens: Iterable[str]) -> None:
-    """What a search of the journal finds row `number` of that table by."""
-    connection.execute(
-        f"INSERT INTO {table}_fts (rowid, words) VALUES (?, ?)", (number, " ".join(dict.fromkeys(tokens)))
-    )
+    """Index row `number` of that table of events. Each word counts once."""
+    connection.dialect.add_words(connection, table, number, dict.fromkeys(tokens))
 
 
 def add_all_words(connection: Connection, analyse: Analyse) -> None:
-    """Those of all events of a file that has none yet."""
+    """Index all events of a database that has none of their words yet."""
     for table in TABLES:
         for row in connection.execute(f"SELECT {EVENT_COLUMNS}, e.n FROM {table} e ORDER BY e.n"):
             add_words(connection, table, row[-1], tokens_of(event_of(row[:-1]), analyse))
@@ -37,14 +36,3 @@ def add_all_words(connection: Connection, analyse: Analyse) -> None:
 
 def tokens_of(event: Event, analyse: Analyse) -> tuple[str, ...]:
     return analyse(Cue(memory_id=event.id, ordinal=0, text=searchable_text(event))).tokens
-
-
-def all_of(words: Sequence[frozenset[str]]) -> str:
-    """A full-text query for one word of each set."""
-    return " AND ".join("(" + " OR ".join(phrase([word]) for word in sorted(one)) + ")" for one in words)
-
-
-def phrase(words: Sequence[str]) -> str:
-    """A full-text query for one phrase, whatever characters its words hold."""
-    inner = " ".join(words).replace('"', '""')
-    return f'"{inner}"'

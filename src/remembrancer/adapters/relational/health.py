@@ -21,7 +21,7 @@ SNAPSHOT_COLUMNS: Final = "crew, day, taken_at, freshness, coverage, coherence, 
 
 
 def vitals(connection: Connection, reader: Reader, where: Filter, model: str | None, shown_since: datetime) -> Vitals:
-    kept = kept_by(where, seen_by(reader, "m", visibility=True))
+    kept = kept_by(connection.dialect, where, seen_by(reader, "m", visibility=True))
     rows = _rows(connection, reader, kept, model)
     shown = connection.execute(
         "SELECT x.similarity FROM memories m JOIN exposures x ON x.memory = m.n"
@@ -43,15 +43,15 @@ def _rows(
 ) -> list[tuple[bytes, int, int | None]]:
     """Id, time, and whether it is joined to another memory (None where a vector is missing), by id."""
     seen = seen_by(reader, "o", visibility=True)
-    # CROSS JOIN: edges first. Left to itself, SQLite reads the whole workspace for each memory to look for an edge.
+    # Edges first: left to itself, SQLite reads the whole workspace for each memory to look for an edge.
     edge = (
-        "EXISTS (SELECT 1 FROM relations r CROSS JOIN memories o ON o.n = r.{far} WHERE r.{near} = m.n AND o.n <> m.n"
-        f" AND {seen.sql})"
+        f"EXISTS (SELECT 1 FROM relations r {connection.dialect.then_join} memories o ON o.n = r.{{far}}"
+        f" WHERE r.{{near}} = m.n AND o.n <> m.n AND {seen.sql})"
     )
     rows = connection.execute(
         "SELECT m.id, m.occurred_to,"
-        " CASE WHEN (SELECT min(EXISTS (SELECT 1 FROM embeddings v WHERE v.cue = c.n AND v.model = ?))"
-        " FROM cues c WHERE c.memory = m.n)"
+        " CASE WHEN (SELECT min(CASE WHEN EXISTS (SELECT 1 FROM embeddings v WHERE v.cue = c.n AND v.model = ?)"
+        " THEN 1 ELSE 0 END) FROM cues c WHERE c.memory = m.n) = 1"
         f" THEN {edge.format(near='source', far='target')} OR {edge.format(near='target', far='source')} END"
         f" FROM memories m WHERE {kept.sql}",
         (model, *seen.bindings, *seen.bindings, *kept.bindings),
@@ -63,7 +63,8 @@ def _rows(
 def put_snapshot(connection: Connection, scope: Scope, snapshot: HealthSnapshot) -> None:
     connection.execute(
         f"INSERT INTO health_snapshots (workspace, {SNAPSHOT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-        " ON CONFLICT DO UPDATE SET taken_at = excluded.taken_at, freshness = excluded.freshness,"
+        " ON CONFLICT (workspace, crew, day)"
+        " DO UPDATE SET taken_at = excluded.taken_at, freshness = excluded.freshness,"
         " coverage = excluded.coverage, coherence = excluded.coherence, efficiency = excluded.efficiency,"
         " reachability = excluded.reachability, score = excluded.score",
         snapshot_bindings(scope.workspace, snapshot),
@@ -86,7 +87,7 @@ def crews(connection: Connection, scope: Scope) -> tuple[str, ...]:
 
 
 def snapshot_of(row: Row) -> HealthSnapshot:
-    """A row of SNAPSHOT_COLUMNS. Raises apsw.CorruptError for one that was never written so."""
+    """A row of SNAPSHOT_COLUMNS. Raises UnreadableRow for one that this program never writes."""
     with as_written():
         return HealthSnapshot(
             crew=row[0] or None,

@@ -6,12 +6,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from uuid import UUID
 
-import apsw
-
 from remembrancer.adapters.relational import archive, streams
 from remembrancer.adapters.relational.clauses import owner, stream_of
 from remembrancer.adapters.relational.connection import Connection
-from remembrancer.adapters.relational.embeddings import require_dim
+from remembrancer.adapters.relational.embeddings import put_word_vectors, require_dim
 from remembrancer.adapters.relational.full_text import tokens_of
 from remembrancer.adapters.relational.health import SNAPSHOT_COLUMNS, snapshot_bindings
 from remembrancer.adapters.relational.journal import add_event, next_seq
@@ -51,8 +49,8 @@ def import_rows(
     connection.execute("SAVEPOINT rows")
     new = sum(_import_one(connection, scope.workspace, row, analyse) for row in rows)
     if dry_run:
-        connection.execute("ROLLBACK TO rows")
-    connection.execute("RELEASE rows")
+        connection.execute("ROLLBACK TO SAVEPOINT rows")
+    connection.execute("RELEASE SAVEPOINT rows")
     return new
 
 
@@ -117,7 +115,7 @@ def _import_event(connection: Connection, event: Event, analyse: Analyse) -> boo
     _require_free_key(connection, event, "archive")
     try:
         add_event(connection, event, seq, tokens_of(event, analyse))
-    except apsw.ConstraintError as error:
+    except connection.dialect.row_is_taken as error:
         raise Conflict(f"event {event.id}: its key {event.key!r} is taken here") from error
     return True
 
@@ -165,7 +163,8 @@ def _free_place(connection: Connection, event: Event) -> int:
         return next_seq(connection, event.scope)
     connection.execute(
         "INSERT INTO streams (workspace, project, crew, agent, session, last_seq) VALUES (?, ?, ?, ?, ?, ?)"
-        " ON CONFLICT DO UPDATE SET last_seq = max(last_seq, excluded.last_seq)",
+        " ON CONFLICT (workspace, project, crew, agent, session) DO UPDATE SET last_seq = excluded.last_seq"
+        " WHERE excluded.last_seq > streams.last_seq",
         (*stream, event.seq),
     )
     return event.seq
@@ -199,7 +198,7 @@ def _import_memory(connection: Connection, record: MemoryRecord) -> bool:
         return False
     try:
         number = insert_row(connection, memory)
-    except apsw.ConstraintError as error:
+    except connection.dialect.row_is_taken as error:
         raise Conflict(
             f"memory {memory.id}: its key {memory.key!r} or topic key {memory.topic_key!r} is taken here"
         ) from error
@@ -232,18 +231,15 @@ def _import_vector(connection: Connection, workspace: str, record: VectorRecord)
     if cue is None:
         raise InvalidInput("vector.ordinal", record.ordinal, f"the ordinal of a cue of memory {record.memory_id}")
     require_dim(connection, workspace, record.model, record.dim)
-    connection.execute(
+    inserted = connection.count(
         "INSERT INTO embeddings (cue, model, dim, truncated, vector, indexed_at) VALUES (?, ?, ?, ?, ?, ?)"
         " ON CONFLICT DO NOTHING",
-        (cue, record.model, record.dim, record.truncated, record.data, micros(record.indexed_at)),
+        (cue, record.model, record.dim, int(record.truncated), record.data, micros(record.indexed_at)),
     )
-    if not connection.changes():
+    if not inserted:
         return False
     if record.words is not None:
-        connection.execute(
-            "INSERT OR REPLACE INTO word_vectors (cue, model, signs) VALUES (?, ?, ?)",
-            (cue, record.model, record.words),
-        )
+        put_word_vectors(connection, cue, record.model, record.words)
     connection.execute("UPDATE memories SET change = ? WHERE n = ?", (next_change(connection), number))
     return True
 
@@ -252,33 +248,33 @@ def _import_revision(connection: Connection, workspace: str, revision: Revision)
     number = _memory_number(connection, "revision.memory_id", workspace, revision.memory_id)
     if revision.number >= _revision(connection, number):
         return False  # the memory here has not come so far: its own next revision takes this number
-    connection.execute(
+    inserted = connection.count(
         "INSERT INTO revisions (memory, number, title, text, replaced_at) VALUES (?, ?, ?, ?, ?)"
         " ON CONFLICT DO NOTHING",
         (number, revision.number, revision.title, revision.text, micros(revision.replaced_at)),
     )
-    return connection.changes() > 0
+    return inserted > 0
 
 
 def _import_relation(connection: Connection, workspace: str, relation: Relation) -> bool:
     source = _memory_number(connection, "relation.source", workspace, relation.source)
     target = _memory_number(connection, "relation.target", workspace, relation.target)
-    connection.execute(
+    inserted = connection.count(
         "INSERT INTO relations (workspace, source, target, kind, weight, created_at) VALUES (?, ?, ?, ?, ?, ?)"
         " ON CONFLICT DO NOTHING",
         (workspace, source, target, relation.kind, relation.weight, micros(relation.created_at)),
     )
-    return connection.changes() > 0
+    return inserted > 0
 
 
 def _import_exposure(connection: Connection, workspace: str, exposed: Exposed) -> bool:
     number = _memory_number(connection, "exposure.memory_id", workspace, exposed.memory_id)
-    connection.execute(
+    inserted = connection.count(
         "INSERT INTO exposures (memory, kind, at, similarity, query, session) VALUES (?, ?, ?, ?, ?, ?)"
         " ON CONFLICT DO NOTHING",
         (number, exposed.exposure, micros(exposed.at), exposed.similarity, exposed.query, exposed.session or ""),
     )
-    return connection.changes() > 0
+    return inserted > 0
 
 
 def _import_review(connection: Connection, workspace: str, review: Review) -> bool:
@@ -288,20 +284,20 @@ def _import_review(connection: Connection, workspace: str, review: Review) -> bo
 
 def _import_audit(connection: Connection, workspace: str, line: Audited) -> bool:
     number = _memory_number(connection, "audit.memory_id", workspace, line.memory_id)
-    connection.execute(
+    inserted = connection.count(
         "INSERT INTO audit (memory, at, action, reason) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
         (number, micros(line.at), line.action, line.reason),
     )
-    return connection.changes() > 0
+    return inserted > 0
 
 
 def _import_health(connection: Connection, workspace: str, snapshot: HealthSnapshot) -> bool:
-    connection.execute(
+    inserted = connection.count(
         f"INSERT INTO health_snapshots (workspace, {SNAPSHOT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         " ON CONFLICT DO NOTHING",
         snapshot_bindings(workspace, snapshot),
     )
-    return connection.changes() > 0
+    return inserted > 0
 
 
 def _revision(connection: Connection, memory_number: int) -> int:

@@ -1,23 +1,18 @@
-"""Counts of what a reader sees, and what `doctor` looks at."""
+"""Counts of what a reader sees, and the checks of `doctor`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Final
 
-import apsw
-
-from remembrancer.adapters.relational import schema
 from remembrancer.adapters.relational.clauses import seen_by
 from remembrancer.adapters.relational.connection import Connection
-from remembrancer.adapters.relational.errors import UNREADABLE, unreadable
-from remembrancer.adapters.relational.rows import EVENT_COLUMNS, MEMORY_SELECT, TABLES, event_of, memory_of
+from remembrancer.adapters.relational.dialect import Backend
+from remembrancer.adapters.relational.errors import UnreadableRow, as_written
+from remembrancer.adapters.relational.rows import EVENT_COLUMNS, MEMORY_SELECT, event_of, memory_of
 from remembrancer.adapters.relational.times import optional_moment
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.ports.inspection import Finding, Stats
-
-WAL_RESET_FIXED: Final = (3, 51, 3)
-"""SQLite before this version may damage a write-ahead log that two connections reset at once."""
 
 RESTORE: Final = "restore a backup, or export what can be read and import it"
 
@@ -48,10 +43,8 @@ def stats(connection: Connection, reader: Reader) -> Stats:
         f" WHERE {memories.sql} AND {target.sql}",
         (*memories.bindings, *target.bindings),
     ).get
-    try:
+    with as_written():
         span = optional_moment(oldest), optional_moment(newest)
-    except UNREADABLE as error:
-        raise unreadable(error) from error
     return Stats(
         events=count,
         memories=by_status,
@@ -61,17 +54,15 @@ def stats(connection: Connection, reader: Reader) -> Stats:
         relations=relations,
         oldest=span[0],
         newest=span[1],
-        bytes=connection.pragma("page_count") * connection.pragma("page_size"),
+        bytes=connection.dialect.size(connection),
     )
 
 
-def check(connection: Connection, scope: Scope, model: str | None) -> tuple[Finding, ...]:
+def check(connection: Connection, backend: Backend, scope: Scope, model: str | None) -> tuple[Finding, ...]:
     looks: dict[str, Callable[[], Finding]] = {
-        "sqlite": _library,
-        "file": lambda: _integrity(connection),
+        **backend.soundness(connection),
         "rows": lambda: _rows(connection, scope),
-        "references": lambda: _references(connection),
-        "full text": lambda: _full_text(connection),
+        **backend.consistency(connection),
         "cues": lambda: _cues(connection, scope),
         "streams": lambda: _streams(connection, scope),
     }
@@ -80,38 +71,20 @@ def check(connection: Connection, scope: Scope, model: str | None) -> tuple[Find
             "vectors": lambda: _vectors(connection, scope, model),
             "long texts": lambda: _truncated(connection, scope, model),
         }
-    return tuple(_looked(name, look) for name, look in looks.items())
+    cannot_read = (UnreadableRow, *connection.dialect.cannot_read)
+    return tuple(_looked(name, look, cannot_read) for name, look in looks.items())
 
 
-def _looked(name: str, look: Callable[[], Finding]) -> Finding:
-    """What cannot be read is a finding too: a damaged file is what the doctor is called for."""
+def _looked(name: str, look: Callable[[], Finding], cannot_read: tuple[type[Exception], ...]) -> Finding:
+    """Rows that cannot be read are a finding too: `doctor` is what one runs on a damaged database."""
     try:
         return look()
-    except (apsw.CorruptError, apsw.NotADBError, apsw.IOError, apsw.SQLError, UnicodeDecodeError) as error:
+    except cannot_read as error:
         return Finding(name, False, f"cannot be read ({error})", RESTORE)
 
 
-def _library() -> Finding:
-    version = apsw.sqlite_lib_version()
-    sound = tuple(int(part) for part in version.split(".")) >= WAL_RESET_FIXED
-    return Finding("sqlite", sound, f"SQLite {version}, file version {schema.current_version()}", "upgrade apsw")
-
-
-_FULL_TEXTS: Final = "SELECT name FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL TABLE % USING fts5%'"
-
-
-def _integrity(connection: Connection) -> Finding:
-    # SQLite would hold a full-text index against what this connection saw of it last: a look at it refreshes that.
-    for name in [row[0] for row in connection.execute(_FULL_TEXTS)]:
-        connection.execute(f"SELECT rowid FROM {name} LIMIT 1").get  # noqa: B018
-    faults = [row[0] for row in connection.execute("PRAGMA integrity_check(10)")]
-    ok = faults == ["ok"]
-    detail = "every page and index is sound" if ok else "; ".join(faults)
-    return Finding("file", ok, detail, RESTORE)
-
-
 def _rows(connection: Connection, scope: Scope) -> Finding:
-    """Pages may be sound and what stands in them not."""
+    """Whether every row can be read: the values in sound pages may still be wrong."""
     read = 0
     for columns, table, value_of in (
         (EVENT_COLUMNS, "events e", event_of),
@@ -122,28 +95,6 @@ def _rows(connection: Connection, scope: Scope) -> Finding:
             value_of(row)
             read += 1
     return Finding("rows", True, f"{read} events and memories can be read", RESTORE)
-
-
-def _references(connection: Connection) -> Finding:
-    broken = len(list(connection.execute("PRAGMA foreign_key_check")))
-    return Finding(
-        "references", broken == 0, f"{broken} rows name a row that is not there", "export and import into a new file"
-    )
-
-
-def _full_text(connection: Connection) -> Finding:
-    """Of cues, of events and of what is in the archive."""
-    missing, stray = 0, 0
-    for table in ("cues", *TABLES):
-        without, alone = connection.execute(
-            f"SELECT (SELECT count(*) FROM {table} c"
-            f" WHERE NOT EXISTS (SELECT 1 FROM {table}_fts_docsize d WHERE d.id = c.n)),"
-            f" (SELECT count(*) FROM {table}_fts_docsize d"
-            f" WHERE NOT EXISTS (SELECT 1 FROM {table} c WHERE c.n = d.id))"
-        ).get
-        missing, stray = missing + without, stray + alone
-    detail = f"{missing} texts without a full-text row, {stray} full-text rows without a text"
-    return Finding("full text", missing == stray == 0, detail, "export and import into a new file")
 
 
 def _cues(connection: Connection, scope: Scope) -> Finding:
@@ -157,10 +108,10 @@ def _cues(connection: Connection, scope: Scope) -> Finding:
 
 def _streams(connection: Connection, scope: Scope) -> Finding:
     beyond, twice = connection.execute(
-        "SELECT (SELECT count(*) FROM streams WHERE workspace = ?1 AND segmented NOT BETWEEN 0 AND last_seq),"
+        "SELECT (SELECT count(*) FROM streams WHERE workspace = ? AND segmented NOT BETWEEN 0 AND last_seq),"
         " (SELECT count(*) FROM archive a JOIN events e ON e.workspace = a.workspace AND e.id = a.id"
-        " WHERE a.workspace = ?1)",
-        (scope.workspace,),
+        " WHERE a.workspace = ?)",
+        (scope.workspace, scope.workspace),
     ).get
     detail = f"{beyond} streams read past their end, {twice} events both in the journal and in the archive"
     return Finding("streams", beyond == twice == 0, detail, RESTORE)
@@ -181,7 +132,7 @@ def _vectors(connection: Connection, scope: Scope, model: str) -> Finding:
 def _truncated(connection: Connection, scope: Scope, model: str) -> Finding:
     cut = connection.execute(
         "SELECT count(*) FROM embeddings v JOIN cues c ON c.n = v.cue WHERE c.workspace = ? AND v.model = ?"
-        " AND v.truncated",
+        " AND v.truncated <> 0",
         (scope.workspace, model),
     ).get
     return Finding("long texts", True, f"{cut} cues are longer than {model} reads: their end is found by words only")

@@ -43,7 +43,7 @@ def events(
     found: list[str] = []
     bindings: list[Binding] = []
     for table in _tables(where):
-        conditions = events_kept_by(where, seen_by(reader, "e", visibility=False), table)
+        conditions = events_kept_by(connection.dialect, where, seen_by(reader, "e", visibility=False), table)
         if after is not None:
             place = (micros(after.occurred_at), after.seq, after.id.bytes)
             conditions.add(f"(e.occurred_at, e.seq, e.id) {behind} (?, ?, ?)", *place)
@@ -59,7 +59,7 @@ def events(
 def count_events(connection: Connection, reader: Reader, where: EventFilter) -> int:
     count = 0
     for table in _tables(where):
-        conditions = events_kept_by(where, seen_by(reader, "e", visibility=False), table)
+        conditions = events_kept_by(connection.dialect, where, seen_by(reader, "e", visibility=False), table)
         count += connection.execute(f"SELECT count(*) FROM {table} e WHERE {conditions.sql}", conditions.bindings).get
     return count
 
@@ -67,8 +67,8 @@ def count_events(connection: Connection, reader: Reader, where: EventFilter) -> 
 def events_by_day(connection: Connection, reader: Reader, where: EventFilter) -> dict[date, int]:
     counts: Counter[int] = Counter()
     for table in _tables(where):
-        conditions = events_kept_by(where, seen_by(reader, "e", visibility=False), table)
-        # Rounded down before 1970 too, where SQLite's division rounds up.
+        conditions = events_kept_by(connection.dialect, where, seen_by(reader, "e", visibility=False), table)
+        # Rounded down before 1970 too, where division rounds up.
         day = f"(e.occurred_at - ((e.occurred_at % {_DAY}) + {_DAY}) % {_DAY}) / {_DAY}"
         counts.update(
             dict(
@@ -84,7 +84,7 @@ def recorded(connection: Connection, reader: Reader, where: EventFilter, after: 
     last: int = connection.execute("SELECT last FROM positions WHERE workspace = ?", (reader.scope.workspace,)).get or 0
     if after is not None and not 0 <= after <= last:
         raise InvalidInput("after", after, f"a position from 0 to {last}, the last that was given here")
-    conditions = events_kept_by(where, seen_by(reader, "e", visibility=False), "events")
+    conditions = events_kept_by(connection.dialect, where, seen_by(reader, "e", visibility=False), "events")
     conditions.add("e.position > ?", after or 0)
     rows = connection.execute(
         f"SELECT {EVENT_COLUMNS}, e.position FROM events e WHERE {conditions.sql}"
@@ -116,17 +116,16 @@ def provenance(connection: Connection, reader: Reader, memory_id: UUID) -> tuple
 def add_event(connection: Connection, event: Event, seq: int, tokens: Iterable[str]) -> int:
     """With its tokens, at the next position of its workspace. Returns the new row's number."""
     position = connection.execute(
-        "INSERT INTO positions (workspace, last) VALUES (?, 1) ON CONFLICT DO UPDATE SET last = last + 1"
-        " RETURNING last",
+        "INSERT INTO positions (workspace, last) VALUES (?, 1)"
+        " ON CONFLICT (workspace) DO UPDATE SET last = positions.last + 1 RETURNING last",
         (event.scope.workspace,),
     ).get
-    connection.execute(
+    number: int = connection.execute(
         "INSERT INTO events (workspace, id, project, crew, agent, session, seq, occurred_at, recorded_at, type,"
         " severity, priority, actor, role, text, payload, refs, key, origin, position)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n",
         (*event_bindings(event, seq), position),
-    )
-    number = connection.last_insert_rowid()
+    ).get
     add_words(connection, "events", number, tokens)
     return number
 
@@ -179,6 +178,7 @@ def archived_number(connection: Connection, scope: Scope, event_id: UUID) -> int
 def next_seq(connection: Connection, scope: Scope) -> int:
     return connection.execute(
         "INSERT INTO streams (workspace, project, crew, agent, session, last_seq) VALUES (?, ?, ?, ?, ?, 1)"
-        " ON CONFLICT DO UPDATE SET last_seq = last_seq + 1 RETURNING last_seq",
+        " ON CONFLICT (workspace, project, crew, agent, session) DO UPDATE SET last_seq = streams.last_seq + 1"
+        " RETURNING last_seq",
         (*owner(scope), scope.session or ""),
     ).get

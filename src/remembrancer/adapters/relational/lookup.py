@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any, Final
 from uuid import UUID
@@ -68,7 +67,7 @@ def memories(
     oldest_first: bool,
     after: MemoryPlace | None = None,
 ) -> tuple[Memory, ...]:
-    conditions = kept_by(where, seen_by(reader, "m", visibility=True))
+    conditions = kept_by(connection.dialect, where, seen_by(reader, "m", visibility=True))
     order, behind = ("ASC", ">") if oldest_first else ("DESC", "<")
     if after is not None:
         at = micros(after.occurred_to)
@@ -87,7 +86,7 @@ def workspace_memories(
 ) -> tuple[Memory, ...]:
     conditions = Where()
     conditions.add("m.workspace = ?", scope.workspace)
-    kept_by(where, conditions)
+    kept_by(connection.dialect, where, conditions)
     if after is not None:
         conditions.add("(m.occurred_to, m.id) > (?, ?)", micros(after.occurred_to), after.id.bytes)
     if unconsolidated:
@@ -119,18 +118,18 @@ def revisions(connection: Connection, reader: Reader, memory_id: UUID) -> tuple[
 
 def relations(connection: Connection, reader: Reader, ids: Sequence[UUID]) -> tuple[Relation, ...]:
     ends = [seen_by(reader, table, visibility=True) for table in ("s", "t")]
-    given = json.dumps([identifier.hex for identifier in ids])
-    # From the memories to their edges, by one end and then by the other. CROSS JOIN keeps that order: left to itself,
-    # SQLite reads the edges of the whole workspace.
+    dialect, then_join = connection.dialect, connection.dialect.then_join
+    # From the memories to their edges, by one end and then by the other: left to itself, SQLite reads the edges of the
+    # whole workspace.
     rows = connection.execute(
         "WITH near (n) AS MATERIALIZED ("
-        "SELECT m.n FROM json_each(?) g CROSS JOIN memories m ON m.workspace = ? AND m.id = unhex(g.value)),"
-        " edges AS (SELECT r.* FROM near CROSS JOIN relations r ON r.source = near.n"
-        " UNION SELECT r.* FROM near CROSS JOIN relations r ON r.target = near.n)"
+        f"SELECT m.n FROM memories m WHERE m.workspace = ? AND {dialect.in_ids('m.id')}),"
+        f" edges AS (SELECT r.* FROM near {then_join} relations r ON r.source = near.n"
+        f" UNION SELECT r.* FROM near {then_join} relations r ON r.target = near.n)"
         " SELECT s.id, t.id, r.kind, r.weight, r.created_at FROM edges r"
-        " CROSS JOIN memories s ON s.n = r.source CROSS JOIN memories t ON t.n = r.target"
+        f" {then_join} memories s ON s.n = r.source {then_join} memories t ON t.n = r.target"
         f" WHERE {ends[0].sql} AND {ends[1].sql} ORDER BY r.created_at, s.id, t.id, r.kind",
-        (given, reader.scope.workspace, *ends[0].bindings, *ends[1].bindings),
+        (reader.scope.workspace, dialect.ids(ids), *ends[0].bindings, *ends[1].bindings),
     )
     with as_written():
         return tuple(
@@ -140,13 +139,13 @@ def relations(connection: Connection, reader: Reader, ids: Sequence[UUID]) -> tu
 
 
 def hubs(connection: Connection, reader: Reader, where: Filter, limit: int) -> dict[UUID, int]:
-    kept = kept_by(where, seen_by(reader, "m", visibility=True))
+    kept = kept_by(connection.dialect, where, seen_by(reader, "m", visibility=True))
     # From the edges to their ends: a memory without an edge is never looked at.
     rows = connection.execute(
         "WITH ends (n) AS ("
         "SELECT source FROM relations WHERE workspace = ? UNION SELECT target FROM relations WHERE workspace = ?),"
         " kept (n, id) AS MATERIALIZED ("
-        f"SELECT m.n, m.id FROM ends CROSS JOIN memories m ON m.n = ends.n WHERE {kept.sql}),"
+        f"SELECT m.n, m.id FROM ends {connection.dialect.then_join} memories m ON m.n = ends.n WHERE {kept.sql}),"
         " edges (source, target) AS MATERIALIZED ("
         "SELECT r.source, r.target FROM relations r WHERE r.source IN (SELECT n FROM kept)"
         " AND r.target IN (SELECT n FROM kept)),"

@@ -33,7 +33,7 @@ MICROSECOND: Final = timedelta(microseconds=1)
 
 
 def next_change(connection: Connection) -> int:
-    """The next number of the change sequence: whatever is written with it, every copy will read again."""
+    """The next number of the change sequence: every copy reads again what is written with it."""
     return connection.execute("UPDATE sequence SET change = change + 1 RETURNING change").get
 
 
@@ -50,10 +50,10 @@ def insert_row(connection: Connection, memory: Memory) -> int:
     """Only the memory's own row. Returns its number."""
     columns = ", ".join((*MEMORY_COLUMNS, "change"))
     marks = ", ".join("?" * (len(MEMORY_COLUMNS) + 1))
-    connection.execute(
-        f"INSERT INTO memories ({columns}) VALUES ({marks})", (*memory_bindings(memory), next_change(connection))
-    )
-    return connection.last_insert_rowid()
+    return connection.execute(
+        f"INSERT INTO memories ({columns}) VALUES ({marks}) RETURNING n",
+        (*memory_bindings(memory), next_change(connection)),
+    ).get
 
 
 def add_cue(
@@ -65,9 +65,9 @@ def add_cue(
 ) -> None:
     cue = indexed.cue
     event = None if cue.event_id is None else event_numbers[cue.event_id]
-    connection.execute(
+    number: int = connection.execute(
         "INSERT INTO cues (workspace, memory, ordinal, event, heading, text, terms, length, marks)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n",
         (
             workspace,
             memory_number,
@@ -79,10 +79,8 @@ def add_cue(
             len(indexed.terms),
             int(indexed.marks),
         ),
-    )
-    connection.execute(
-        "INSERT INTO cues_fts (rowid, words) VALUES (?, ?)", (connection.last_insert_rowid(), " ".join(indexed.tokens))
-    )
+    ).get
+    connection.dialect.add_words(connection, "cues", number, indexed.tokens)
 
 
 def insert(connection: Connection, scope: Scope, write: MemoryWrite) -> tuple[Memory, bool]:
@@ -281,9 +279,10 @@ def invalidate(connection: Connection, scope: Scope, memory: Memory, at: datetim
 def _successors(connection: Connection, scope: Scope, memory_id: UUID) -> list[UUID]:
     """The memory and, in order, all that supersede it."""
     rows = connection.execute(
-        "WITH RECURSIVE later(id) AS (SELECT ? UNION SELECT m.superseded_by FROM memories m JOIN later l"
-        " ON m.id = l.id WHERE m.workspace = ? AND m.superseded_by IS NOT NULL) SELECT id FROM later",
-        (memory_id.bytes, scope.workspace),
+        "WITH RECURSIVE later (id) AS (SELECT id FROM memories WHERE workspace = ? AND id = ?"
+        " UNION SELECT m.superseded_by FROM memories m JOIN later l ON m.id = l.id"
+        " WHERE m.workspace = ? AND m.superseded_by IS NOT NULL) SELECT id FROM later",
+        (scope.workspace, memory_id.bytes, scope.workspace),
     )
     return [UUID(bytes=identifier) for (identifier,) in rows]
 
@@ -306,14 +305,14 @@ def add_relation(connection: Connection, scope: Scope, edge: Relation, *, replac
         (*ends, edge.kind),
     ).get
     then = "UPDATE SET weight = excluded.weight" if replace_weight else "NOTHING"
-    connection.execute(
+    written = connection.count(
         "INSERT INTO relations (workspace, source, target, kind, weight, created_at)"
         " SELECT ?, s.n, t.n, ?, ?, ? FROM memories s, memories t"
         " WHERE s.workspace = ? AND s.id = ? AND t.workspace = ? AND t.id = ?"
-        f" ON CONFLICT DO {then}",
+        f" ON CONFLICT (source, target, kind) DO {then}",
         (scope.workspace, edge.kind, edge.weight, micros(edge.created_at), *ends),
     )
-    return not known and bool(connection.changes())
+    return not known and written > 0
 
 
 def set_status(connection: Connection, reader: Reader, memory_id: UUID, status: Status, at: datetime) -> Memory:

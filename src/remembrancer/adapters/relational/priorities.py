@@ -82,12 +82,12 @@ def insert_change(connection: Connection, workspace: str, change: PriorityChange
         change.by,
         change.reason,
     )
-    connection.execute(
+    inserted = connection.count(
         f"INSERT INTO priority_changes (workspace, {CHANGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"
         " ON CONFLICT DO NOTHING",
         bindings,
     )
-    return connection.changes() > 0
+    return inserted > 0
 
 
 def change_of(row: Row) -> PriorityChange:

@@ -1,8 +1,7 @@
-"""Rows that go for good: memories and events with all that belongs to them, and what becomes of their neighbours."""
+"""Erase memories and events with everything that belongs to them, and update what refers to them."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,14 +9,12 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from remembrancer.adapters.relational.connection import Binding, Connection
+from remembrancer.adapters.relational.connection import Connection, Cursor
 from remembrancer.adapters.relational.lookup import by_topic, there
 from remembrancer.adapters.relational.memories import MICROSECOND, add_cue, next_change
-from remembrancer.adapters.relational.overwriting import overwriting
 from remembrancer.adapters.relational.quotations import repeated, silence
 from remembrancer.adapters.relational.rows import EVENT_COLUMNS, TABLES, Row, Table, encoded, event_of
 from remembrancer.adapters.relational.times import micros
-from remembrancer.adapters.relational.tracing import GIVEN, hexed
 from remembrancer.domain.erasure import Erasure, Removal, Removed, completed
 from remembrancer.domain.journal import searchable_text
 from remembrancer.domain.memory import MemoryWrite, Status
@@ -27,26 +24,23 @@ from remembrancer.errors import Conflict, NotFound
 from remembrancer.ports.exchange import Analyse
 from remembrancer.ports.receipts import receipt_text
 
-_LISTED: Final = "(SELECT value FROM json_each(?))"
-"""Numbers of rows, given as JSON."""
-
 _OF_MEMORIES: Final = {
-    "cues": "cues c WHERE c.memory IN",
-    "vectors": "embeddings v JOIN cues c ON c.n = v.cue WHERE c.memory IN",
-    "word_vectors": "word_vectors v JOIN cues c ON c.n = v.cue WHERE c.memory IN",
-    "revisions": "revisions c WHERE c.memory IN",
-    "exposures": "exposures c WHERE c.memory IN",
-    "reviews": "reviews c WHERE c.memory IN",
-    "audit": "audit c WHERE c.memory IN",
+    "cues": "cues c",
+    "vectors": "embeddings v JOIN cues c ON c.n = v.cue",
+    "word_vectors": "word_vectors v JOIN cues c ON c.n = v.cue",
+    "revisions": "revisions c",
+    "exposures": "exposures c",
+    "reviews": "reviews c",
+    "audit": "audit c",
 }
-"""What goes with memories, by kind."""
+"""What is deleted with a memory (`c.memory`), by kind."""
 _OF_TEXTS: Final = ("cues", "vectors", "word_vectors", "revisions")
-"""What goes with the text alone, of a memory that is told anew."""
+"""What is deleted with the text alone, of a memory that gets a new one."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Numbers:
-    """The rows that go, by number, and those that are told anew."""
+    """Numbers of the rows that are deleted, and of the memories that get a new text."""
 
     memories: Sequence[int]
     retold: Sequence[int]
@@ -55,19 +49,19 @@ class _Numbers:
 
 
 def erase(connection: Connection, scope: Scope, removal: Removal, receipt: Erasure, analyse: Analyse) -> Removed:
-    """As `Store.erase` says. What is raised half way is taken back with the caller's savepoint."""
-    # Should the file not be written anew after, for want of room or of a moment without readers, that much is done.
-    with overwriting(connection):
+    """See `Erasure.erase`. If it raises, the caller's savepoint takes back what was written until then."""
+    # The purge that follows may fail, for lack of room or because of a reader: then at least this much is done.
+    with connection.dialect.overwriting(connection):
         connection.execute("SAVEPOINT erasure")
         removed = _erase(connection, scope, removal, receipt.at, analyse)
         if receipt.dry_run:
-            connection.execute("ROLLBACK TO erasure")
+            connection.execute("ROLLBACK TO SAVEPOINT erasure")
         else:
             connection.execute(
                 "INSERT INTO erasures (workspace, id, at, receipt) VALUES (?, ?, ?, ?)",
                 (scope.workspace, receipt.id.bytes, micros(receipt.at), receipt_text(completed(receipt, removed))),
             )
-        connection.execute("RELEASE erasure")
+        connection.execute("RELEASE SAVEPOINT erasure")
     return removed
 
 
@@ -84,32 +78,31 @@ def _erase(connection: Connection, scope: Scope, removal: Removal, at: datetime,
         _tell_anew(connection, scope, write)
     for identifier in sorted(removal.restored):
         _restore(connection, scope, identifier)
-    _execute(connection, f"DELETE FROM memories WHERE n IN {_LISTED}", json.dumps(numbers.memories))
+    _delete(connection, "memories", numbers.memories)
+    dialect = connection.dialect
     connection.execute(
-        f"UPDATE memories SET consolidated_at = NULL, change = ? WHERE workspace = ? AND id IN {GIVEN}",
-        (next_change(connection), scope.workspace, hexed(removal.redrawn)),
+        f"UPDATE memories SET consolidated_at = NULL, change = ? WHERE workspace = ? AND {dialect.in_ids('id')}",
+        (next_change(connection), scope.workspace, dialect.ids(removal.redrawn)),
     )
-    counts["priority_changes"] = _execute(
-        connection,
-        f"DELETE FROM priority_changes WHERE workspace = ? AND event IN {GIVEN}",
-        scope.workspace,
-        hexed(removal.events),
+    counts["priority_changes"] = connection.count(
+        f"DELETE FROM priority_changes WHERE workspace = ? AND {dialect.in_ids('event')}",
+        (scope.workspace, dialect.ids(removal.events)),
     )
     streams = _streams(connection, numbers)
-    _execute(connection, f"DELETE FROM events WHERE n IN {_LISTED}", json.dumps(numbers.events))
-    _execute(connection, f"DELETE FROM archive WHERE n IN {_LISTED}", json.dumps(numbers.archive))
+    _delete(connection, "events", numbers.events)
+    _delete(connection, "archive", numbers.archive)
     counts["streams"] = _leave_streams(connection, streams)
     counts["exposures"] += _leave_sessions(connection, scope, sessions)
     counts["deferrals"] = _settle(connection, scope, removal)
-    counts["replies"] = _execute(
-        connection, "UPDATE claims SET body = NULL WHERE workspace = ? AND body IS NOT NULL", scope.workspace
+    counts["replies"] = connection.count(
+        "UPDATE claims SET body = NULL WHERE workspace = ? AND body IS NOT NULL", (scope.workspace,)
     )
     counts["quotations"] = silence(connection, scope, texts, analyse)
     return Removed(counts=dict(counts), repeated=repeated(connection, scope, told, analyse))
 
 
 def _numbers(connection: Connection, scope: Scope, removal: Removal) -> _Numbers:
-    """Raises Conflict for what is not there, or not at its revision."""
+    """Raises Conflict if a row is not there, or a memory is not at the expected revision."""
     revisions = {write.memory.id: write.memory.revision - 1 for write in removal.retold}
     for identifier, revision in revisions.items():
         try:
@@ -136,18 +129,29 @@ def _numbers(connection: Connection, scope: Scope, removal: Removal) -> _Numbers
 
 
 def _found(connection: Connection, scope: Scope, table: str, ids: Iterable[UUID]) -> list[int]:
-    statement = f"SELECT n FROM {table} WHERE workspace = ? AND id IN {GIVEN}"
-    return [number for (number,) in connection.execute(statement, (scope.workspace, hexed(ids)))]
+    statement = f"SELECT n FROM {table} WHERE workspace = ? AND {connection.dialect.in_ids('id')}"
+    return [number for (number,) in connection.execute(statement, (scope.workspace, connection.dialect.ids(ids)))]
+
+
+def _where_in(connection: Connection, rows: str, column: str, numbers: Sequence[int]) -> Cursor:
+    """Execute `rows`, a SELECT or DELETE without a condition, for the rows whose column is one of the numbers."""
+    dialect = connection.dialect
+    return connection.execute(f"{rows} WHERE {dialect.in_list(column)}", (dialect.listed(numbers),))
+
+
+def _delete(connection: Connection, table: str, numbers: Sequence[int]) -> None:
+    _where_in(connection, f"DELETE FROM {table}", "n", numbers)
 
 
 def _require_whole(connection: Connection, removal: Removal, numbers: _Numbers) -> None:
-    """Raises Conflict for a memory that stays and was formed or derived, meanwhile, from something that goes."""
-    known = json.dumps([*numbers.memories, *numbers.retold])
-    events = json.dumps(numbers.events)
+    """Raises Conflict if a memory that stays was meanwhile formed or derived from something that is erased."""
+    dialect, in_list = connection.dialect, connection.dialect.in_list
+    known = dialect.listed([*numbers.memories, *numbers.retold])
+    events = dialect.listed(numbers.events)
+    formed = f"{in_list('event')} AND NOT {in_list('memory')}"
     stray: int = connection.execute(
-        f"SELECT (SELECT count(*) FROM memory_events WHERE event IN {_LISTED} AND memory NOT IN {_LISTED})"
-        f" + (SELECT count(*) FROM cues WHERE event IN {_LISTED} AND memory NOT IN {_LISTED})"
-        f" + (SELECT count(*) FROM relations WHERE target IN {_LISTED} AND kind = ? AND source NOT IN {_LISTED})",
+        f"SELECT (SELECT count(*) FROM memory_events WHERE {formed}) + (SELECT count(*) FROM cues WHERE {formed})"
+        f" + (SELECT count(*) FROM relations WHERE {in_list('target')} AND kind = ? AND NOT {in_list('source')})",
         (events, known, events, known, known, RelationKind.DERIVED_FROM, known),
     ).get
     if stray:
@@ -157,23 +161,21 @@ def _require_whole(connection: Connection, removal: Removal, numbers: _Numbers) 
 
 
 def _told(connection: Connection, numbers: _Numbers) -> list[str]:
-    """What those say that go."""
-    memories = connection.execute(f"SELECT text FROM memories WHERE n IN {_LISTED}", (json.dumps(numbers.memories),))
+    """The texts of the rows that are deleted."""
+    memories = _where_in(connection, "SELECT text FROM memories", "n", numbers.memories)
     texts = [text for (text,) in memories]
     texts += [event_of(row).text for table in TABLES for row in _events(connection, table, numbers)]
     return list(dict.fromkeys(texts))
 
 
 def _texts(connection: Connection, numbers: _Numbers, told: Sequence[str]) -> list[str]:
-    """And all beside that: titles and names, what they said before, and what is told anew."""
-    memories, retold = json.dumps(numbers.memories), json.dumps(numbers.retold)
-    both = json.dumps([*numbers.memories, *numbers.retold])
+    """Those and all others that belong to them: titles, topic keys, revisions, and the old texts of the retold."""
+    both = [*numbers.memories, *numbers.retold]
+    named = "SELECT coalesce(title, ''), coalesce(topic_key, '') FROM memories"
     rows = [
-        *connection.execute(
-            f"SELECT ifnull(title, ''), ifnull(topic_key, '') FROM memories WHERE n IN {_LISTED}", (memories,)
-        ),
-        *connection.execute(f"SELECT ifnull(title, ''), text FROM memories WHERE n IN {_LISTED}", (retold,)),
-        *connection.execute(f"SELECT ifnull(title, ''), text FROM revisions WHERE memory IN {_LISTED}", (both,)),
+        *_where_in(connection, named, "n", numbers.memories),
+        *_where_in(connection, "SELECT coalesce(title, ''), text FROM memories", "n", numbers.retold),
+        *_where_in(connection, "SELECT coalesce(title, ''), text FROM revisions", "memory", both),
     ]
     texts = [*told, *(text for row in rows for text in row if text)]
     texts += [searchable_text(event_of(row)) for table in TABLES for row in _events(connection, table, numbers)]
@@ -181,39 +183,40 @@ def _texts(connection: Connection, numbers: _Numbers, told: Sequence[str]) -> li
 
 
 def _events(connection: Connection, table: Table, numbers: _Numbers) -> list[Row]:
-    given = json.dumps(numbers.events if table == "events" else numbers.archive)
-    return list(connection.execute(f"SELECT {EVENT_COLUMNS} FROM {table} e WHERE e.n IN {_LISTED}", (given,)))
+    rows = numbers.events if table == "events" else numbers.archive
+    return list(_where_in(connection, f"SELECT {EVENT_COLUMNS} FROM {table} e", "e.n", rows))
 
 
 def _sessions(connection: Connection, numbers: _Numbers) -> set[str]:
     found: set[str] = set()
     for table, rows in (("events", numbers.events), ("archive", numbers.archive), ("memories", numbers.memories)):
-        named = connection.execute(
-            f"SELECT DISTINCT session FROM {table} WHERE n IN {_LISTED} AND session <> ''", (json.dumps(rows),)
+        found.update(
+            session for (session,) in _where_in(connection, f"SELECT DISTINCT session FROM {table}", "n", rows)
         )
-        found.update(session for (session,) in named)
-    return found
+    return found - {""}
 
 
 def _count_rows(connection: Connection, numbers: _Numbers, counts: Counter[str]) -> None:
-    memories, retold = json.dumps(numbers.memories), json.dumps(numbers.retold)
     counts["memories"] = len(numbers.memories)
     counts["events"] = len(numbers.events)
     counts["archived"] = len(numbers.archive)
     for kind, rows in _OF_MEMORIES.items():
-        counts[kind] = connection.execute(f"SELECT count(*) FROM {rows} {_LISTED}", (memories,)).get
-        if kind in _OF_TEXTS:
-            counts[kind] += connection.execute(f"SELECT count(*) FROM {rows} {_LISTED}", (retold,)).get
+        of = [*numbers.memories, *numbers.retold] if kind in _OF_TEXTS else numbers.memories
+        counts[kind] = _where_in(connection, f"SELECT count(*) FROM {rows}", "c.memory", of).get
+    dialect = connection.dialect
     counts["relations"] = connection.execute(
-        f"SELECT count(*) FROM relations WHERE source IN {_LISTED} OR target IN {_LISTED}", (memories, memories)
+        f"SELECT count(*) FROM relations WHERE {dialect.in_list('source')} OR {dialect.in_list('target')}",
+        (dialect.listed(numbers.memories),) * 2,
     ).get
 
 
 def _let_go_of_successors(connection: Connection, scope: Scope, removal: Removal, at: datetime) -> None:
-    """What was superseded by something that goes ended then, and does not come back in its place."""
+    """A memory whose successor is erased ends when it was superseded: it does not become valid again."""
+    dialect = connection.dialect
     rows = connection.execute(
-        f"SELECT id FROM memories WHERE workspace = ? AND superseded_by IN {GIVEN} AND id NOT IN {GIVEN}",
-        (scope.workspace, hexed(removal.memories), hexed(removal.memories)),
+        f"SELECT id FROM memories WHERE workspace = ? AND {dialect.in_ids('superseded_by')}"
+        f" AND NOT {dialect.in_ids('id')}",
+        (scope.workspace, *(dialect.ids(removal.memories),) * 2),
     )
     for (identifier,) in list(rows):
         memory = there(connection, scope, UUID(bytes=identifier))
@@ -230,7 +233,7 @@ def _let_go_of_successors(connection: Connection, scope: Scope, removal: Removal
 
 
 def _tell_anew(connection: Connection, scope: Scope, write: MemoryWrite) -> None:
-    """The memory says what the write does, and nothing is kept of what it said."""
+    """Give the memory the text, cues and events of the write, and keep nothing of the old ones."""
     memory = write.memory
     number: int = connection.execute(
         "UPDATE memories SET title = ?, text = ?, metadata = ?, revision = ?, change = ? WHERE workspace = ? AND id = ?"
@@ -250,7 +253,8 @@ def _tell_anew(connection: Connection, scope: Scope, write: MemoryWrite) -> None
     events = {
         UUID(bytes=identifier): event
         for identifier, event in connection.execute(
-            f"SELECT id, n FROM events WHERE workspace = ? AND id IN {GIVEN}", (scope.workspace, hexed(write.event_ids))
+            f"SELECT id, n FROM events WHERE workspace = ? AND {connection.dialect.in_ids('id')}",
+            (scope.workspace, connection.dialect.ids(write.event_ids)),
         )
     }
     if len(events) != len(write.event_ids):
@@ -264,7 +268,7 @@ def _tell_anew(connection: Connection, scope: Scope, write: MemoryWrite) -> None
 
 
 def _restore(connection: Connection, scope: Scope, identifier: UUID) -> None:
-    """Back into recall; without its topic where another has it by now."""
+    """Make the memory active again; without its topic if another active memory has it by now."""
     memory = there(connection, scope, identifier)
     held = None if memory.topic_key is None else by_topic(connection, memory.scope, memory.topic_key)
     connection.execute(
@@ -280,18 +284,18 @@ def _restore(connection: Connection, scope: Scope, identifier: UUID) -> None:
 
 
 def _streams(connection: Connection, numbers: _Numbers) -> list[Row]:
-    """The streams that lose something."""
+    """The streams that lose an event."""
     found: set[Row] = set()
     for table, rows in (("events", numbers.events), ("archive", numbers.archive)):
-        columns = "workspace, project, crew, agent, session"
-        found.update(
-            connection.execute(f"SELECT DISTINCT {columns} FROM {table} WHERE n IN {_LISTED}", (json.dumps(rows),))
-        )
+        streams = f"SELECT DISTINCT workspace, project, crew, agent, session FROM {table}"
+        found.update(_where_in(connection, streams, "n", rows))
     return sorted(found)
 
 
 def _leave_streams(connection: Connection, streams: Iterable[Row]) -> int:
-    """A stream without anything left goes; of others the note, for it may tell what was said. Returns how many went."""
+    """Delete the streams that have no event left, and the notes of the others, which may quote an erased event.
+    Returns how many streams were deleted.
+    """
     one = "workspace = ? AND project = ? AND crew = ? AND agent = ? AND session = ?"
     gone = 0
     for stream in streams:
@@ -302,12 +306,12 @@ def _leave_streams(connection: Connection, streams: Iterable[Row]) -> int:
         if left:
             connection.execute(f"UPDATE streams SET note = '{{}}' WHERE {one}", stream)
         else:
-            gone += _execute(connection, f"DELETE FROM streams WHERE {one}", *stream)
+            gone += connection.count(f"DELETE FROM streams WHERE {one}", stream)
     return gone
 
 
 def _leave_sessions(connection: Connection, scope: Scope, sessions: Iterable[str]) -> int:
-    """The exposures of sessions that nothing is left of: what was asked in them is a part of them."""
+    """Delete the exposures of sessions of which nothing is left, for the questions in them belong to the session."""
     gone = 0
     for session in sorted(sessions):
         found = " OR ".join(
@@ -315,24 +319,18 @@ def _leave_sessions(connection: Connection, scope: Scope, sessions: Iterable[str
             for table in ("events", "archive", "memories")
         )
         if not connection.execute(f"SELECT {found}", (scope.workspace, session) * 3).get:
-            gone += _execute(
-                connection,
+            gone += connection.count(
                 "DELETE FROM exposures WHERE session = ? AND session <> ''"
                 " AND memory IN (SELECT n FROM memories WHERE workspace = ?)",
-                session,
-                scope.workspace,
+                (session, scope.workspace),
             )
     return gone
 
 
 def _settle(connection: Connection, scope: Scope, removal: Removal) -> int:
-    """Work on what is gone waits no more."""
-    items = json.dumps([str(identifier) for identifier in sorted(removal.memories | removal.events)])
-    statement = f"DELETE FROM deferrals WHERE workspace = ? AND item IN {_LISTED}"
-    return _execute(connection, statement, scope.workspace, items)
-
-
-def _execute(connection: Connection, statement: str, *bindings: Binding) -> int:
-    """Returns how many rows it changed, without those that went with them."""
-    connection.execute(statement, bindings)
-    return connection.changes()
+    """Delete the deferrals of work on what is erased. Returns how many there were."""
+    dialect = connection.dialect
+    return connection.count(
+        f"DELETE FROM deferrals WHERE workspace = ? AND {dialect.in_list('item')}",
+        (scope.workspace, dialect.listed(map(str, removal.memories | removal.events))),
+    )

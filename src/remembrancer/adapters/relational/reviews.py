@@ -21,10 +21,10 @@ REVIEW_COLUMNS: Final = (
     " r.rated_by"
 )
 _LEAST: Final = -(2**63) + 1
-"""Before any time; the least whole number that SQLite reads as one."""
+"""Before any time: the least integer of 64 bits whose digits a database reads as an integer, the sign apart."""
 _FRESH: Final = (
     "FROM exposures x WHERE x.memory = {memory} AND x.kind = ?"
-    f" AND x.at > ifnull((SELECT max(r.evidence_until) FROM reviews r WHERE r.memory = {{memory}}), {_LEAST})"
+    f" AND x.at > coalesce((SELECT max(r.evidence_until) FROM reviews r WHERE r.memory = {{memory}}), {_LEAST})"
 )
 """Exposures of a memory, of one kind, that no review has answered."""
 
@@ -41,7 +41,7 @@ def unreviewed(connection: Connection, scope: Scope, exposure: Exposure, limit: 
     waiting = list(
         connection.execute(
             f"{_EXPOSED} SELECT n, id FROM (SELECT m.n, m.id, (SELECT min(x.at) {fresh}) AS first"
-            " FROM exposed CROSS JOIN memories m ON m.n = exposed.n"
+            f" FROM exposed {connection.dialect.then_join} memories m ON m.n = exposed.n"
             " WHERE m.workspace = ? AND m.status = 'active' AND m.superseded_by IS NULL)"
             " WHERE first IS NOT NULL ORDER BY first, id LIMIT ?",
             (exposure, scope.workspace, limit),
@@ -85,16 +85,16 @@ def add_review(connection: Connection, scope: Scope, review: Review) -> None:
 
 def insert_review(connection: Connection, memory_number: int, review: Review) -> bool:
     """Into the log alone. Whether it was not there yet."""
-    connection.execute(
+    inserted = connection.count(
         "INSERT INTO reviews (memory, at, rating, evidence_until, previous, stability_before, stability,"
         " difficulty_before, difficulty, rated_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
         (memory_number, *_bindings(review)),
     )
-    return connection.changes() > 0
+    return inserted > 0
 
 
 def review_of(memory_id: UUID, row: Row) -> Review:
-    """A row of REVIEW_COLUMNS. Raises apsw.CorruptError for one that was never written so."""
+    """A row of REVIEW_COLUMNS. Raises UnreadableRow for one that this program never writes."""
     with as_written():
         return Review(
             memory_id=memory_id,
@@ -128,7 +128,7 @@ def _bindings(review: Review) -> tuple[Binding, ...]:
 def _evidence(connection: Connection, number: int, memory_id: UUID, exposure: Exposure) -> Evidence:
     rows = list(
         connection.execute(
-            f"SELECT x.at, x.query, x.session {_FRESH.format(memory='?1')} ORDER BY x.at", (number, exposure)
+            f"SELECT x.at, x.query, x.session {_FRESH.format(memory='?')} ORDER BY x.at", (number, exposure, number)
         )
     )
     with as_written():

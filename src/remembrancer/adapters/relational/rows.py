@@ -21,8 +21,10 @@ from remembrancer.domain.validation import JsonValue
 
 Row = tuple[Any, ...]
 Table = Literal["events", "archive"]
-"""Where events stand; the full-text rows of each are in a table of its name with `_fts`."""
+"""The tables of events. Both have the same columns but for the last."""
 TABLES: Final[tuple[Table, ...]] = ("events", "archive")
+INDEXED: Final = ("cues", *TABLES)
+"""The tables whose rows are found by their words."""
 
 EVENT_COLUMNS: Final = (
     "e.id, e.workspace, e.project, e.crew, e.agent, e.session, e.seq, e.occurred_at, e.recorded_at, e.type,"
@@ -46,7 +48,7 @@ LEVEL: Final = (
 
 
 def event_of(row: Row) -> Event:
-    """Raises apsw.CorruptError for a row that was never written so."""
+    """Raises UnreadableRow for a row that this program never writes."""
     try:
         return _event(row)
     except UNREADABLE as error:
@@ -95,7 +97,7 @@ def event_bindings(event: Event, seq: int) -> tuple[Binding, ...]:
 
 
 def memory_of(row: Row) -> Memory:
-    """Raises apsw.CorruptError for a row that was never written so."""
+    """Raises UnreadableRow for a row that this program never writes."""
     try:
         return _memory(row)
     except UNREADABLE as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Final
 
+from remembrancer.adapters.relational.clauses import Where
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.times import micros
 from remembrancer.domain.scope import Scope
@@ -34,11 +35,15 @@ def log_call(connection: Connection, scope: Scope, call: ModelCall) -> None:
 
 
 def spending(connection: Connection, scope: Scope, since: datetime | None) -> tuple[Spent, ...]:
+    where = Where()
+    where.add("workspace = ?", scope.workspace)
+    if since is not None:
+        where.add("at >= ?", micros(since))
     rows = connection.execute(
-        "SELECT purpose, model, count(*), sum(outcome <> ?1), sum(requests), sum(input_tokens), sum(output_tokens),"
-        " total(cost), sum(cost IS NULL) FROM model_calls WHERE workspace = ?2 AND (?3 IS NULL OR at >= ?3)"
-        " GROUP BY purpose, model ORDER BY purpose, model",
-        (Outcome.ANSWERED, scope.workspace, micros(since)),
+        "SELECT purpose, model, count(*), sum(CASE WHEN outcome <> ? THEN 1 ELSE 0 END), sum(requests),"
+        " sum(input_tokens), sum(output_tokens), coalesce(sum(cost), 0.0), count(*) - count(cost) FROM model_calls"
+        f" WHERE {where.sql} GROUP BY purpose, model ORDER BY purpose, model",
+        (Outcome.ANSWERED, *where.bindings),
     )
     return tuple(
         Spent(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from remembrancer.adapters.relational.clauses import kept_by, seen_by
 from remembrancer.adapters.relational.connection import Connection
-from remembrancer.adapters.relational.errors import UNREADABLE, unreadable
+from remembrancer.adapters.relational.errors import as_written
 from remembrancer.adapters.relational.rows import LEVEL, Row
 from remembrancer.domain.candidates import States
 from remembrancer.domain.query import Filter
@@ -26,26 +26,24 @@ _NUMBERS: Final[dict[str, tuple[str, type[np.generic]]]] = {
     "confidence": ("m.confidence", np.float32),
     "priority": ("m.priority", np.int32),
     "stability": ("m.stability", np.float32),
-    "reviewed_at": ("ifnull(m.last_reviewed_at, 0)", np.int64),
+    "reviewed_at": ("coalesce(m.last_reviewed_at, 0)", np.int64),
     "level": (LEVEL, np.int32),
     **{kind.value: (f"m.{kind}", np.int32) for kind in Exposure},
-    **{f"{kind}_at": (f"ifnull(m.last_{kind}_at, 0)", np.int64) for kind in Exposure},
+    **{f"{kind}_at": (f"coalesce(m.last_{kind}_at, 0)", np.int64) for kind in Exposure},
 }
 """Each array's column of table `m`, and its type."""
 _SELECT: Final = ", ".join(column for column, _ in _NUMBERS.values())
 
 
 def states(connection: Connection, reader: Reader, where: Filter) -> tuple[tuple[UUID, ...], States]:
-    conditions = kept_by(where, seen_by(reader, "m", visibility=True))
+    conditions = kept_by(connection.dialect, where, seen_by(reader, "m", visibility=True))
     # Sorted here: read in the order of their ids, rows lie all over the file.
     rows: list[Row] = sorted(
         connection.execute(f"SELECT m.id, {_SELECT} FROM memories m WHERE {conditions.sql}", conditions.bindings),
         key=itemgetter(0),
     )
-    try:
+    with as_written():
         return _states(rows)
-    except UNREADABLE as error:
-        raise unreadable(error) from error
 
 
 def _states(rows: list[Row]) -> tuple[tuple[UUID, ...], States]:

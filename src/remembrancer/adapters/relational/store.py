@@ -1,10 +1,10 @@
-"""The Store over one SQLite file: each method is one function run whole in one transaction."""
+"""The Store over a relational database: each method is one function, run whole in one transaction."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -31,9 +31,8 @@ from remembrancer.adapters.relational import (
 from remembrancer.adapters.relational.archive import archive
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.database import Database, Snapshot
+from remembrancer.adapters.relational.dialect import Backend
 from remembrancer.adapters.relational.effect import commit
-from remembrancer.adapters.relational.full_text import add_all_words
-from remembrancer.adapters.relational.location import copies
 from remembrancer.adapters.relational.priorities import priority_changes, set_priority
 from remembrancer.adapters.relational.removing import erase
 from remembrancer.adapters.relational.resident.cache import ResidentIndexes
@@ -73,30 +72,22 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 DEFAULT_INDEX_BYTES: Final = 1 << 30
-WORDS_OF_EVENTS: Final = 7
-"""The version of the file since which events are found by their words."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SqliteOptions:
-    """`full_sync` waits for the disk at every commit; `index_bytes` is the budget of the resident indexes; `scanned`:
-    up to how many texts of a workspace each is compared by meaning, of more only those whose signs are near.
-    """
+class RelationalStore:
+    """Records in tables, in a database such as an SQLite file."""
 
-    create: bool = True
-    full_sync: bool = False
-    index_bytes: int = DEFAULT_INDEX_BYTES
-    scanned: int = SCANNED
+    def __init__(
+        self, backend: Backend, *, analyse: Analyse, index_bytes: int = DEFAULT_INDEX_BYTES, scanned: int = SCANNED
+    ) -> None:
+        """Opens the database. `index_bytes`: the budget of the resident indexes. `scanned`: up to this number of texts
+        in a workspace, each is compared by meaning; of more, only those whose signs are near.
 
-
-class SqliteStore:
-    """`path` is a file's, or `:memory:`. Raises StoreUnavailable or Unsupported when it cannot be opened."""
-
-    def __init__(self, path: str, *, analyse: Analyse, options: SqliteOptions | None = None) -> None:
-        options = options or SqliteOptions()
-        fills = {WORDS_OF_EVENTS: partial(add_all_words, analyse=analyse)}
-        self._database = Database(path, create=options.create, full_sync=options.full_sync, fills=fills)
-        self._indexes = ResidentIndexes(options.index_bytes, scanned=options.scanned)
+        Raises StoreUnavailable or Unsupported.
+        """
+        self._backend = backend
+        self._database = Database(backend, analyse=analyse)
+        self._indexes = ResidentIndexes(index_bytes, scanned=scanned)
         self._analyse = analyse
         self._swept: dict[tuple[str, str, bool], int] = {}
         """By workspace, model, and whether words count: up to this number every cue has its vector, or waits."""
@@ -359,13 +350,12 @@ class SqliteStore:
     async def purge(self, scope: Scope, *, at: datetime) -> str:
         if not await self._database.read(lambda c: purging.is_due(c, scope)):
             return ""
-        in_memory = self._database.is_in_memory
         return await self._database.alone(
-            lambda c: purging.purge(c, scope, at, in_memory=in_memory), patience_s=purging.PATIENCE_S
+            lambda c: purging.purge(c, self._backend, scope, at), patience_s=purging.PATIENCE_S
         )
 
     async def copies(self, scope: Scope) -> tuple[str, ...]:
-        return await self._database.read(lambda _: () if self._database.is_in_memory else copies(self._database.path))
+        return await self._database.read(lambda _: self._backend.copies())
 
     async def erasures(self, scope: Scope, *, limit: int) -> tuple[Erasure, ...]:
         return await self._database.read(lambda c: purging.erasures(c, scope, limit))
@@ -374,7 +364,7 @@ class SqliteStore:
         return await self._database.read(lambda c: inspection.stats(c, reader))
 
     async def check(self, scope: Scope, model: str | None) -> tuple[Finding, ...]:
-        return await self._database.read(lambda c: inspection.check(c, scope, model))
+        return await self._database.read(lambda c: inspection.check(c, self._backend, scope, model))
 
     async def export(self, scope: Scope) -> AsyncIterator[ExportRow]:
         async with self._database.snapshot() as snapshot:

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from remembrancer.adapters.relational.clauses import Where, stream_of
 from remembrancer.adapters.relational.connection import Connection
+from remembrancer.adapters.relational.dialect import Dialect
 from remembrancer.adapters.relational.errors import as_written
 from remembrancer.adapters.relational.rows import EVENT_COLUMNS, Row, decoded, encoded, event_of, scope_of
 from remembrancer.adapters.relational.times import micros, moment
@@ -22,14 +23,6 @@ _IN_TAIL: Final = (
     " AND e.session = s.session AND e.seq > s.segmented"
 )
 """Events of the journal behind the cursor of table `s`: some of the places may be in the archive."""
-
-_TAILS: Final = (
-    "SELECT s.workspace, s.project, s.crew, s.agent, s.session, s.segmented, l.seq,"
-    f" (SELECT count(*) {_IN_TAIL}), f.occurred_at, l.occurred_at, l.recorded_at, s.note"
-    f" FROM streams s CROSS JOIN events l ON l.n = (SELECT e.n {_IN_TAIL} ORDER BY e.seq DESC LIMIT 1)"
-    f" CROSS JOIN events f ON f.n = (SELECT e.n {_IN_TAIL} ORDER BY e.seq LIMIT 1)"
-)
-"""Each stream with the last and the first event of its tail, both found by index."""
 
 
 def tails(
@@ -48,14 +41,26 @@ def tails(
         at_least,
     )
     rows = connection.execute(
-        f"{_TAILS} WHERE {where.sql} ORDER BY s.project, s.crew, s.agent, s.session LIMIT ?", (*where.bindings, limit)
+        f"{_with_tails(connection.dialect)} WHERE {where.sql} ORDER BY s.project, s.crew, s.agent, s.session LIMIT ?",
+        (*where.bindings, limit),
     )
     return tuple(_tail(row) for row in rows)
 
 
+def _with_tails(dialect: Dialect) -> str:
+    """Selects each stream (`s`) with the last (`l`) and the first (`f`) event of its tail, both found by index."""
+    return (
+        "SELECT s.workspace, s.project, s.crew, s.agent, s.session, s.segmented, l.seq,"
+        f" (SELECT count(*) {_IN_TAIL}), f.occurred_at, l.occurred_at, l.recorded_at, s.note"
+        f" FROM streams s {dialect.then_join} events l ON l.n = (SELECT e.n {_IN_TAIL} ORDER BY e.seq DESC LIMIT 1)"
+        f" {dialect.then_join} events f ON f.n = (SELECT e.n {_IN_TAIL} ORDER BY e.seq LIMIT 1)"
+    )
+
+
 def tail(connection: Connection, stream: Scope) -> Tail | None:
     row = connection.execute(
-        f"{_TAILS} WHERE s.workspace = ? AND s.project = ? AND s.crew = ? AND s.agent = ? AND s.session = ?",
+        f"{_with_tails(connection.dialect)} WHERE s.workspace = ? AND s.project = ? AND s.crew = ? AND s.agent = ?"
+        " AND s.session = ?",
         stream_of(stream),
     ).fetchone()
     return None if row is None else _tail(row)
@@ -84,7 +89,8 @@ def advance(connection: Connection, cursor: Cursor) -> None:
     connection.execute(
         "INSERT INTO streams (workspace, project, crew, agent, session, last_seq, segmented, note)"
         " VALUES (?, ?, ?, ?, ?, 0, ?, ?)"
-        " ON CONFLICT DO UPDATE SET segmented = excluded.segmented, note = excluded.note",
+        " ON CONFLICT (workspace, project, crew, agent, session)"
+        " DO UPDATE SET segmented = excluded.segmented, note = excluded.note",
         (*stream_of(cursor.stream), cursor.to, encoded(cursor.note)),
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable
 from typing import Final
 from uuid import UUID
@@ -22,13 +21,6 @@ from remembrancer.domain.erasure import Choice, EventTrace, Trace, Traces
 from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.scope import Scope
 from remembrancer.errors import NotFound
-
-GIVEN: Final = "(SELECT unhex(value) FROM json_each(?))"
-"""Ids given as `hexed`."""
-
-
-def hexed(ids: Iterable[UUID]) -> str:
-    return json.dumps(sorted(identifier.hex for identifier in ids))
 
 
 def lying_in(connection: Connection, scope: Scope, choice: Choice) -> tuple[frozenset[UUID], frozenset[UUID]]:
@@ -57,8 +49,8 @@ def traces(connection: Connection, scope: Scope, memories: Collection[UUID], eve
 
 def _memories(connection: Connection, scope: Scope, ids: Collection[UUID]) -> dict[UUID, Trace]:
     rows = connection.execute(
-        f"SELECT {MEMORY_SELECT}, m.n FROM memories m WHERE m.workspace = ? AND m.id IN {GIVEN}",
-        (scope.workspace, hexed(ids)),
+        f"SELECT {MEMORY_SELECT}, m.n FROM memories m WHERE m.workspace = ? AND {connection.dialect.in_ids('m.id')}",
+        (scope.workspace, connection.dialect.ids(ids)),
     )
     found: dict[UUID, Trace] = {}
     for row in list(rows):
@@ -87,8 +79,8 @@ def _events(connection: Connection, scope: Scope, ids: Collection[UUID]) -> dict
     found: dict[UUID, EventTrace] = {}
     for table in TABLES:
         rows = connection.execute(
-            f"SELECT {EVENT_COLUMNS}, e.n FROM {table} e WHERE e.workspace = ? AND e.id IN {GIVEN}",
-            (scope.workspace, hexed(ids)),
+            f"SELECT {EVENT_COLUMNS}, e.n FROM {table} e WHERE e.workspace = ? AND {connection.dialect.in_ids('e.id')}",
+            (scope.workspace, connection.dialect.ids(ids)),
         )
         for row in list(rows):
             event = event_of(row[:-1])
@@ -113,7 +105,8 @@ def _require(connection: Connection, scope: Scope, kind: str, ids: Collection[UU
         UUID(bytes=identifier)
         for table in tables
         for (identifier,) in connection.execute(
-            f"SELECT id FROM {table} WHERE workspace = ? AND id IN {GIVEN}", (scope.workspace, hexed(ids))
+            f"SELECT id FROM {table} WHERE workspace = ? AND {connection.dialect.in_ids('id')}",
+            (scope.workspace, connection.dialect.ids(ids)),
         )
     }
     for missing in sorted(ids - there if isinstance(ids, frozenset) else set(ids) - there):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from remembrancer.adapters.relational.clauses import Where
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.embeddings import wait_after
 from remembrancer.adapters.relational.errors import as_written
@@ -16,8 +17,10 @@ from remembrancer.ports.jobs import MAX_ERROR_CHARS
 
 def put_run(connection: Connection, scope: Scope, run: Run) -> None:
     connection.execute(
-        "INSERT OR REPLACE INTO runs (workspace, job, started_at, ended_at, done, failed, remaining, reason, error)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO runs (workspace, job, started_at, ended_at, done, failed, remaining, reason, error)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (workspace, job) DO UPDATE SET"
+        " started_at = excluded.started_at, ended_at = excluded.ended_at, done = excluded.done,"
+        " failed = excluded.failed, remaining = excluded.remaining, reason = excluded.reason, error = excluded.error",
         (
             scope.workspace,
             run.job,
@@ -63,7 +66,9 @@ def defer(connection: Connection, scope: Scope, job: str, item: str, error: str,
         job=job, item=item, attempts=attempts, retry_at=now + wait_after(attempts), error=error[:MAX_ERROR_CHARS]
     )
     connection.execute(
-        "INSERT OR REPLACE INTO deferrals (workspace, job, item, attempts, retry_at, error) VALUES (?, ?, ?, ?, ?, ?)",
+        "INSERT INTO deferrals (workspace, job, item, attempts, retry_at, error) VALUES (?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT (workspace, job, item) DO UPDATE SET attempts = excluded.attempts, retry_at = excluded.retry_at,"
+        " error = excluded.error",
         (scope.workspace, job, item, attempts, micros(deferral.retry_at), deferral.error),
     )
     return deferral
@@ -77,10 +82,13 @@ def settle(connection: Connection, scope: Scope, job: str, items: Sequence[str])
 
 
 def deferrals(connection: Connection, scope: Scope, job: str | None) -> tuple[Deferral, ...]:
+    where = Where()
+    where.add("workspace = ?", scope.workspace)
+    if job is not None:
+        where.add("job = ?", job)
     rows = connection.execute(
-        "SELECT job, item, attempts, retry_at, error FROM deferrals WHERE workspace = ?1 AND (?2 IS NULL OR job = ?2)"
-        " ORDER BY retry_at, job, item",
-        (scope.workspace, job),
+        f"SELECT job, item, attempts, retry_at, error FROM deferrals WHERE {where.sql} ORDER BY retry_at, job, item",
+        where.bindings,
     )
     with as_written():
         return tuple(

@@ -11,8 +11,9 @@ from typing import TypeVar
 
 import pytest
 
-from remembrancer.adapters.relational.connection import connect
-from remembrancer.adapters.relational.store import SqliteStore
+from remembrancer.adapters.relational.sqlite.connection import connect
+from remembrancer.adapters.relational.sqlite.file import SqliteFile
+from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.domain.reply import Claimed, Reply, UnderWay
 from remembrancer.errors import StoreUnavailable
 from remembrancer.policies.admission.formation import analysed
@@ -23,9 +24,9 @@ T = TypeVar("T")
 INSTANT = timedelta(microseconds=1)
 
 
-def over(path: Path, steps: Callable[[SqliteStore], Awaitable[T]]) -> T:
+def over(path: Path, steps: Callable[[RelationalStore], Awaitable[T]]) -> T:
     async def whole() -> T:
-        store = SqliteStore(str(path), analyse=analysed)
+        store = RelationalStore(SqliteFile(str(path)), analyse=analysed)
         try:
             return await steps(store)
         finally:
@@ -37,8 +38,8 @@ def over(path: Path, steps: Callable[[SqliteStore], Awaitable[T]]) -> T:
 def test_of_two_that_have_the_file_open_one_gets_a_key(tmp_path: Path) -> None:
     path = tmp_path / "agent.db"
 
-    async def steps(store: SqliteStore) -> list[object]:
-        other = SqliteStore(str(path), analyse=analysed)
+    async def steps(store: RelationalStore) -> list[object]:
+        other = RelationalStore(SqliteFile(str(path)), analyse=analysed)
         claims = [replace(a_claim(), at=NOW + number * INSTANT) for number in range(20)]
         try:
             return await asyncio.gather(
@@ -58,12 +59,12 @@ def test_of_two_that_have_the_file_open_one_gets_a_key(tmp_path: Path) -> None:
 def test_keys_and_answers_outlive_the_process(tmp_path: Path) -> None:
     path, reply = tmp_path / "agent.db", Reply(200, b"done", "text/plain")
 
-    async def before(store: SqliteStore) -> None:
+    async def before(store: RelationalStore) -> None:
         await store.put_key(SCOPE, a_key())
         await store.claim(SCOPE, a_claim(), forget_before=NOW)
         await store.answer(SCOPE, a_claim(), reply)
 
-    async def after(store: SqliteStore) -> object:
+    async def after(store: RelationalStore) -> object:
         return await store.key_of(a_key().digest), await store.claim(SCOPE, a_claim(), forget_before=NOW)
 
     over(path, before)
@@ -81,11 +82,11 @@ def test_keys_and_answers_outlive_the_process(tmp_path: Path) -> None:
 def test_a_row_that_was_never_written_so_is_damage_and_opens_nothing(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "agent.db"
 
-    async def fill(store: SqliteStore) -> None:
+    async def fill(store: RelationalStore) -> None:
         await store.put_key(SCOPE, a_key())
         await store.claim(SCOPE, a_claim(), forget_before=NOW)
 
-    async def read(store: SqliteStore) -> None:
+    async def read(store: RelationalStore) -> None:
         await store.key_of(a_key().digest)
         await store.claim(SCOPE, a_claim(), forget_before=NOW)
 

@@ -12,11 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from remembrancer.adapters.relational import memories, schema
+from remembrancer.adapters.relational import memories
 from remembrancer.adapters.relational.clauses import events_kept_by, kept_by, seen_by
-from remembrancer.adapters.relational.connection import Connection, connect
+from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.journal import add_event
 from remembrancer.adapters.relational.resident.columns import SELECT, MemoryColumns, MemoryRow
+from remembrancer.adapters.relational.sqlite import schema
+from remembrancer.adapters.relational.sqlite.connection import connect
 from remembrancer.domain.event import Event, Priority, Role, Severity
 from remembrancer.domain.memory import Memory, Status, Tier
 from remembrancer.domain.query import Filter
@@ -241,7 +243,7 @@ def test_the_clauses_keep_what_an_event_filter_says(
     connection.execute(schema.schema_sql())
     for seq, event in enumerate(rows):
         add_event(connection, event, seq, event.text.replace(",", "").split())
-    conditions = events_kept_by(where, seen_by(reader, "e", visibility=False), "events")
+    conditions = events_kept_by(connection.dialect, where, seen_by(reader, "e", visibility=False), "events")
     found = connection.execute(f"SELECT e.id FROM events e WHERE {conditions.sql}", conditions.bindings)
     assert {UUID(bytes=identifier) for (identifier,) in found} == {
         event.id for event in rows if can_see(reader, event.scope, Visibility.WORKSPACE) and _keeps(where, event)
@@ -269,8 +271,9 @@ def _keeps(where: EventFilter, event: Event) -> bool:
 
 
 def kept_by_clauses(rows: Sequence[Memory], reader: Reader, where: Filter) -> set[UUID]:
-    conditions = kept_by(where, seen_by(reader, "m", visibility=True))
-    found = holding(rows).execute(f"SELECT m.id FROM memories m WHERE {conditions.sql}", conditions.bindings)
+    connection = holding(rows)
+    conditions = kept_by(connection.dialect, where, seen_by(reader, "m", visibility=True))
+    found = connection.execute(f"SELECT m.id FROM memories m WHERE {conditions.sql}", conditions.bindings)
     return {UUID(bytes=identifier) for (identifier,) in found}
 
 
@@ -346,5 +349,7 @@ def test_an_event_at_the_very_end_is_left_out() -> None:
     connection = connect(":memory:")
     connection.execute(schema.schema_sql())
     add_event(connection, an_event(at=NOW), 1, ())
-    conditions = events_kept_by(EventFilter(until=NOW), seen_by(READER, "e", visibility=False), "events")
+    conditions = events_kept_by(
+        connection.dialect, EventFilter(until=NOW), seen_by(READER, "e", visibility=False), "events"
+    )
     assert list(connection.execute(f"SELECT e.id FROM events e WHERE {conditions.sql}", conditions.bindings)) == []

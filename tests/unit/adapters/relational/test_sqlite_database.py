@@ -12,10 +12,13 @@ from typing import Any, TypeVar
 
 import pytest
 
-from remembrancer.adapters.relational import database
-from remembrancer.adapters.relational.connection import Connection, connect
+from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.database import GROUP, Database
+from remembrancer.adapters.relational.sqlite import file as sqlite_file
+from remembrancer.adapters.relational.sqlite.connection import connect
+from remembrancer.adapters.relational.sqlite.file import SqliteFile
 from remembrancer.errors import Conflict, StoreUnavailable
+from remembrancer.policies.admission.formation import analysed
 from remembrancer.ports.one_thread import Beside
 
 T = TypeVar("T")
@@ -37,7 +40,7 @@ def run(path: str, work: Callable[[Database], Awaitable[T]]) -> T:
     """The result of `work` on a database with a table of numbers."""
 
     async def whole() -> T:
-        opened = Database(path)
+        opened = Database(SqliteFile(path), analyse=analysed)
         try:
             await opened.write(lambda c: c.execute("CREATE TABLE IF NOT EXISTS noted (n INTEGER PRIMARY KEY)").get)
             return await asyncio.wait_for(work(opened), PATIENCE)
@@ -338,7 +341,7 @@ def test_reads_do_not_wait_for_a_write(file: str) -> None:
 
 
 def test_a_lock_held_too_long_by_another_process_is_told(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "LOCK_TIMEOUT_S", 0.05)
+    monkeypatch.setattr(sqlite_file, "LOCK_TIMEOUT_S", 0.05)
     other = connect(file)
 
     async def work(opened: Database) -> list[int]:
@@ -355,17 +358,17 @@ def test_a_lock_held_too_long_by_another_process_is_told(file: str, monkeypatch:
 
 def test_a_file_can_be_opened_while_another_process_writes_to_it(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     run(file, lambda opened: opened.write(note(1)))
-    monkeypatch.setattr(database, "LOCK_TIMEOUT_S", 0.05)
+    monkeypatch.setattr(sqlite_file, "LOCK_TIMEOUT_S", 0.05)
     other = connect(file)
     other.execute("BEGIN IMMEDIATE")
-    opened = Database(file)
+    opened = Database(SqliteFile(file), analyse=analysed)
     opened.close()
     other.execute("ROLLBACK")
     other.close()
 
 
 def test_a_forked_process_is_refused_instead_of_left_waiting(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened = Database(file)
+    opened = Database(SqliteFile(file), analyse=analysed)
     with monkeypatch.context() as child:
         child.setattr(os, "getpid", lambda: -1)
         with pytest.raises(StoreUnavailable, match="forked"):
@@ -378,7 +381,7 @@ def test_a_forked_process_is_refused_instead_of_left_waiting(file: str, monkeypa
 
 def test_closing_finishes_what_is_queued(file: str) -> None:
     async def work() -> list[int]:
-        opened = Database(file)
+        opened = Database(SqliteFile(file), analyse=analysed)
         await opened.write(lambda c: c.execute("CREATE TABLE noted (n INTEGER PRIMARY KEY)").get)
         held = Held()
         first = asyncio.create_task(opened.write(held.work))
@@ -396,7 +399,7 @@ def test_closing_finishes_what_is_queued(file: str) -> None:
 
 @pytest.mark.parametrize("call", ["write", "read"])
 def test_use_after_closing_is_refused(place: str, call: str) -> None:
-    opened = Database(place)
+    opened = Database(SqliteFile(place), analyse=analysed)
     opened.close()
     with pytest.raises(StoreUnavailable, match="already closed"):
         asyncio.run(getattr(opened, call)(noted))
@@ -404,7 +407,7 @@ def test_use_after_closing_is_refused(place: str, call: str) -> None:
 
 def test_a_snapshot_after_closing_is_refused(place: str) -> None:
     async def work() -> None:
-        opened = Database(place)
+        opened = Database(SqliteFile(place), analyse=analysed)
         opened.close()
         with pytest.raises(StoreUnavailable, match="already closed"):
             async with opened.snapshot():
@@ -414,7 +417,7 @@ def test_a_snapshot_after_closing_is_refused(place: str) -> None:
 
 
 def test_closing_twice_is_harmless(place: str) -> None:
-    opened = Database(place)
+    opened = Database(SqliteFile(place), analyse=analysed)
     opened.close()
     opened.close()
 
@@ -439,7 +442,7 @@ def test_a_file_that_cannot_be_opened_is_let_go_of(file: str) -> None:
     Path(file).write_bytes(b"no database " * 1000)
     before = open_files(), threads()
     with pytest.raises(StoreUnavailable):
-        Database(file)
+        Database(SqliteFile(file), analyse=analysed)
     assert (open_files(), threads()) == before
 
 
@@ -458,7 +461,7 @@ def threads() -> list[str]:
 
 @pytest.mark.parametrize(("full_sync", "level"), [(False, 1), (True, 2)])
 def test_a_commit_waits_for_the_disk_only_when_asked(file: str, full_sync: bool, level: int) -> None:
-    opened = Database(file, full_sync=full_sync)
+    opened = Database(SqliteFile(file, full_sync=full_sync), analyse=analysed)
     told = asyncio.run(_pragma(opened, "synchronous"))
     opened.close()
     assert told == level
@@ -469,7 +472,7 @@ def test_the_log_is_written_ahead(file: str) -> None:
 
 
 async def _pragma(opened: Database, name: str) -> Any:
-    return await opened.write(lambda connection: connection.pragma(name))
+    return await opened.write(lambda connection: connection.execute(f"PRAGMA {name}").get)
 
 
 @pytest.fixture(autouse=True)
@@ -647,7 +650,7 @@ def test_work_that_is_done_in_the_caller_s_own_thread_has_none_beside_it() -> No
 
 def test_work_in_one_thread_is_refused_once_closed(file: str) -> None:
     async def whole() -> None:
-        opened = Database(file)
+        opened = Database(SqliteFile(file), analyse=analysed)
         opened.close()
         with pytest.raises(StoreUnavailable, match="closed"):
             await opened.in_one_thread(lambda _: opened.read(lambda c: c.execute("SELECT 1").get))

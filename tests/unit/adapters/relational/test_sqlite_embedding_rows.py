@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from remembrancer.adapters.relational.connection import connect
-from remembrancer.adapters.relational.store import SqliteStore
+from remembrancer.adapters.relational.sqlite.connection import connect
+from remembrancer.adapters.relational.sqlite.file import SqliteFile
+from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.policies.admission.formation import analysed
 from remembrancer.ports.embeddings import CueVector
 from remembrancer.testing.doubles import NOW, SCOPE, a_memory, a_vector, indexed
@@ -18,7 +19,7 @@ LATER = NOW + timedelta(seconds=30)
 
 
 async def write_one(path: Path) -> None:
-    store = SqliteStore(str(path), analyse=analysed)
+    store = RelationalStore(SqliteFile(str(path)), analyse=analysed)
     await store.insert(SCOPE, indexed(a_memory()))
     (cue,) = await store.pending(SCOPE, "a-model", limit=1, now=NOW)
     await store.put_vectors(SCOPE, "a-model", [CueVector(cue.ref, a_vector(3, 4), truncated=False)], at=LATER)

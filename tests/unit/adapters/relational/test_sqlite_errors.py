@@ -5,7 +5,7 @@ from __future__ import annotations
 import apsw
 import pytest
 
-from remembrancer.adapters.relational.errors import MEANINGS, translated
+from remembrancer.adapters.relational.sqlite.errors import MEANINGS, translated
 from remembrancer.errors import Conflict, RemembrancerError, StoreUnavailable
 
 OUR_OWN_DEFECTS = {

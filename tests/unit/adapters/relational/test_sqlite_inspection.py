@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from remembrancer.adapters.relational.store import SqliteStore
+from remembrancer.adapters.relational.sqlite.file import SqliteFile
+from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.policies.admission.formation import analysed
 from remembrancer.ports.inspection import Finding
 from remembrancer.testing.doubles import SCOPE, a_memory, indexed
@@ -13,7 +14,7 @@ from remembrancer.testing.doubles import SCOPE, a_memory, indexed
 
 def test_a_sound_file_is_sound_however_often_it_is_looked_at_while_it_grows(tmp_path: Path) -> None:
     async def looked_at() -> list[Finding]:
-        store = SqliteStore(str(tmp_path / "growing.db"), analyse=analysed)
+        store = RelationalStore(SqliteFile(str(tmp_path / "growing.db")), analyse=analysed)
         try:
             findings: list[Finding] = []
             for number in range(20):

@@ -6,7 +6,8 @@ import asyncio
 from pathlib import Path
 from uuid import UUID
 
-from remembrancer.adapters.relational.store import SqliteStore
+from remembrancer.adapters.relational.sqlite.file import SqliteFile
+from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.policies.admission.formation import analysed
 from remembrancer.ports.journal import Entry, EventFilter
 from remembrancer.testing.doubles import READER, SCOPE, an_event
@@ -16,12 +17,12 @@ EACH = 40
 
 
 def test_whoever_reads_on_from_the_last_position_misses_nothing_that_several_connections_write(tmp_path: Path) -> None:
-    async def write(store: SqliteStore, writer: int) -> None:
+    async def write(store: RelationalStore, writer: int) -> None:
         for number in range(EACH):
             event = an_event(f"{writer}: {number}", event_id=UUID(int=writer * EACH + number + 1))
             await store.append(SCOPE, [Entry(event)])
 
-    async def follow(store: SqliteStore) -> list[tuple[int, str]]:
+    async def follow(store: RelationalStore) -> list[tuple[int, str]]:
         position, seen = 0, list[tuple[int, str]]()
         while len(seen) < WRITERS * EACH:
             stretch = await store.recorded(READER, EventFilter(), after=position, limit=7)
@@ -30,7 +31,7 @@ def test_whoever_reads_on_from_the_last_position_misses_nothing_that_several_con
         return seen
 
     async def at_once() -> list[tuple[int, str]]:
-        stores = [SqliteStore(str(tmp_path / "store.db"), analyse=analysed) for _ in range(WRITERS + 1)]
+        stores = [RelationalStore(SqliteFile(str(tmp_path / "store.db")), analyse=analysed) for _ in range(WRITERS + 1)]
         try:
             following = asyncio.create_task(follow(stores[0]))
             await asyncio.gather(*(write(store, writer) for writer, store in enumerate(stores[1:])))

@@ -15,11 +15,12 @@ from remembrancer.adapters.relational import (
     lookup,
     memories,
     reviews,
-    schema,
     streams,
 )
-from remembrancer.adapters.relational.connection import Connection, connect
+from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.health import vitals
+from remembrancer.adapters.relational.sqlite import schema
+from remembrancer.adapters.relational.sqlite.connection import connect
 from remembrancer.domain.event import Priority, Severity
 from remembrancer.domain.journal import Place
 from remembrancer.domain.listing import MemoryPlace
@@ -192,7 +193,7 @@ def test_the_oldest_of_a_type_are_read_from_its_index(connection: Connection) ->
 def test_whether_a_cue_names_an_event_that_leaves_is_told_by_an_index(connection: Connection) -> None:
     """What SQLite does for a foreign key stands in its program alone: it opens the index, and not the table."""
     pages = {page: name for name, page in connection.execute("SELECT name, rootpage FROM sqlite_schema")}
-    connection.pragma("foreign_keys", True)
+    connection.execute("PRAGMA foreign_keys = on")
     program = list(connection.execute("EXPLAIN DELETE FROM events WHERE n = 1"))
     read = {pages[step[3]] for step in program if step[1] == "OpenRead"}
     assert read == {"memory_events_by_event", "cues_by_event"}

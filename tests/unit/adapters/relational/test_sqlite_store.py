@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 
 from remembrancer import AsyncRemembrancer
 from remembrancer.adapters.relational import exporting
-from remembrancer.adapters.relational.connection import connect
 from remembrancer.adapters.relational.resident.cache import ResidentIndexes
 from remembrancer.adapters.relational.resident.index import SCANNED
-from remembrancer.adapters.relational.store import SqliteOptions, SqliteStore
+from remembrancer.adapters.relational.sqlite.connection import connect
+from remembrancer.adapters.relational.sqlite.file import SqliteFile
+from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.domain.candidates import States
 from remembrancer.domain.memory import Cue, Memory, Status
 from remembrancer.domain.scope import Reader
@@ -58,11 +59,14 @@ def path(tmp_path: Path) -> str:
     return str(tmp_path / "shared.db")
 
 
-def with_two(path: str, work: Callable[[SqliteStore, SqliteStore], Awaitable[T]]) -> T:
+def with_two(path: str, work: Callable[[RelationalStore, RelationalStore], Awaitable[T]]) -> T:
     """The result of `work` on two stores of one file, as two processes would open it."""
 
     async def whole() -> T:
-        one, other = SqliteStore(path, analyse=analysed), SqliteStore(path, analyse=analysed)
+        one, other = (
+            RelationalStore(SqliteFile(path), analyse=analysed),
+            RelationalStore(SqliteFile(path), analyse=analysed),
+        )
         try:
             return await work(one, other)
         finally:
@@ -76,7 +80,7 @@ def with_two(path: str, work: Callable[[SqliteStore, SqliteStore], Awaitable[T]]
 
 
 def test_a_row_of_another_process_is_found(path: str) -> None:
-    async def work(one: SqliteStore, other: SqliteStore) -> tuple[set[str], set[str]]:
+    async def work(one: RelationalStore, other: RelationalStore) -> tuple[set[str], set[str]]:
         before = await found(one, "kestrel")
         await other.insert(SCOPE, indexed(a_memory("a kestrel")))
         return before, await found(one, "kestrel")
@@ -85,7 +89,7 @@ def test_a_row_of_another_process_is_found(path: str) -> None:
 
 
 def test_a_memory_that_another_process_revised_is_found_by_its_new_words_alone(path: str) -> None:
-    async def work(one: SqliteStore, other: SqliteStore) -> tuple[set[str], set[str], set[str]]:
+    async def work(one: RelationalStore, other: RelationalStore) -> tuple[set[str], set[str], set[str]]:
         await one.insert(SCOPE, indexed(a_memory("a kestrel")))
         before = await found(one, "kestrel")
         revised = replace(a_memory("a kestrel"), text="an owl")
@@ -96,7 +100,7 @@ def test_a_memory_that_another_process_revised_is_found_by_its_new_words_alone(p
 
 
 def test_a_memory_that_another_process_retired_is_found_no_more(path: str) -> None:
-    async def work(one: SqliteStore, other: SqliteStore) -> tuple[set[str], set[str]]:
+    async def work(one: RelationalStore, other: RelationalStore) -> tuple[set[str], set[str]]:
         await one.insert(SCOPE, indexed(a_memory("a kestrel")))
         before = await found(one, "kestrel")
         await other.set_status(READER, a_memory("a kestrel").id, Status.RETIRED, at=NOW)
@@ -106,7 +110,7 @@ def test_a_memory_that_another_process_retired_is_found_no_more(path: str) -> No
 
 
 def test_a_vector_of_another_process_counts(path: str) -> None:
-    async def work(one: SqliteStore, other: SqliteStore) -> tuple[int, float]:
+    async def work(one: RelationalStore, other: RelationalStore) -> tuple[int, float]:
         await one.insert(SCOPE, indexed(a_memory("a kestrel")))
         before = await one.search(READER, request(vector=a_vector(3, 4)))
         await give_vectors(other, {"a kestrel": a_vector(3, 4)})
@@ -118,7 +122,7 @@ def test_a_vector_of_another_process_counts(path: str) -> None:
 
 
 def test_a_turn_of_another_process_is_around_ours(path: str) -> None:
-    async def work(one: SqliteStore, other: SqliteStore) -> list[dict[str, float]]:
+    async def work(one: RelationalStore, other: RelationalStore) -> list[dict[str, float]]:
         said = [an_event(text) for text in ("kestrel", "owl", "barn")]
         seen: list[dict[str, float]] = []
         for store, event in zip((one, other, one), said, strict=True):
@@ -134,7 +138,7 @@ def test_a_turn_of_another_process_is_around_ours(path: str) -> None:
 
 
 def test_a_turn_that_another_process_takes_from_its_memory_is_around_ours_no_more(path: str) -> None:
-    async def work(one: SqliteStore, other: SqliteStore) -> tuple[dict[str, float], dict[str, float]]:
+    async def work(one: RelationalStore, other: RelationalStore) -> tuple[dict[str, float], dict[str, float]]:
         said = [an_event(text) for text in ("kestrel", "owl", "barn")]
         writes = [memory_of_event(event, Formation()) for event in said]
         await one.append(SCOPE, [Entry(event, write) for event, write in zip(said, writes, strict=True)])
@@ -149,7 +153,7 @@ def test_a_turn_that_another_process_takes_from_its_memory_is_around_ours_no_mor
 
 
 def test_the_words_that_another_process_made_are_read(path: str) -> None:
-    async def work(one: SqliteStore, other: SqliteStore) -> list[list[int]]:
+    async def work(one: RelationalStore, other: RelationalStore) -> list[list[int]]:
         await one.insert(SCOPE, indexed(a_memory("a kestrel")))
         (cue,) = await one.pending(SCOPE, MODEL, limit=9, now=NOW)
         words = np.array([[64], [128]], dtype=np.uint8)
@@ -160,7 +164,7 @@ def test_the_words_that_another_process_made_are_read(path: str) -> None:
 
 
 def test_what_another_question_finds_written_while_a_vector_is_waited_for_is_searched_too(path: str) -> None:
-    async def work(one: SqliteStore, other: SqliteStore) -> tuple[UUID, ...]:
+    async def work(one: RelationalStore, other: RelationalStore) -> tuple[UUID, ...]:
         await one.insert(SCOPE, indexed(a_memory("a kestrel")))
         indexes = ResidentIndexes(1 << 30, scanned=SCANNED)
         asking, other_asking = connect(path), connect(path)
@@ -184,7 +188,7 @@ def test_what_another_question_finds_written_while_a_vector_is_waited_for_is_sea
 
 
 def test_what_another_process_learned_of_a_memory_counts(path: str) -> None:
-    async def work(one: SqliteStore, other: SqliteStore) -> States:
+    async def work(one: RelationalStore, other: RelationalStore) -> States:
         await one.insert(SCOPE, indexed(a_memory("a kestrel")))
         await found(one, "kestrel")
         await other.adjust(READER, [a_memory("a kestrel").id], lambda _: Adjustment(LIVED), at=LATER)
@@ -194,7 +198,7 @@ def test_what_another_process_learned_of_a_memory_counts(path: str) -> None:
 
 
 def test_a_memory_that_another_process_retired_as_it_adjusted_it_is_found_no_more(path: str) -> None:
-    async def work(one: SqliteStore, other: SqliteStore) -> set[str]:
+    async def work(one: RelationalStore, other: RelationalStore) -> set[str]:
         await one.insert(SCOPE, indexed(a_memory("a kestrel")))
         await found(one, "kestrel")
         await other.adjust(READER, [a_memory("a kestrel").id], lambda was: Adjustment(was, "harmed"), at=NOW)
@@ -205,7 +209,7 @@ def test_a_memory_that_another_process_retired_as_it_adjusted_it_is_found_no_mor
 
 @pytest.mark.parametrize("successor", [a_memory("an owl").id, None], ids=["superseded", "ended"])
 def test_a_memory_whose_validity_another_process_ended_is_found_no_more(path: str, successor: UUID | None) -> None:
-    async def work(one: SqliteStore, other: SqliteStore) -> set[str]:
+    async def work(one: RelationalStore, other: RelationalStore) -> set[str]:
         for text in ("a kestrel", "an owl"):
             await one.insert(SCOPE, indexed(a_memory(text)))
         await found(one, "kestrel")
@@ -216,7 +220,7 @@ def test_a_memory_whose_validity_another_process_ended_is_found_no_more(path: st
 
 
 def test_two_processes_cannot_make_a_circle(path: str) -> None:
-    async def work(one: SqliteStore, other: SqliteStore) -> list[object]:
+    async def work(one: RelationalStore, other: RelationalStore) -> list[object]:
         kestrel, owl = a_memory("a kestrel").id, a_memory("an owl").id
         for text in ("a kestrel", "an owl"):
             await one.insert(SCOPE, indexed(a_memory(text)))
@@ -227,7 +231,7 @@ def test_two_processes_cannot_make_a_circle(path: str) -> None:
 
 
 def test_vectors_made_for_what_a_memory_said_before_are_dropped(path: str) -> None:
-    async def work(one: SqliteStore, other: SqliteStore) -> tuple[int, int]:
+    async def work(one: RelationalStore, other: RelationalStore) -> tuple[int, int]:
         await one.insert(SCOPE, indexed(a_memory("a kestrel")))
         (cue,) = await one.pending(SCOPE, MODEL, limit=9, now=NOW)
         revised = replace(a_memory("a kestrel"), text="an owl")
@@ -252,9 +256,9 @@ class TwoProcesses(RuleBasedStateMachine):
         self.stores = [self._opened(), self._opened()]
         self.known: dict[UUID, int] = {}
 
-    def _opened(self) -> SqliteStore:
+    def _opened(self) -> RelationalStore:
         # So small a budget that one index at a time is kept: they are dropped and loaded again on the way.
-        return SqliteStore(self.path, analyse=analysed, options=SqliteOptions(index_bytes=1))
+        return RelationalStore(SqliteFile(self.path), analyse=analysed, index_bytes=1)
 
     def teardown(self) -> None:
         for store in self.stores:
@@ -361,7 +365,7 @@ class Sweeping(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.runner = asyncio.Runner()
-        self.store = SqliteStore(":memory:", analyse=analysed)
+        self.store = RelationalStore(SqliteFile(":memory:"), analyse=analysed)
         self.revisions: dict[UUID, int] = {}
         self.elsewhere = replace(SCOPE, workspace="rival")
 
@@ -411,7 +415,7 @@ class Sweeping(RuleBasedStateMachine):
     @rule()
     def bring_in_an_export(self) -> None:
         async def copied() -> None:
-            source = SqliteStore(":memory:", analyse=analysed)
+            source = RelationalStore(SqliteFile(":memory:"), analyse=analysed)
             await source.insert(SCOPE, indexed(a_memory(memory_id=UUID(int=len(self.revisions) + 1)), "one", "two"))
             await self.store.import_rows(SCOPE, await exported(source))
             await source.close()
@@ -422,7 +426,7 @@ class Sweeping(RuleBasedStateMachine):
     @rule()
     def try_an_import(self) -> None:
         async def tried() -> None:
-            source = SqliteStore(":memory:", analyse=analysed)
+            source = RelationalStore(SqliteFile(":memory:"), analyse=analysed)
             await source.insert(SCOPE, indexed(a_memory(memory_id=UUID(int=9_999)), "one", "two"))
             await self.store.import_rows(SCOPE, await exported(source), dry_run=True)
             await source.close()
@@ -452,7 +456,7 @@ def test_the_sweep_never_walks_past_a_cue_that_waits() -> None:
 @pytest.mark.parametrize("place", ["a file", ":memory:"])
 def test_an_export_holds_one_state_while_others_write(place: str, path: str) -> None:
     async def work() -> tuple[list[ExportRow], list[ExportRow]]:
-        store = SqliteStore(path if place == "a file" else place, analyse=analysed)
+        store = RelationalStore(SqliteFile(path if place == "a file" else place), analyse=analysed)
         await populate(store, SCOPE)
         before = await exported(store)
         rows: list[ExportRow] = []
@@ -471,7 +475,7 @@ def test_an_export_holds_one_state_while_others_write(place: str, path: str) -> 
 @pytest.mark.parametrize("page", [1, 2, 3])
 def test_an_export_in_pages_is_the_whole(path: str, monkeypatch: pytest.MonkeyPatch, page: int) -> None:
     async def work() -> tuple[list[ExportRow], list[ExportRow]]:
-        store = SqliteStore(path, analyse=analysed)
+        store = RelationalStore(SqliteFile(path), analyse=analysed)
         await populate(store, SCOPE)
         whole = await exported(store)
         monkeypatch.setattr(exporting, "PAGE", page)
@@ -485,7 +489,7 @@ def test_an_export_in_pages_is_the_whole(path: str, monkeypatch: pytest.MonkeyPa
 
 def test_an_export_left_half_way_lets_the_store_be_closed(path: str) -> None:
     async def work() -> None:
-        store = SqliteStore(path, analyse=analysed)
+        store = RelationalStore(SqliteFile(path), analyse=analysed)
         await populate(store, SCOPE)
         export = store.export(SCOPE)
         await anext(export)
@@ -532,10 +536,10 @@ def test_reading_writes_nothing(tmp_path: Path, path: str, name: str) -> None:
 
 
 def test_opening_a_file_writes_nothing(path: str) -> None:
-    async def work(one: SqliteStore, _: SqliteStore) -> tuple[int, int]:
+    async def work(one: RelationalStore, _: RelationalStore) -> tuple[int, int]:
         watching = connect(path)
         before = watching.pragma("data_version")
-        third = SqliteStore(path, analyse=analysed)
+        third = RelationalStore(SqliteFile(path), analyse=analysed)
         after = watching.pragma("data_version")
         await third.close()
         watching.close()
@@ -562,7 +566,7 @@ def test_indexes_are_kept_within_their_budget(path: str, budget: int, kept: int)
 
 
 async def _one_memory_in_each(path: str, *workspaces: str) -> None:
-    store = SqliteStore(path, analyse=analysed)
+    store = RelationalStore(SqliteFile(path), analyse=analysed)
     for workspace in workspaces:
         scope = replace(SCOPE, workspace=workspace)
         await store.insert(scope, indexed(a_memory("a kestrel", scope=scope)))
@@ -575,7 +579,7 @@ def test_telling_one_topic_again_and_again_does_not_make_the_index_grow(path: st
     sizes: list[int] = []
 
     async def work() -> None:
-        store = SqliteStore(path, analyse=analysed)
+        store = RelationalStore(SqliteFile(path), analyse=analysed)
         await store.insert(SCOPE, indexed(a_memory("a kestrel")))
         for revision in range(1, 40):
             told = replace(a_memory("a kestrel"), text=f"kestrel number {revision}")
@@ -590,7 +594,7 @@ def test_telling_one_topic_again_and_again_does_not_make_the_index_grow(path: st
 
 
 def test_a_cue_that_an_import_brings_to_a_known_memory_is_found(path: str) -> None:
-    async def work(one: SqliteStore, other: SqliteStore) -> tuple[set[str], set[str]]:
+    async def work(one: RelationalStore, other: RelationalStore) -> tuple[set[str], set[str]]:
         memory = a_memory("a kestrel")
         await one.insert(SCOPE, indexed(memory))
         before = await found(one, "harrier")

@@ -18,8 +18,9 @@ import pytest
 import sqlite_vec
 from numpy.typing import NDArray
 
-from remembrancer.adapters.relational.connection import Connection, connect
+from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.resident.vectors import VectorTable
+from remembrancer.adapters.relational.sqlite.connection import connect
 
 DIM: Final = 384
 STEP: Final = 1 / 127.5

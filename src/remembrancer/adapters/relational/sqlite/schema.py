@@ -12,12 +12,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from remembrancer.adapters.relational.connection import Connection, connect
-from remembrancer.adapters.relational.errors import DAMAGED
+from remembrancer.adapters.relational.connection import Connection
+from remembrancer.adapters.relational.sqlite.connection import SqliteConnection, connect
+from remembrancer.adapters.relational.sqlite.errors import DAMAGED
 from remembrancer.errors import StoreUnavailable, Unsupported
 
 APPLICATION_ID: Final = 0x52454D42  # "REMB", in the file's header: tells our files from other SQLite files
-_PACKAGE: Final = "remembrancer.adapters.relational"
+_PACKAGE: Final = "remembrancer.adapters.relational.sqlite"
 _NAME: Final = re.compile(r"(\d{4})_\w+\.sql")
 
 
@@ -50,7 +51,7 @@ def current_version() -> int:
     return migrations()[-1].number
 
 
-def refuse_others(connection: Connection, path: str) -> None:
+def refuse_others(connection: SqliteConnection, path: str) -> None:
     """Raises StoreUnavailable for another program's file, Unsupported for one of a newer version; writes nothing."""
     connection.execute("BEGIN")
     try:
@@ -64,7 +65,7 @@ Fill = Callable[[Connection], None]
 NO_FILLS: Final[Mapping[int, Fill]] = MappingProxyType({})
 
 
-def prepare(connection: Connection, path: str, fills: Mapping[int, Fill] = NO_FILLS) -> None:
+def prepare(connection: SqliteConnection, path: str, fills: Mapping[int, Fill] = NO_FILLS) -> None:
     """Make an empty file ours, bring an older one up to date after a backup. `fills`: by the number of their step.
 
     Raises StoreUnavailable for another program's file, Unsupported for one of a newer version.
@@ -90,7 +91,7 @@ def prepare(connection: Connection, path: str, fills: Mapping[int, Fill] = NO_FI
         raise
 
 
-def _version(connection: Connection, path: str) -> int:
+def _version(connection: SqliteConnection, path: str) -> int:
     """0 for an empty file. Inside a transaction: another process may make the tables between two looks."""
     application = connection.pragma("application_id")
     version = connection.pragma("user_version")

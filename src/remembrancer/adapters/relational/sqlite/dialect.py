@@ -1,0 +1,96 @@
+"""How statements are written for SQLite: lists and tags as JSON, words in FTS5 tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import Final
+from uuid import UUID
+
+import apsw
+
+from remembrancer.adapters.relational.connection import Binding, Connection
+from remembrancer.adapters.relational.dialect import Indexed
+from remembrancer.domain.validation import JsonScalar
+
+_JSON_TYPES: Final[dict[type, str]] = {
+    str: "'text'",
+    bool: "'true', 'false'",
+    int: "'integer', 'real'",
+    float: "'integer', 'real'",
+    type(None): "'null'",
+}
+"""What `json_each` calls values of a type. Without it SQLite's 1 would equal true."""
+_SECURE_DELETE: Final = {0: "off", 1: "on", 2: "fast"}
+
+
+class SqliteDialect:
+    """See `Dialect`."""
+
+    begin_reading = "BEGIN"
+    begin_writing = "BEGIN IMMEDIATE"  # BEGIN takes the lock at the first write, and fails if another wrote meanwhile
+    then_join = "CROSS JOIN"
+    row_is_taken: type[Exception] = apsw.ConstraintError
+    cannot_read: tuple[type[Exception], ...] = (
+        apsw.CorruptError,
+        apsw.NotADBError,
+        apsw.IOError,
+        apsw.SQLError,
+        UnicodeDecodeError,
+    )
+
+    def in_list(self, column: str) -> str:
+        return f"{column} IN (SELECT value FROM json_each(?))"
+
+    def listed(self, values: Iterable[int] | Iterable[str]) -> Binding:
+        return json.dumps(list(values))
+
+    def in_ids(self, column: str) -> str:
+        return f"{column} IN (SELECT unhex(value) FROM json_each(?))"
+
+    def ids(self, values: Iterable[UUID]) -> Binding:
+        return json.dumps(sorted(identifier.hex for identifier in values))
+
+    def has_tag(self, column: str) -> str:
+        return f"EXISTS (SELECT 1 FROM json_each({column}) WHERE value = ?)"
+
+    def has_entry(self, column: str, key: str, value: JsonScalar) -> tuple[str, tuple[Binding, ...]]:
+        types = _JSON_TYPES[type(value)]
+        condition = f"EXISTS (SELECT 1 FROM json_each({column}) WHERE key = ? AND type IN ({types}) AND atom IS ?)"
+        return condition, (key, value)
+
+    def matches(self, table: Indexed) -> str:
+        return f"(SELECT rowid AS n FROM {table}_fts WHERE {table}_fts MATCH ?)"
+
+    def all_of(self, words: Sequence[frozenset[str]]) -> Binding:
+        return " AND ".join("(" + " OR ".join(map(_quoted, sorted(one))) + ")" for one in words)
+
+    def phrase(self, words: Sequence[str]) -> Binding:
+        return _quoted(" ".join(words))
+
+    def add_words(self, connection: Connection, table: Indexed, number: int, words: Iterable[str]) -> None:
+        connection.execute(f"INSERT INTO {table}_fts (rowid, words) VALUES (?, ?)", (number, " ".join(words)))
+
+    def overwriting(self, connection: Connection) -> AbstractContextManager[None]:
+        return _overwriting(connection)
+
+    def size(self, connection: Connection) -> int:
+        return connection.execute("PRAGMA page_count").get * connection.execute("PRAGMA page_size").get
+
+
+def _quoted(phrase: str) -> str:
+    """As FTS5 takes it, whatever characters it contains."""
+    escaped = phrase.replace('"', '""')
+    return f'"{escaped}"'
+
+
+@contextmanager
+def _overwriting(connection: Connection) -> Generator[None]:
+    """SQLite overwrites deleted rows with zeros if told to; it usually only marks their space as free."""
+    usual: int = connection.execute("PRAGMA secure_delete").get
+    connection.execute("PRAGMA secure_delete = on").get  # noqa: B018
+    try:
+        yield
+    finally:
+        connection.execute(f"PRAGMA secure_delete = {_SECURE_DELETE[usual]}").get  # noqa: B018

@@ -1,0 +1,54 @@
+"""What `doctor` looks at in an SQLite file: the library's version, the pages, the references and the full text."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import apsw
+
+from remembrancer.adapters.relational.connection import Connection
+from remembrancer.adapters.relational.inspection import RESTORE
+from remembrancer.adapters.relational.rows import INDEXED
+from remembrancer.adapters.relational.sqlite.schema import current_version
+from remembrancer.ports.inspection import Finding
+
+WAL_RESET_FIXED: Final = (3, 51, 3)
+"""SQLite before this version may damage a write-ahead log that two connections reset at once."""
+_EXPORT: Final = "export and import into a new file"
+_FULL_TEXTS: Final = "SELECT name FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL TABLE % USING fts5%'"
+
+
+def library() -> Finding:
+    version = apsw.sqlite_lib_version()
+    sound = tuple(int(part) for part in version.split(".")) >= WAL_RESET_FIXED
+    return Finding("sqlite", sound, f"SQLite {version}, file version {current_version()}", "upgrade apsw")
+
+
+def pages(connection: Connection) -> Finding:
+    # SQLite would compare a full-text index with what this connection saw of it last: reading from it refreshes that.
+    for name in [row[0] for row in connection.execute(_FULL_TEXTS)]:
+        connection.execute(f"SELECT rowid FROM {name} LIMIT 1").get  # noqa: B018
+    faults = [row[0] for row in connection.execute("PRAGMA integrity_check(10)")]
+    ok = faults == ["ok"]
+    detail = "every page and index is sound" if ok else "; ".join(faults)
+    return Finding("file", ok, detail, RESTORE)
+
+
+def references(connection: Connection) -> Finding:
+    broken = len(list(connection.execute("PRAGMA foreign_key_check")))
+    return Finding("references", broken == 0, f"{broken} rows name a row that is not there", _EXPORT)
+
+
+def full_text(connection: Connection) -> Finding:
+    """Whether every cue, event and archived event has its full-text row, and no other row is there."""
+    missing, stray = 0, 0
+    for table in INDEXED:
+        without, alone = connection.execute(
+            f"SELECT (SELECT count(*) FROM {table} c"
+            f" WHERE NOT EXISTS (SELECT 1 FROM {table}_fts_docsize d WHERE d.id = c.n)),"
+            f" (SELECT count(*) FROM {table}_fts_docsize d"
+            f" WHERE NOT EXISTS (SELECT 1 FROM {table} c WHERE c.n = d.id))"
+        ).get
+        missing, stray = missing + without, stray + alone
+    detail = f"{missing} texts without a full-text row, {stray} full-text rows without a text"
+    return Finding("full text", missing == stray == 0, detail, _EXPORT)

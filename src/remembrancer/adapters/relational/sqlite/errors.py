@@ -1,0 +1,62 @@
+"""The table from apsw's errors to ours. A test checks that it has every error of SQLite."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Final
+
+import apsw
+
+from remembrancer.adapters.relational.errors import UnreadableRow
+from remembrancer.errors import Conflict, RemembrancerError, StoreUnavailable, Unsupported
+
+DAMAGED: Final = "the file is damaged or not a Remembrancer database; restore a backup or an export of it"
+
+MEANINGS: Final[dict[type[apsw.Error], tuple[type[RemembrancerError], str]]] = {
+    apsw.BusyError: (StoreUnavailable, "another process held the write lock for too long; try again"),
+    apsw.LockedError: (StoreUnavailable, "another statement holds the table; try again"),
+    apsw.CorruptError: (StoreUnavailable, DAMAGED),
+    apsw.NotADBError: (StoreUnavailable, DAMAGED),
+    apsw.FormatError: (StoreUnavailable, DAMAGED),
+    apsw.FullError: (StoreUnavailable, "the disk (or the file's size limit) is full; nothing of this write was kept"),
+    apsw.ReadOnlyError: (StoreUnavailable, "the file or its folder is read-only"),
+    apsw.CantOpenError: (StoreUnavailable, "the file cannot be opened: missing folder, or no permission"),
+    apsw.PermissionsError: (StoreUnavailable, "no permission to open the file"),
+    apsw.AuthError: (StoreUnavailable, "no permission for this statement"),
+    apsw.IOError: (StoreUnavailable, "reading or writing the file failed"),
+    apsw.NoLFSError: (StoreUnavailable, "the file is too large for this system"),
+    apsw.NoMemError: (StoreUnavailable, "out of memory"),
+    apsw.ProtocolError: (StoreUnavailable, "file locking does not work here (a network file system?)"),
+    apsw.InterruptError: (StoreUnavailable, "the statement was interrupted"),
+    apsw.AbortError: (StoreUnavailable, "the statement was aborted"),
+    apsw.SchemaChangeError: (StoreUnavailable, "the schema changed under a statement; try again"),
+    apsw.ConstraintError: (Conflict, "the row is already there, or one it needs is not"),
+    apsw.TooBigError: (Unsupported, "the value is larger than SQLite takes"),
+}
+"""What a failure of the file, or a conflict with other writers, means to a caller.
+
+Errors that only a defect in our own code can cause (SQL errors, misuse, wrong bindings, a closed cursor) are not in the
+table: they are raised unchanged.
+"""
+
+
+_MISSING: Final = re.compile("no such (table|column)|has no column named|malformed database schema")
+"""SQLite's messages when the tables are no longer as we made them."""
+
+
+@contextmanager
+def translated(path: str) -> Generator[None]:
+    """Raise SQLite's errors as ours, with the file's name; the original is the cause."""
+    try:
+        yield
+    except apsw.Error as error:
+        for kind, (ours, meaning) in MEANINGS.items():
+            if isinstance(error, kind):
+                raise ours(f"{path}: {meaning} ({error})") from error
+        if _MISSING.search(str(error)):
+            raise StoreUnavailable(f"{path}: {DAMAGED} ({error})") from error
+        raise
+    except (UnreadableRow, UnicodeDecodeError) as error:  # apsw raises the latter for a text that is not Unicode
+        raise StoreUnavailable(f"{path}: {DAMAGED} ({error})") from error
