@@ -1,1 +1,1 @@
-"""Decisions as pure functions: the clock, randomness and models' answers are parameters."""
+"""Pure decisions: the clock, randomness and the answers of models are parameters."""

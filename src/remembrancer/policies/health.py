@@ -1,7 +1,6 @@
-"""How well a memory is doing: five metrics from 0 to 100, what they make together, and what to call it.
+"""Health of a memory store: five metrics from 0 to 100, their weighted score, and its band.
 
-A metric without data is None and weighs nothing: its weight is shared out among the others. Without any data there is
-no score at all, which is not a bad one.
+A metric without data is None; its weight is shared out among the others. Without any data there is no score.
 """
 
 from __future__ import annotations
@@ -20,13 +19,15 @@ from uuid import UUID
 from remembrancer.domain.health import Metrics
 
 HALF_LIFE: Final = timedelta(days=30)
-"""Of freshness: content of this median age is worth half of what is new."""
+"""The median age at which freshness is half of that of new content."""
 SAMPLE: Final = 500
-"""Memories whose nearest neighbour is looked for."""
+"""At most so many memories are compared with their nearest neighbours."""
 GREEN_FROM: Final = 75.0
 YELLOW_FROM: Final = 50.0
 _PLACES: Final = 9
-"""Decimals of a score. Without rounding, metrics of exactly 75 may add up to a hair less, which is another band."""
+"""Decimals of a score. Without rounding, five metrics of exactly 75 could sum to slightly less and fall into another
+band.
+"""
 
 
 class Band(StrEnum):
@@ -38,7 +39,7 @@ class Band(StrEnum):
 
 
 class Metric(StrEnum):
-    """The names of the fields of Metrics, heaviest first."""
+    """The fields of Metrics, by descending weight."""
 
     FRESHNESS = "freshness"
     COVERAGE = "coverage"
@@ -59,7 +60,7 @@ WEIGHTS: Final[Mapping[Metric, float]] = MappingProxyType(
 
 
 def freshness(ages: Iterable[timedelta]) -> float | None:
-    """100 when all is new, half of it at a median age of 30 days, and half again at 60. An age below 0 counts as 0.
+    """100 when everything is new, 50 at a median age of 30 days, 25 at 60. A negative age counts as 0.
 
     >>> freshness([timedelta(days=30)])
     50.0
@@ -69,7 +70,7 @@ def freshness(ages: Iterable[timedelta]) -> float | None:
 
 
 def coverage(indexed: int, embeddable: int) -> float | None:
-    """The share of what can have a vector that has it. Without an embedder nothing can.
+    """The share of embeddable memories that have a vector. None without an embedder.
 
     >>> coverage(3, 4)
     75.0
@@ -78,7 +79,7 @@ def coverage(indexed: int, embeddable: int) -> float | None:
 
 
 def coherence(nearest: Sequence[float]) -> float | None:
-    """The mean cosine of memories to their nearest neighbours; below 0 counts as 0.
+    """The mean cosine of memories to their nearest neighbours; negative ones count as 0.
 
     >>> coherence([0.75, 0.25, -0.5, 0.0])
     25.0
@@ -87,30 +88,30 @@ def coherence(nearest: Sequence[float]) -> float | None:
 
 
 def efficiency(shown: Sequence[float]) -> float | None:
-    """The mean cosine, to its question, of what was shown; below 0 counts as 0."""
+    """The mean cosine of shown memories to their questions; negative ones count as 0."""
     return _mean_cosine(shown)
 
 
 def reachability(related: int, indexed: int) -> float | None:
-    """The share of what has a vector that has an edge too."""
+    """The share of memories with a vector that have a relation as well."""
     return _share(related, indexed)
 
 
 def values(metrics: Metrics) -> dict[Metric, float | None]:
-    """Each metric's value, heaviest first."""
+    """The value of each metric, by descending weight."""
     measured = asdict(metrics)
     return {metric: measured[metric] for metric in Metric}
 
 
 def shares(metrics: Metrics) -> dict[Metric, float]:
-    """What each metric weighs in this score: they sum up to 1, unless nothing was measured."""
+    """The weight of each metric in this score. They add up to 1, unless nothing was measured."""
     measured = {metric for metric, value in values(metrics).items() if value is not None}
     whole = fsum(WEIGHTS[metric] for metric in measured)
     return {metric: WEIGHTS[metric] / whole if metric in measured else 0.0 for metric in Metric}
 
 
 def score(metrics: Metrics) -> float | None:
-    """The weighted mean of what was measured; None: no data.
+    """The weighted mean of the measured metrics; None without any.
 
     >>> score(Metrics(freshness=90.0, coverage=60.0, coherence=None, efficiency=None, reachability=None))
     75.0
@@ -123,7 +124,7 @@ def score(metrics: Metrics) -> float | None:
 
 
 def band(value: float | None) -> Band | None:
-    """What to call a score or a metric; None, which is no data, has no band.
+    """The band of a score or metric; None for None.
 
     >>> str(band(75.0)), str(band(50.0)), band(None)
     ('green', 'yellow', None)
@@ -136,28 +137,28 @@ def band(value: float | None) -> Band | None:
 
 
 def weakest(metrics: Metrics) -> Metric | None:
-    """The lowest metric, of equals the heaviest; None where nothing was measured."""
+    """The lowest metric, of equal ones the one with most weight; None where nothing was measured."""
     known = {metric: value for metric, value in values(metrics).items() if value is not None}
     return min(known, key=lambda metric: known[metric], default=None)
 
 
 def advice(metrics: Metrics) -> str:
-    """What to do about the weakest metric; empty where that is green, or there is none."""
+    """How to improve the weakest metric; empty where it is green or nothing was measured."""
     low = weakest(metrics)
     return "" if low is None or band(values(metrics)[low]) is Band.GREEN else ADVICE[low]
 
 
 def sample_order(ids: Iterable[UUID], seed: int) -> list[UUID]:
-    """The ids as if shuffled: a function of the ids and the seed alone, whose first n are a fair sample of n.
+    """The ids in an order that looks shuffled and depends on the ids and the seed alone. The first n are a fair sample.
 
-    Each id has its place by itself, so that a store that grows a little has nearly the same sample the next day.
+    Each id has its own sort key, so a store that grows a little has nearly the same sample the next day.
     """
     key = seed.to_bytes(8, "big")
     return sorted(ids, key=lambda one: (blake2b(one.bytes, digest_size=8, key=key).digest(), one.bytes))
 
 
 def why_absent(metrics: Metrics, metric: Metric) -> str:
-    """Why that metric has no value; empty where it has one."""
+    """Why this metric has no value; empty where it has one."""
     if values(metrics)[metric] is not None:
         return ""
     if metrics.freshness is None:
@@ -184,7 +185,7 @@ ADVICE: Final[Mapping[Metric, str]] = MappingProxyType(
         " is alike",
     }
 )
-"""What to do about a metric that is low."""
+"""How to improve each metric."""
 
 
 def _share(part: int, whole: int) -> float | None:

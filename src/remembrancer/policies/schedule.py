@@ -24,21 +24,21 @@ USUAL: Final[Mapping[Job, timedelta]] = MappingProxyType(
         Job.COMPACT: timedelta(days=1),
         Job.PROMOTE: timedelta(days=1),
         Job.RETAIN: timedelta(days=1),
-        Job.HEALTH: timedelta(hours=1),  # one snapshot a day: the job itself knows whether there is one
+        Job.HEALTH: timedelta(hours=1),  # the job itself checks whether the daily snapshot exists
     }
 )
 UNHURRIED: Final = frozenset({Job.SLEEP, Job.RULES, Job.CLUSTERS, Job.COMPACT, Job.PROMOTE, Job.RETAIN})
-"""Jobs that go through much, or wait for much to come together: they have their time even when somebody asks for what
-is due. The others look at what waits, and are done quickly where nothing does.
+"""Jobs that process much data, or wait until enough has accumulated. They keep to their schedule even where somebody
+asks for everything that is due. The other jobs are quick where nothing waits.
 """
 AFTER_FAILURE: Final = timedelta(minutes=5)
-"""A run that broke off is made up for no later than this, however seldom the job runs."""
+"""A run that ended with an error is repeated after this time at the latest."""
 MOST_HOURS: Final = 24 * 366.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schedule:
-    """`hours`: from the beginning of one run of a job to that of the next, where it is not the usual time."""
+    """`hours`: the time between the starts of two runs of a job, where it differs from the default."""
 
     hours: Mapping[Job, float] = field(default_factory=lambda: MappingProxyType({}))
 
@@ -51,15 +51,17 @@ class Schedule:
         return timedelta(hours=self.hours[job]) if job in self.hours else USUAL[job]
 
     def next_run(self, job: Job, last: Run | None) -> datetime | None:
-        """When the job is due after its last run; None: at once, it never ran.
+        """When the job is due after its last run; None: at once, because it has never run.
 
-        However long nothing ran, one run makes up for all that were missed: work lists are derived from what is there.
+        One run makes up for all missed ones: work lists are derived from the stored state.
         """
         if last is None:
             return None
         return last.started_at + (min(self.every(job), AFTER_FAILURE) if last.error else self.every(job))
 
     def is_due(self, job: Job, last: Run | None, now: datetime) -> bool:
-        """A run in the future was noted by a clock that has been set back since: it does not count."""
+        """Whether the job is due. A last run in the future was recorded by a clock that has been set back; it does not
+        count.
+        """
         at = self.next_run(job, last)
         return at is None or at <= now or (last is not None and last.started_at > now)

@@ -1,4 +1,4 @@
-"""A bucket of tokens: how many requests may come at once, and how many in the long run."""
+"""Token bucket: limits the burst and the long-run rate of requests."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Final
 from remembrancer.errors import InvalidInput
 
 _ROUNDING: Final = 1e-9
-"""Of a token, which sums of floats may be short of."""
+"""The fraction of a token by which sums of floats may fall short."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenRate:
-    """`per_second` tokens flow in, at most `burst` find room; a request takes one."""
+    """`per_second` tokens are added, up to `burst`; a request takes one."""
 
     per_second: float
     burst: float
@@ -29,7 +29,7 @@ class TokenRate:
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """`tokens` in it at a time `at`, on a clock that never goes back and whose beginning does not matter."""
+    """`tokens` available at time `at` of a monotonic clock with any origin."""
 
     tokens: float
     at: timedelta
@@ -37,8 +37,8 @@ class Bucket:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What came of asking for a token: the bucket after it, and how long until there is one, which is 0 where it was
-    given.
+    """The result of asking for a token: the bucket afterwards, and the time until one is available; 0 where it was
+    granted.
     """
 
     bucket: Bucket
@@ -50,18 +50,18 @@ class Taken:
 
 
 def full(rate: TokenRate, at: timedelta) -> Bucket:
-    """A bucket that nobody has taken from."""
+    """A bucket that is full."""
     return Bucket(rate.burst, at)
 
 
 def filled(bucket: Bucket, rate: TokenRate, at: timedelta) -> Bucket:
-    """The bucket as it is at a time: min(burst, tokens + elapsed × rate). Time that went back counts as none."""
+    """The bucket at a later time: min(burst, tokens + elapsed × rate). Negative elapsed time counts as none."""
     elapsed = max(at - bucket.at, timedelta()).total_seconds()
     return Bucket(min(rate.burst, bucket.tokens + elapsed * rate.per_second), max(at, bucket.at))
 
 
 def take(bucket: Bucket, rate: TokenRate, at: timedelta) -> Taken:
-    """Ask for one token. What is refused costs nothing: who keeps asking too often still gets the long-run rate.
+    """Ask for one token. A refused request costs nothing, so a client that asks too often still gets the long-run rate.
 
     >>> slow = TokenRate(per_second=1, burst=1)
     >>> first = take(full(slow, timedelta()), slow, timedelta())
@@ -71,6 +71,6 @@ def take(bucket: Bucket, rate: TokenRate, at: timedelta) -> Taken:
     now = filled(bucket, rate, at)
     if now.tokens >= 1 - _ROUNDING:
         return Taken(Bucket(max(0.0, now.tokens - 1), now.at), timedelta())
-    # Of the next whole microsecond, so that who waits for it is never refused for a fraction of one.
+    # Rounded up to a whole microsecond, so that a client which waits exactly this long is admitted.
     missing = math.ceil((1 - now.tokens) / rate.per_second * 1_000_000)
     return Taken(now, timedelta(microseconds=max(1, missing)))

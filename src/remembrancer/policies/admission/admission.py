@@ -18,11 +18,11 @@ _SEVERITIES = tuple(Severity)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Admission:
-    """`never`: patterns of types (`*` stands for anything) that nothing admits. Of the others:
+    """Rules by event type. `never`: patterns of types (`*` matches anything) that are never admitted.
 
-    `from_severity` names types that are admitted from a severity on, `in_states` such as are when payload.state is one
-    of those; of the types in neither, those are that match `always`. `forced_by` names a flag: true in refs, or in
-    payload.refs, it admits any type.
+    Of the other types, those in `from_severity` are admitted from a severity on; those in `in_states` where
+    payload.state is one of the given values; any other type where it matches `always`. `forced_by` names a flag: where
+    it is true in refs or payload.refs, the event is admitted whatever its type.
     """
 
     never: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""What of a cue is embedded, and what it is read after."""
+"""What text of a cue is embedded, and in which context."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ MAX_CHARS: Final = 2000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Encoding:
-    """`heading`: who and when are embedded with a cue's text. `turns`: how many turns before it a turn is read after,
-    0 to 10, of which the last `chars` characters count, 0 to 2,000. `words`: the vectors of its words are kept too.
+    """`heading`: embed who and when with the cue's text. `turns`: embed a turn in the context of so many turns before
+    it, 0 to 10, of which the last `chars` characters count, 0 to 2,000. `words`: keep token embeddings as well.
 
-    `turns` and `words` act with an embedder that reads in context, as the local one does.
+    `turns` and `words` take effect with an embedder that reads in context, as the local one does.
     """
 
     heading: bool = False
@@ -31,15 +31,15 @@ class Encoding:
 
     @property
     def reads_in_context(self) -> bool:
-        """Whether an embedder that reads in context makes a difference."""
+        """Whether the result differs for an embedder that reads in context."""
         return self.words or self.turns > 0
 
     def text(self, heading: str, text: str) -> str:
-        """What is embedded of a cue."""
+        """The text of a cue that is embedded."""
         return f"{heading}: {text}" if self.heading and heading else text
 
     def before(self, speaker: str, said: Sequence[tuple[str, str]]) -> str:
-        """What a turn of `speaker` is read after: of the turns before it, as (speaker, text), the last ones.
+        """The context of a turn of `speaker`: the last of the turns before it, given as (speaker, text).
 
         >>> Encoding(turns=1).before("Ben", [("Ana", "Hi"), ("Ana", "When do we ship?")])
         'Ana: When do we ship? Ben: '

@@ -1,4 +1,4 @@
-"""From an event, or from what a caller wants remembered, to a memory with its cues."""
+"""Forming memories and their cues from events, and from what a caller wants remembered."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from remembrancer.language.lexical import analyse
 from remembrancer.policies.admission.importance import Importance
 
 SURPRISE_BOOST: Final = 0.5
-"""How much longer the most surprising memory lasts at birth than one without surprise: 1.5 times."""
+"""The most surprising memory is this much more stable at birth than one without surprise: 1.5 times."""
 
 _ORIGIN_OF_ROLE: Final = {
     Role.USER: Origin.USER,
@@ -32,15 +32,15 @@ _ORIGIN_OF_ROLE: Final = {
 
 
 def origin_of(role: Role) -> Origin:
-    """How far a text is to be trusted follows from who said it."""
+    """The origin of an event: its trust follows from who said it."""
     return _ORIGIN_OF_ROLE[role]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Formation:
-    """`kinds`: what a remembered note may be, the first where nothing is said; empty: any, then `note`.
+    """`kinds`: the kinds a remembered note may have, the first by default; empty: any kind, `note` by default.
 
-    `event_tier`, `note_tier`: where a memory begins. `importance`: what an event's memory begins with.
+    `event_tier`, `note_tier`: the tier of a new memory. `importance`: the importance of a memory formed from an event.
     """
 
     kinds: tuple[str, ...] = ()
@@ -53,7 +53,7 @@ class Formation:
             validation.slug("formation.kinds", kind)
 
     def kind(self, asked: str | None) -> str:
-        """The kind of a note. Raises InvalidInput for one that is not among `kinds`."""
+        """The kind of a note. Raises InvalidInput where it is not in `kinds`."""
         if asked is None:
             return self.kinds[0] if self.kinds else "note"
         if self.kinds and asked not in self.kinds:
@@ -62,20 +62,19 @@ class Formation:
 
 
 def stability_at_birth(surprise: float) -> float:
-    """Days. The unexpected lasts longer: FSRS-6's initial stability x (1 + surprise / 2)."""
+    """In days: FSRS-6's initial stability x (1 + surprise / 2). Surprising memories last longer."""
     return INITIAL_STABILITY * (1 + SURPRISE_BOOST * surprise)
 
 
 def memory_id_of(event_id: UUID) -> UUID:
-    """The id of the memory that is an event's own, where it was admitted."""
+    """The id of the memory formed from an admitted event."""
     return derived_id(event_id, "memory")
 
 
 def memory_of_event(event: Event, formation: Formation) -> MemoryWrite:
-    """One memory of one event, its text verbatim.
+    """The memory of one event, with the event's text verbatim.
 
-    Its own text is the turn's, so the turn's cue is its only one: a second with the same words would be searched twice
-    and found once.
+    Its text is the turn's, so the turn's cue is its only one; a second cue with the same words would be searched twice.
     """
     memory = Memory(
         id=memory_id_of(event.id),
@@ -99,9 +98,9 @@ def memory_of_event(event: Event, formation: Formation) -> MemoryWrite:
 
 
 def episode(memory: Memory, events: Sequence[Event]) -> MemoryWrite:
-    """A memory of several turns: found by its own words and by each of them, spanning their time.
+    """A memory of several turns, found by its own words and by each turn. Its span covers the turns.
 
-    `events` in the order of their stream, at least one.
+    `events`: at least one, in the order of their stream.
     """
     spanning = replace(
         memory,
@@ -113,13 +112,13 @@ def episode(memory: Memory, events: Sequence[Event]) -> MemoryWrite:
 
 
 def turn_cue(memory_id: UUID, ordinal: int, event: Event) -> IndexedCue:
-    """The cue of one turn: what was said, under who said it and when."""
+    """The cue of one turn: its text under who said it and when."""
     heading = f"{event.actor or event.role}, {spoken_date(event.occurred_at)}"
     return analysed(Cue(memory_id=memory_id, ordinal=ordinal, text=event.text, heading=heading, event_id=event.id))
 
 
 def memory_of_draft(draft: MemoryDraft, *, scope: Scope, identifier: UUID, now: datetime) -> MemoryWrite:
-    """A memory as asked for, happening at `draft.occurred_at` or now."""
+    """The memory of a draft, which happened at `draft.occurred_at`, or now."""
     occurred = draft.occurred_at or now
     memory = Memory(
         id=identifier,
@@ -152,11 +151,11 @@ def memory_of_draft(draft: MemoryDraft, *, scope: Scope, identifier: UUID, now: 
 
 
 def revised(memory: Memory, draft: MemoryDraft, *, scope: Scope, now: datetime) -> MemoryWrite:
-    """What the memory becomes when its topic is told anew in a scope.
+    """The memory after its topic is told anew in a scope.
 
-    The text, title, tags, metadata, origin, session, importance, priority, times and expiry are the teller's;
-    confidence, usage, source and the moment it was first recorded stay. It is seen no farther than either telling
-    allows: what was told to few must not be shown to many under a topic that was open.
+    Text, title, tags, metadata, origin, session, importance, priority, times and expiry are those of the draft;
+    confidence, usage, source and the time it was first recorded stay. Its visibility is the narrower of both, so that
+    what was told to few is not shown to many under a topic that was open before.
     """
     occurred = draft.occurred_at or now
     later = replace(
@@ -180,7 +179,7 @@ def revised(memory: Memory, draft: MemoryDraft, *, scope: Scope, now: datetime) 
 
 
 def says_the_same(later: Memory, earlier: Memory) -> bool:
-    """Whether a revision would change nothing but its number, and when and in which session it was told."""
+    """Whether a revision would change only its number, its time and its session."""
     told = {
         "revision": 0,
         "scope": earlier.scope,
@@ -197,6 +196,6 @@ def own_cue(memory: Memory) -> IndexedCue:
 
 
 def analysed(cue: Cue) -> IndexedCue:
-    """The cue with what search needs of it: the analysis as stores take it, who do not know this module."""
+    """The cue with its analysis. Stores receive this function, because they do not import the policies."""
     analysis = analyse(searchable_text(cue))
     return IndexedCue(cue, analysis.tokens, analysis.terms, marks_of(cue.text))

@@ -1,4 +1,4 @@
-"""How much an event matters when it is first remembered."""
+"""The importance of an event when it is first remembered."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from remembrancer.domain.event import Event, Priority, Severity
 from remembrancer.domain.strength import Strength
 
 MARKED: Final = MappingProxyType({Priority.PIN: 0.80, Priority.HIGH: 0.85, Priority.PERMANENT: 0.95})
-"""What an operator's mark guarantees, by rising worth."""
+"""The least importance that each priority guarantees, rising."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Importance:
-    """`base` + what its type adds + what its severity adds, at least the floor of its priority, held in [0, 1]."""
+    """`base` plus what the type and the severity add, at least the floor of the priority, clamped to [0, 1]."""
 
     base: float = 0.5
     by_type: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
@@ -35,21 +35,20 @@ class Importance:
             validation.fraction(f"importance.floors.{priority}", floor)
 
     def floor(self, priority: Priority) -> float:
-        """What importance never fades below, for an event so marked."""
+        """The importance below which an event of this priority never decays."""
         return self.floors.get(priority, 0.0)
 
     def of(self, kind: str, severity: Severity, priority: Priority) -> float:
-        """In [0, 1], rounded to 12 places: the parts are decimal fractions, and 0.5 + 0.3 + 0.15 should be 0.95."""
+        """The importance, in [0, 1], rounded to 12 decimals: 0.5 + 0.3 + 0.15 is to be 0.95."""
         formed = round(self.base + self.by_type.get(kind, 0.0) + self.by_severity.get(severity, 0.0), 12)
         return min(1.0, max(formed, self.floor(priority), 0.0))
 
     def marked_anew(self, strength: Strength, before: Sequence[Event], after: Sequence[Event]) -> Strength:
-        """What a memory's strength becomes when the priority of an event it was formed from is another.
+        """A memory's strength after the priority of one of its events changed.
 
-        `before`, `after`: all events it was formed from, at least one, as they were and as they are. Its importance
-        never fades below the highest floor of theirs. That of a memory of one event becomes what it would have begun
-        with; where it has changed since it began, and of a memory of several, it is lifted to the floor, and not
-        lowered.
+        `before`, `after`: all its events (at least one) before and after the change. The importance floor becomes the
+        highest floor of `after`. The importance of a memory of one event, unchanged since its formation, becomes what
+        it would have started with; any other importance is raised to the floor where it is lower.
         """
         floor = max(self.floor(event.priority) for event in after)
         untouched = len(before) == 1 and strength.importance == self._born(before[0])

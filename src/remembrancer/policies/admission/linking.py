@@ -1,4 +1,4 @@
-"""Which earlier memories a new one is joined to."""
+"""Which earlier memories a new memory is linked to."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from remembrancer.domain.relation import Relation, RelationKind
 
 @dataclass(frozen=True, slots=True)
 class SimilarLinks:
-    """Up to `at_most` `similar` edges from a memory to those there before it, whose cosine is greater than `above`."""
+    """Up to `at_most` `similar` relations from a memory to earlier ones whose cosine is greater than `above`."""
 
     at_most: int
     above: float
@@ -23,7 +23,7 @@ class SimilarLinks:
         validation.fraction("above", self.above)
 
     def from_(self, memory: UUID, cosines: Mapping[UUID, float], at: datetime) -> tuple[Relation, ...]:
-        """The edges, nearest first, ties by id; the weight is the cosine, at most 1."""
+        """The relations, most similar first, ties by id. The weight is the cosine, at most 1."""
         near = sorted((-cosine, other) for other, cosine in cosines.items() if cosine > self.above and other != memory)
         return tuple(
             Relation(memory, other, RelationKind.SIMILAR, min(1.0, -cosine), at)

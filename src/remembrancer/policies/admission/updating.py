@@ -1,4 +1,4 @@
-"""A memory told otherwise: what of it may change, and what it is found by then."""
+"""Editing a memory: which fields may change, and the cues of the edited memory."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from remembrancer.policies.admission.formation import Formation, analysed, own_c
 
 
 class Changes(TypedDict, total=False):
-    """What a memory is to say from now on: what is not given stays, what is None is taken away.
+    """New values of a memory's fields. A missing field stays; None removes the value.
 
-    As `remember` takes them; `tags` and `metadata` take the place of all that were there.
+    The values are those of `remember`; `tags` and `metadata` replace all that were there.
     """
 
     text: str
@@ -35,14 +35,14 @@ class Changes(TypedDict, total=False):
 
 
 CHANGEABLE: Final = tuple(Changes.__annotations__)
-"""Of a memory, by name."""
+"""The names of the fields that may change."""
 _OF_STRENGTH: Final = frozenset({"importance", "priority"})
 
 
 def updated(memory: Memory, changes: Changes, formation: Formation) -> Memory:
-    """The memory with those changes, checked as a new one would be.
+    """The memory with the changes, checked like a new one.
 
-    Raises InvalidInput naming what is not allowed, TypeError for what there is not.
+    Raises InvalidInput naming a value that is not allowed, TypeError for an unknown field.
     """
     given = cast("dict[str, Any]", dict(changes))
     for name in given:
@@ -65,8 +65,8 @@ def updated(memory: Memory, changes: Changes, formation: Formation) -> Memory:
 
 
 def write_of(later: Memory, earlier: Memory, cues: Iterable[Cue]) -> MemoryWrite:
-    """The updated memory with what it is found by: its new words in the place of its own old ones, and what else it was
-    found by, such as the turns of an episode.
+    """The edited memory with its cues: the cue of its own words is replaced; others, such as an episode's
+    turns, stay.
     """
     before, after = own_cue(earlier).cue, own_cue(later)
     if before.text == after.cue.text:

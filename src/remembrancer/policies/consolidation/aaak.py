@@ -1,7 +1,7 @@
-"""AAAK: a text in fewer characters, by a dictionary of whole words and phrases, still readable.
+"""AAAK: abbreviating texts by a dictionary of words and phrases, so that they stay readable.
 
-Each phrase has one code and each code one phrase. What is not in the dictionary stays letter by letter, but for blanks,
-of which one is left. `docs/aaak.md` tells it to readers.
+Each phrase has one code and each code one phrase. Text that is not in the dictionary stays as it is, with runs of
+blanks as one. `docs/aaak.md` explains the codes to readers.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ CONNECTIVES: Final[Mapping[str, str]] = MappingProxyType(
         "and so on": "etc.",
     }
 )
-"""Between blanks only: nothing grows together."""
+"""Matched only between blanks, so that words never merge."""
 
 ABBREVIATIONS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -99,13 +99,14 @@ ABBREVIATIONS: Final[Mapping[str, str]] = MappingProxyType(
         "OPINION": "OPN",
     }
 )
-"""Whole words, also before a comma, a stop or a colon."""
+"""Matched as whole words, also before a comma, full stop or colon."""
 
 DICTIONARY: Final[Mapping[str, str]] = MappingProxyType({**CONNECTIVES, **ABBREVIATIONS})
 
 
 def compress(text: str) -> str:
-    """The text with each phrase of the dictionary as its code, the longest first. Twice is as once.
+    """The text with each phrase of the dictionary replaced by its code, the longest first. Compressing twice changes
+    nothing.
 
     >>> compress("Deploys to production fail because the database is full")
     'Deploys → prod fail ∵ the DB is full'
@@ -114,7 +115,8 @@ def compress(text: str) -> str:
 
 
 def expand(text: str) -> str:
-    """The text with each code as its phrase: what `compress` was given, blanks apart, where that held no code itself.
+    """The text with each code replaced by its phrase: the input of `compress`, except for blanks, where that had no
+    code in it.
 
     >>> expand("Deploys → prod fail ∵ the DB is full")
     'Deploys to production fail because the database is full'
@@ -126,9 +128,9 @@ _PHRASES: Final = {code: phrase for phrase, code in DICTIONARY.items()}
 
 
 def _pattern(connectives: list[str], abbreviations: list[str]) -> re.Pattern[str]:
-    """Connectives between blanks; abbreviations between blanks or brackets, before a mark that ends a word.
+    """Connectives between blanks; abbreviations between blanks or brackets, or before a mark that ends a word.
 
-    Not inside what marks hold together: a path, an address, a compound.
+    Not inside compounds such as paths and addresses.
     """
 
     def among(several: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""Which memories say so nearly the same that one may stand for them all."""
+"""Clusters of memories similar enough to be replaced by one."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from remembrancer.policies.ranking.diversity import jaccard
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clusters:
-    """Memories of these tiers whose terms have a Jaccard likeness of at least `threshold`, every two of them, and that
-    do not differ in what a claim hangs on (`near_duplicates`). From `least` on they become one; `most` at once.
+    """Memories of these tiers form a cluster where each pair has a Jaccard similarity of at least `threshold` and does
+    not differ in a claim (`near_duplicates`). A cluster has at least `least` and at most `most` memories.
 
-    `summary_chars`: how long what a model makes of them may be.
+    `summary_chars`: the limit for a model's summary.
     """
 
     threshold: float = 0.5
@@ -37,7 +37,9 @@ class Clusters:
 def clusters_of(
     texts: Sequence[str], rule: Clusters, *, apart: Sequence[Hashable] | None = None
 ) -> tuple[tuple[int, ...], ...]:
-    """The clusters, by the places of their texts. `apart`: of each text what those of one cluster have in common."""
+    """The clusters, as indexes of their texts. `apart`: a key for each text; only texts with equal keys
+    form a cluster.
+    """
     claims = [claim_of(text) for text in texts]
     terms = [frozenset(analyse(text).terms) for text in texts]
     blocks = [(key, claim.fixed) for key, claim in zip(apart or [None] * len(texts), claims, strict=True)]
@@ -52,7 +54,7 @@ def clusters_of(
 
 
 def central(texts: Sequence[str]) -> int:
-    """The place of the text that is most like the others: of equally central ones the longest, then the first."""
+    """The index of the text most similar to the others; of equally central ones the longest, then the first."""
     terms = [frozenset(analyse(text).terms) for text in texts]
     likeness = [sum(jaccard(one, other) for other in terms) for one in terms]
     return max(range(len(texts)), key=lambda place: (round(likeness[place], 9), len(texts[place]), -place))

@@ -1,4 +1,4 @@
-"""Which memories are the same one written twice, and what is left when they are merged."""
+"""Which memories say the same, and what is left when they are merged."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from remembrancer.policies.consolidation.near_duplicates import Claim, claim_of
 from remembrancer.policies.ranking.diversity import jaccard, words_of
 
 MOST: Final = 50
-"""Memories that are merged at once."""
+"""At most so many memories are merged at once."""
 
 MERGED_FROM: Final = "merged_from"
-"""The metadata that names, by id, whom a memory stands for besides itself."""
+"""The metadata field that names, by id, the memories merged into this one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compaction:
-    """Memories of these tiers whose words have a Jaccard likeness of more than `above` are merged where they do not
-    differ in what a claim hangs on (`near_duplicates`) and have the words they share in the same order.
+    """Memories of these tiers are merged where the Jaccard similarity of their words is above `above`, they do not
+    differ in a claim (`near_duplicates`), and their shared words are in the same order.
 
-    `reworded`: also where each has words that the other has not; otherwise one of the two must have all that the other
-    has. `across_sessions`: also where they were told in different ones.
+    `reworded`: also where each has words that the other lacks; otherwise one must have all words of the other.
+    `across_sessions`: also where they come from different sessions.
     """
 
     above: float = 0.8
@@ -42,7 +42,7 @@ class Compaction:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """`kept` says what both said from now on; `gone` are out of recall for it, in the order of time."""
+    """`kept` says from now on what all of them said; `gone` leave recall, in time order."""
 
     kept: Memory
     gone: tuple[Memory, ...]
@@ -50,11 +50,12 @@ class Merge:
 
 
 def merges_of(memories: Sequence[Memory], rule: Compaction, *, standing_tag: str | None = None) -> tuple[Merge, ...]:
-    """What is to be merged, among memories that stand in the order of time.
+    """The merges among memories given in time order.
 
-    The most important of a group is kept, of equals the one used most, then the oldest. Only memories of one home, one
-    kind, tier and source meet; what has a topic key is told anew under it and takes no part. What was merged into one
-    before, and is there again, somebody has brought back: it stays apart from that one.
+    The most important of a group is kept, then the one used most, then the oldest. Only memories of the same home,
+    kind, tier and source are merged. Memories with a topic key take no part: they are updated under it. A memory that
+    was merged before and is active again was restored by somebody; it stays apart from the memory it had been merged
+    into.
     """
     several = [memory for memory in memories if memory.topic_key is None and memory.tier in rule.tiers]
     words = [words_of(memory.text) for memory in several]
@@ -79,7 +80,7 @@ def merges_of(memories: Sequence[Memory], rule: Compaction, *, standing_tag: str
 
 
 def with_counts_of(gone: Sequence[Memory], strength: Strength) -> Adjustment:
-    """The strength of what is kept, with how often the others were used counted in."""
+    """The strength of the kept memory, with the use of the others added."""
     return Adjustment(replace(strength, usage=together((strength, *(memory.strength for memory in gone))).usage))
 
 
@@ -89,13 +90,13 @@ def _place(memory: Memory, rule: Compaction, standing_tag: str | None) -> Hashab
 
 
 def _merged_from(memory: Memory) -> tuple[str, ...]:
-    """The ids of those that it stands for already."""
+    """The ids of the memories merged into it before."""
     named = memory.metadata.get(MERGED_FROM)
     return tuple(named.split(",")) if isinstance(named, str) and named else ()
 
 
 def _same_order(one: Claim, other: Claim) -> bool:
-    """Whether the words they share come in the same order: "a depends on b" is not "b depends on a"."""
+    """Whether their shared words are in the same order: "a depends on b" is not "b depends on a"."""
     return [word for word in one.words if word in other.held] == [word for word in other.words if word in one.held]
 
 

@@ -1,4 +1,4 @@
-"""One memory in the place of several: what it keeps of them, who may see it, and by what it is found."""
+"""One memory made of several: its fields, its visibility, and its cues."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from remembrancer.domain.validation import MAX_TAGS, JsonValue
 from remembrancer.policies.admission.formation import analysed, own_cue
 
 SUMMARISED_BY: Final = "summarised_by"
-"""The metadata that names what made a text of several: a model, or what stood in for one."""
+"""The metadata field that names the model, or its stand-in, that made one text of several."""
 
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """Where memories belong, how far they may be seen, and while what they say holds: only those of one home become
-    one, so that it is never seen by more, nor held for longer or shorter, than any of them.
+    """Scope, visibility and validity of memories. Only memories of one home are condensed into one, so that the result
+    is never visible to more readers, or valid at other times, than each of its sources.
     """
 
     scope: Scope
@@ -35,8 +35,9 @@ class Home:
 
 
 def home_of(memory: Memory, *, sessions_apart: bool, standing_tag: str | None = None) -> Home:
-    """`sessions_apart`: what was told in different sessions has different homes; so it always has where it may only be
-    seen from its own. `standing_tag`: what has it stands in every answer, and is not mixed with what does not.
+    """The home of a memory. `sessions_apart`: memories of different sessions have different homes; those visible only
+    in their session always do. `standing_tag`: memories with this tag are in every answer, and are not mixed with
+    others.
     """
     apart = sessions_apart or memory.visibility is Visibility.SESSION
     return Home(
@@ -49,19 +50,21 @@ def home_of(memory: Memory, *, sessions_apart: bool, standing_tag: str | None = 
 
 
 def id_of(sources: Sequence[Memory], purpose: str) -> UUID:
-    """The id of what is made of these, in this order and as they read now, for a purpose: each time the same."""
+    """The id of what is made of these memories, in this order and with their present texts, for a purpose.
+    Deterministic.
+    """
     told = ",".join(f"{memory.id}:{memory.revision}" for memory in sources)
     return derived_id(sources[0].id, f"{purpose} {told}")
 
 
 def ids_told(memories: Iterable[Memory]) -> str:
-    """Their ids as metadata has them: text, with commas between."""
+    """Their ids as metadata holds them: one text, separated by commas."""
     return ",".join(str(memory.id) for memory in memories)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condensed:
-    """What several memories become: `by` says what made the text of theirs."""
+    """The result for several memories. `by` says what made its text."""
 
     text: str
     title: str | None = None
@@ -78,10 +81,10 @@ def one_of(
     metadata: Mapping[str, JsonValue],
     now: datetime,
 ) -> Memory:
-    """The memory that takes the place of its sources, at least one, all of that home.
+    """The memory that replaces its sources (at least one), all of that home.
 
-    It happened while they did, is as important as the most important and trusted as the least trusted of them; their
-    uses are added up. Of kind, source and metadata it has what they have in common, and all their tags.
+    Its span covers theirs. It is as important as the most important of them and as trusted as the least trusted one;
+    their usage is added up. It has the kind, source and metadata that they have in common, and all their tags.
     """
     sessions = {memory.scope.session for memory in sources}
     occurred_from, occurred_to = span(sources)
@@ -107,9 +110,9 @@ def one_of(
 
 
 def cues_of(memory: Memory, cues: Iterable[Cue], *, own: bool) -> tuple[IndexedCue, ...]:
-    """What a memory is found by: its own words, where `own`, and all that its sources were found by, in their order.
+    """The cues of a memory: one of its own words, where `own`, and those of its sources, in order.
 
-    What a recall had put into a text is no word of it; what would say the same twice is there once.
+    Text that a recall inserted is left out, and so are repeated cues.
     """
     given = [own_cue(memory).cue] if own else []
     for cue in cues:
@@ -125,26 +128,26 @@ def cues_of(memory: Memory, cues: Iterable[Cue], *, own: bool) -> tuple[IndexedC
 
 
 def span(memories: Sequence[Memory]) -> tuple[datetime, datetime]:
-    """From when the first began to when the last ended."""
+    """From the beginning of the first to the end of the last."""
     return min(memory.occurred_from for memory in memories), max(memory.occurred_to for memory in memories)
 
 
 def tags_of(memories: Iterable[Memory]) -> tuple[str, ...]:
-    """All of theirs, in the order they turn up, as many as a memory may have."""
+    """All their tags in order of appearance, as many as a memory may have."""
     return tuple(dict.fromkeys(tag for memory in memories for tag in memory.tags))[:MAX_TAGS]
 
 
 def shared(several: Iterable[Mapping[str, JsonValue]]) -> dict[str, JsonValue]:
-    """The entries that are in each, with the same value."""
+    """The entries that each mapping has with the same value."""
     first, *others = several
     return {key: value for key, value in first.items() if all(key in other and other[key] == value for other in others)}
 
 
 def together(strengths: Sequence[Strength]) -> Strength:
-    """The strength of what stands for several, at least one.
+    """The strength of a memory that replaces several (at least one).
 
-    Importance, its floor, priority and surprise are the greatest of theirs: nothing fades sooner for standing together.
-    Confidence is their mean: neither praise nor blame of one speaks for all. FSRS's state is that of the stablest.
+    Importance, its floor, priority and surprise are the greatest of theirs, so that nothing fades sooner for being
+    merged. Confidence is the mean. The FSRS state is that of the most stable one.
     """
     stablest = max(strengths, key=lambda strength: strength.stability)
     usages = [strength.usage for strength in strengths]
@@ -181,5 +184,5 @@ def _in_common(values: Iterable[str | None]) -> str | None:
 
 
 def _sameness(cue: Cue) -> Hashable:
-    """Alike for cues that one search would find twice: one turn, or the same words under one heading."""
+    """Equal for cues that would match the same searches: the same turn, or the same words under the same heading."""
     return cue.event_id or (cue.heading, " ".join(cue.text.split()).casefold())

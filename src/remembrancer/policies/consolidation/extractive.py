@@ -1,6 +1,6 @@
-"""Titles and summaries without a model: the sentences that stand for the rest, and the phrases that keep coming up.
+"""Extractive titles and summaries, without a model: representative sentences, and recurring phrases.
 
-Nothing is put into other words, so nothing can be told that was not said.
+Nothing is rephrased, so nothing can be stated that was not said.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from remembrancer.policies.rendering.safe import kept_line
 MAX_SUMMARY_CHARS: Final = 600
 MAX_SENTENCE_CHARS: Final = 300
 MAX_READ_CHARS: Final = 4_000
-"""Of one text: a pasted file must not speak for the talk about it."""
+"""At most so much of one text is read: a pasted file must not outweigh the conversation about it."""
 MAX_SENTENCES: Final = 400
-"""Of all texts: those that are longer are read less far."""
+"""At most so many sentences of all texts are considered; the longest texts are shortened first."""
 TITLE_WORDS: Final = (5, 15)
-"""A title is filled up to the first, where there are phrases enough, and never longer than the second."""
+"""A title has at least the first number of words, where there are enough phrases, and at most the second."""
 MAX_PHRASE_WORDS: Final = 4
 MAX_PHRASE_CHARS: Final = 60
 
 _BALANCE: Final = 0.7
-"""How much a sentence's own weight counts beside its not repeating what is taken: the lambda of MMR."""
+"""The weight of a sentence's relevance against redundancy: lambda in MMR."""
 _FULL_TERMS: Final = 6
-"""A sentence of fewer terms says less than its likeness to the others would have it."""
+"""A sentence with fewer terms is weighted down: its similarity to the others overstates its content."""
 
 _ASKING: Final = 0.5
-"""What a question is worth beside a statement."""
+"""The weight of a question, relative to a statement."""
 _TELLING: Final = 0.4
-"""A sentence of less worth than this share of the best one's is left out, whatever room there is."""
+"""A sentence with less than this share of the best one's weight is left out, even where there is room."""
 _SAME: Final = 0.9
-"""A sentence as like one that is taken says the same again."""
+"""A sentence this similar to a selected one repeats it."""
 _LENGTH_COUNTS: Final = 0.3
 _QUESTION_MARKS: Final = ("?", "？", "؟")
 
@@ -54,7 +54,7 @@ _CHATTER: Final = frozenset(
     sure take tell thank thanks thing things think totally true try trying um want well wow yeah yep yes
     """.split()
 )
-"""What holds English talk together and is never what it is about."""
+"""English conversational words that are never a topic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +66,11 @@ class Told:
 
 
 def summary(texts: Sequence[Told], *, max_chars: int = MAX_SUMMARY_CHARS) -> str:
-    """The sentences nearest to what all of them are about, in the order they were said, each under who said it.
+    """The sentences closest to what all texts are about, in their original order, each under its speaker.
 
-    A sentence is weighed by the cosine of its terms with the sum of all sentences' (the centroid of Radev et al., 2000;
-    terms by tf-idf over the sentences), less its likeness to those taken before it. As many as `max_chars` (at least
-    20) have room for, at least one, cut if it must be; "" where there is nothing to be seen.
+    A sentence is weighted by the cosine of its terms with the sum of all sentences (the centroid of Radev et al., 2000;
+    terms by tf-idf over the sentences), less its similarity to the sentences selected before it. At least one is
+    selected, cut where it must be, and as many as fit `max_chars` (at least 20). "" where there is no visible text.
 
     >>> summary([Told("Ana", "The vault code is 7319. Thanks!"), Told("Ben", "Which vault?")], max_chars=30)
     'Ana: The vault code is 7319.'
@@ -90,10 +90,10 @@ def summary(texts: Sequence[Told], *, max_chars: int = MAX_SUMMARY_CHARS) -> str
 
 
 def title(texts: Sequence[Told]) -> str:
-    """The phrases whose words come up in most sentences, in the order they were said: "Checkout, payment worker".
+    """The phrases whose words occur in most sentences, in their original order: "Checkout, payment worker".
 
-    A phrase is a run of words that carry meaning, without punctuation between them. Where there is none, the beginning
-    of the most telling sentence; "" where no text holds a word.
+    A phrase is a run of words without stop words and punctuation. Without phrases, the beginning of the most
+    representative sentence; "" where no text has a word.
 
     >>> title([Told("Ana", "The payment worker ran out of memory."), Told("Ben", "The worker needs more memory")])
     'Payment worker ran, memory'
@@ -121,7 +121,7 @@ def title(texts: Sequence[Told]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Sentence:
-    """`weights`: its terms, of length 1 together."""
+    """`weights`: its terms as a unit vector."""
 
     text_number: int
     place: int
@@ -137,7 +137,7 @@ class _Sentence:
 
 @dataclass(frozen=True, slots=True)
 class _Phrase:
-    """`place`: of its sentence, and in it."""
+    """`place`: the index of its sentence, and its position in it."""
 
     place: tuple[int, int]
     text: str
@@ -145,14 +145,14 @@ class _Phrase:
     terms: frozenset[str]
 
     def worth(self, in_sentences: Mapping[str, int]) -> float:
-        """How often its terms come up; somewhat less than their sum, or the longest would always win."""
+        """How often its terms occur, damped, so that the longest phrase does not always win."""
         return sum(in_sentences[term] for term in self.terms) / len(self.terms) ** _LENGTH_COUNTS
 
 
 def _sentences(texts: Sequence[Told]) -> list[_Sentence]:
-    """Those that say something; where none does, all that there are."""
+    """The sentences with content; all of them where none has any."""
     each = max(1, MAX_SENTENCES // max(1, len(texts)))
-    # Who is there is told beside what they say; that they call each other by name is no topic.
+    # Speakers are shown beside their words; that they address each other by name is no topic.
     small_talk = _CHATTER.union(*(analyse(told.speaker).terms for told in texts))
     found: list[tuple[int, str, str, Counter[str]]] = []
     for number, told in enumerate(texts):
@@ -173,14 +173,14 @@ def _of_text(text: str) -> list[str]:
 
 
 def _weights(terms: Counter[str], frequency: Mapping[str, int], sentences: int) -> Mapping[str, float]:
-    """tf-idf, as a vector of length 1. No term is worth nothing: with one sentence each stands in all of them."""
+    """tf-idf as a unit vector. No term has weight 0: with a single sentence each term occurs in all of them."""
     raw = {term: count * math.log(1 + sentences / frequency[term]) for term, count in terms.items()}
     length = math.sqrt(sum(weight * weight for weight in raw.values()))
     return {term: weight / length for term, weight in raw.items()} if length else {}
 
 
 def _by_worth(sentences: Sequence[_Sentence]) -> Iterator[int]:
-    """Places of telling sentences, the most telling first, each chosen with those before it in sight; ties by place."""
+    """Indexes of representative sentences, best first, each chosen in view of those before it; ties by index."""
     centre: Counter[str] = Counter()
     for one in sentences:
         centre.update(one.weights)
@@ -212,7 +212,7 @@ def _product(one: Mapping[str, float], other: Mapping[str, float]) -> float:
 
 
 def _phrases(sentence: _Sentence) -> Iterator[_Phrase]:
-    """Runs of words that carry meaning, each of at most `MAX_PHRASE_WORDS`."""
+    """Runs of words that are not stop words, each of at most `MAX_PHRASE_WORDS`."""
     place = 0
     for clause in _CLAUSE.split(sentence.text):
         run: list[tuple[str, frozenset[str]]] = []
@@ -237,7 +237,7 @@ def _under(speaker: str, text: str) -> str:
 
 
 def _short(text: str, max_chars: int) -> str:
-    """Cut at a blank, where there is one in the last third."""
+    """The text cut to `max_chars`, at a blank where there is one in the last third."""
     if len(text) <= max_chars:
         return text
     cut = text[: max_chars - len(_CUT)]

@@ -1,4 +1,6 @@
-"""Facts out of episodes: when they are drawn, what becomes of what a model says, and what is written of it."""
+"""Facts drawn from episodes: when they are due, how a model's findings are merged with known facts, and what is
+written.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +29,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 DRAWN: Final = "facts"
-"""The source of a memory that was drawn from episodes: no other is touched when facts are."""
+"""The source of memories drawn from episodes; only memories of this source are changed when facts are drawn."""
 DRAWN_BY: Final = "drawn_by"
-"""The metadata that names the model which drew a fact."""
+"""The metadata field that names the model which drew a fact."""
 
 
 class Category(StrEnum):
@@ -54,15 +56,15 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """Facts are drawn from the episodes of one home as soon as there are `threshold` that none were drawn from, or one
-    whose surprise reaches `flashbulb`.
+    """Facts are drawn from the episodes of one home once there are `threshold` unconsolidated ones, or one whose
+    surprise is at least `flashbulb`.
 
-    `duplicate`: what comes nearer to a known fact than this cosine, and claims the same, reinforces it. `confidence`:
-    of a fact that one episode tells; each further one takes the share `step` of what is missing to 1.
+    `duplicate`: a finding with a higher cosine to a known fact and the same claim reinforces that fact. `confidence`:
+    of a fact from one episode; each further episode adds the share `step` of what is missing to 1.
 
-    `sessions_apart`: the episodes of each session are a home of their own, and otherwise those of all sessions of an
-    owner are one. `at_once`: episodes in one question; `chars`: of the turns of each no more goes into it; `known`: of
-    the facts that are known, so many for each episode, the nearest to it.
+    `sessions_apart`: the episodes of each session are treated apart; otherwise those of all sessions of an owner
+    together. Limits of one question: `at_once` episodes; `chars` characters of each one's turns; `known` known facts
+    for each episode, the most similar ones.
     """
 
     threshold: int = 3
@@ -86,7 +88,7 @@ class Facts:
         validation.whole("facts.known", self.known, 0, 100)
 
     def is_due(self, episodes: Sequence[Memory]) -> bool:
-        """`episodes`: all of one home that no facts were drawn from."""
+        """Whether facts are due. `episodes`: all of one home that no facts were drawn from."""
         if len(episodes) >= self.threshold:
             return True
         return any(episode.strength.surprise >= self.flashbulb for episode in episodes)
@@ -95,14 +97,14 @@ class Facts:
         return home_of(memory, sessions_apart=self.sessions_apart)
 
     def reinforced(self, confidence: float, times: int) -> float:
-        """1 - (1 - confidence) (1 - step)^times: never less, and never quite certain where it was not."""
+        """1 - (1 - confidence) (1 - step)^times: never less than before, and never 1 unless it was."""
         return 1.0 - (1.0 - confidence) * (1.0 - self.step) ** times
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a model found. `fact`: the known one it is about; None for what is new. `sources`: ids of the episodes that
-    say so, at least one.
+    """One finding of a model. `fact`: the known fact that it concerns; None for a new one. `sources`: ids of the
+    episodes that say so, at least one.
     """
 
     action: Action
@@ -114,7 +116,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawn:
-    """What is written, and what of it is new, and which known facts are reinforced, updated and invalidated."""
+    """What is written, and which facts are new, reinforced, updated and invalidated."""
 
     effect: Effect
     new: tuple[UUID, ...] = ()
@@ -125,8 +127,8 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Basis:
-    """What facts are drawn from, all of one home: the `episodes`, each with the events it was formed from, and what is
-    known, both by id. `by`: the model that draws.
+    """What facts are drawn from, all of one home: the `episodes`, each with its events, and the known facts, by id.
+    `by`: the model.
     """
 
     home: Home
@@ -137,11 +139,11 @@ class Basis:
 
 
 def findings_in(findings: Iterable[Finding], basis: Basis) -> tuple[Finding, ...]:
-    """The findings that count, each known fact in one of them at most.
+    """The findings that count, with at most one for each known fact.
 
-    What reinforces or updates a fact that is not known is new; there is nothing to invalidate then. Of what is said
-    about one fact the strongest counts, update before invalidate before reinforce; a second update of it is new. What
-    only episodes say that are older than the fact does not end it.
+    A finding that reinforces or updates an unknown fact is a new fact; one that invalidates it is dropped. Of several
+    findings about a fact one counts: update before invalidate before reinforce; a second update becomes a new fact. A
+    fact is not ended by episodes that are all older than it.
     """
     new: list[Finding] = []
     about: dict[UUID, Finding] = {}
@@ -157,7 +159,7 @@ def findings_in(findings: Iterable[Finding], basis: Basis) -> tuple[Finding, ...
 
 
 def texts_in(findings: Iterable[Finding]) -> tuple[str, ...]:
-    """What would be written of them if nobody had said so before; each once, in order."""
+    """The texts that would be written if no fact were known; each once, in order."""
     writing = {Action.NEW, Action.UPDATE}
     return tuple(dict.fromkeys(finding.text for finding in findings if finding.action in writing))
 
@@ -170,15 +172,14 @@ def drawn(
     *,
     now: datetime,
 ) -> Drawn:
-    """What comes of the findings, which are as `findings_in` gives them.
+    """The result of findings, as `findings_in` returns them.
 
-    All the episodes count as drawn from, whatever was found in them. A fact holds from the end of the first episode
-    that says so; one that is updated or invalidated holds until then, and is kept. It is trusted as the least trusted
-    of its episodes. What a known fact says already, or another finding, is no fact of its own: the one that says it has
-    one source more.
+    All episodes count as consolidated, whatever was found in them. A fact is valid from the end of the first episode
+    that says so. An updated or invalidated fact is kept and valid until then. A fact is as trusted as the least trusted
+    of its episodes. A finding that repeats a known fact, or another finding, adds a source to it instead of a new fact.
 
-    `vectors`: of unit length, by text, of what is in `texts_in` and of the known facts; of texts without one only the
-    same words are known to say the same.
+    `vectors`: unit vectors by text, of `texts_in` and of the known facts. Texts without one are compared by their
+    words.
     """
     drawing = _Drawing(basis, vectors, policy, now)
     told = [_plain(finding, basis, drawing) for finding in findings]
@@ -201,12 +202,12 @@ def _ends(finding: Finding, fact: Memory, episodes: Mapping[UUID, Memory]) -> bo
 
 
 def _may_end(episode: Memory, fact: Memory) -> bool:
-    """What was said earlier was known when the fact was drawn, or is no news to it."""
+    """Whether the episode can end the fact: what was said before the fact was drawn was known then."""
     return fact.valid_from is None or episode.occurred_to >= fact.valid_from
 
 
 def _joined(about: dict[UUID, Finding], fact: UUID, finding: Finding) -> Finding | None:
-    """Let it count beside what is said of the fact already; returns an update that finds no place."""
+    """Combine the finding with what is said of the fact already; returns an update that could not be combined."""
     before = about.setdefault(fact, finding)
     if before is finding:
         return None
@@ -220,7 +221,7 @@ def _joined(about: dict[UUID, Finding], fact: UUID, finding: Finding) -> Finding
 
 
 def _plain(finding: Finding, basis: Basis, drawing: _Drawing) -> Finding:
-    """An update that says what the fact says already reinforces it."""
+    """The finding; an update that repeats what the fact says becomes a reinforcement."""
     if finding.action is not Action.UPDATE or finding.fact is None:
         return finding
     same = drawing.says_the_same(finding.text, basis.known[finding.fact].text)
@@ -229,7 +230,7 @@ def _plain(finding: Finding, basis: Basis, drawing: _Drawing) -> Finding:
 
 @dataclass(slots=True)
 class _Fact:
-    """What is known of a fact by now, be it new or not: who says so, and since when."""
+    """The state of a known or new fact: which episodes say it, and since when."""
 
     text: str
     sources: dict[UUID, None] = field(default_factory=dict[UUID, None])
@@ -243,12 +244,12 @@ class _Drawing:
     policy: Facts
     now: datetime
     ending: set[UUID] = field(default_factory=set[UUID])
-    """Known facts that what is found may end: no place for what goes on."""
+    """Known facts that findings may end; no finding is merged into them."""
     facts: dict[UUID, _Fact] = field(default_factory=dict[UUID, _Fact])
     new: dict[UUID, Category] = field(default_factory=dict[UUID, Category])
-    """Those of the facts that nobody knew."""
+    """The new facts."""
     ended: dict[UUID, tuple[UUID | None, datetime]] = field(default_factory=dict[UUID, tuple[UUID | None, datetime]])
-    """By known fact: what takes its place, and until when it held."""
+    """For each ended known fact: its successor, and the end of its validity."""
     against: list[Relation] = field(default_factory=list[Relation])
 
     def add(self, finding: Finding) -> None:
@@ -301,7 +302,7 @@ class _Drawing:
         return self._likeness(one, other) > self.policy.duplicate
 
     def _likeness(self, one: str, other: str) -> float:
-        """The cosine of two that claim the same; 2 for the same words, -2 for what claims something else."""
+        """The cosine of two texts with the same claim; 2 for the same words, -2 for different claims."""
         if same_words("", None, one) == same_words("", None, other):
             return 2.0
         if one not in self.vectors or other not in self.vectors or not same_claim(one, other):
@@ -309,7 +310,7 @@ class _Drawing:
         return float(self.vectors[one] @ self.vectors[other])
 
     def _place(self, finding: Finding) -> UUID:
-        """The fact that says so: a known one or one found before, the nearest; else a new one."""
+        """The fact that says the same: the most similar known or earlier one, else a new one."""
         known = {identifier: memory.text for identifier, memory in self.basis.known.items()}
         there = known | {identifier: fact.text for identifier, fact in self.facts.items()}
         alike = {
@@ -334,8 +335,8 @@ class _Drawing:
             fact.since = since if fact.since is None else min(fact.since, since)
 
     def _since(self, finding: Finding, fact: Memory | None) -> datetime:
-        """From when on it holds: the end of the first episode that says so; that may end the fact, where there is one.
-        It cannot be told of the future.
+        """Since when it is valid: the end of the first episode that says so, and that may end the fact where there is
+        one. Never in the future.
         """
         episodes = [self.basis.episodes[source] for source in finding.sources]
         ends = [episode.occurred_to for episode in episodes if fact is None or _may_end(episode, fact)]
@@ -380,8 +381,8 @@ class _Drawing:
 
 
 def _until(fact: Memory, end: datetime) -> MemoryWrite:
-    """The fact as it held until then: it says what it said."""
-    # An interval cannot end before it begins: what is ended by the episode it came from held for a moment.
+    """The fact with its validity ended; its text stays."""
+    # An interval cannot end before it begins: a fact ended by the episode it came from was valid for a moment.
     until = end if fact.valid_from is None else max(end, fact.valid_from + MICROSECOND)
     ended = replace(fact, revision=fact.revision + 1, valid_until=until)
     return MemoryWrite(ended, (own_cue(ended),))

@@ -1,4 +1,4 @@
-"""Groups in which every two are alike: complete linkage, so that no chain joins what has nothing in common."""
+"""Complete linkage: groups in which every two members are similar, so that no chain joins unrelated texts."""
 
 from __future__ import annotations
 
@@ -10,23 +10,24 @@ from itertools import product
 from typing import Final
 
 LOOKED_AT: Final = 64
-"""Of the sets that share a term, this many are compared with each new one, the nearest before it."""
+"""Each new set is compared with at most so many earlier sets that share a term, the nearest before it."""
 NEIGHBOURS: Final = 32
-"""Of the sets that are alike enough, this many are kept for each, the most alike."""
+"""Of the sets that are similar enough to a set, at most so many are kept, the most similar."""
 
 _ROUNDING: Final = 1e-9
 
 Pair = tuple[int, int]
-"""Two places, the earlier first."""
+"""Two indexes, the smaller first."""
 Linked = Callable[[int, int], bool]
-"""Whether two, given by their places, the earlier first, may be in one group."""
+"""Whether two members, given by their indexes, the smaller first, may be in one group."""
 
 
 def linked_groups(likeness: Mapping[Pair, float], linked: Linked, *, most: int) -> tuple[tuple[int, ...], ...]:
-    """Groups of two to `most` places, every two of which are linked. Places in order, groups by their first.
+    """Groups of two to `most` indexes, every two of which are linked. Indexes are sorted, groups ordered by their
+    first.
 
-    `likeness`: pairs that are linked, and how much they are alike. The most alike are joined first, ties by place: the
-    same pairs give the same groups.
+    `likeness`: the linked pairs with their similarity. The most similar pairs are joined first, ties by index, so the
+    result is deterministic.
     """
     group_of: dict[int, list[int]] = {}
     for one, other in sorted(likeness, key=lambda pair: (-likeness[pair], pair)):
@@ -42,10 +43,11 @@ def linked_groups(likeness: Mapping[Pair, float], linked: Linked, *, most: int) 
 
 
 def alike(sets: Sequence[frozenset[str]], blocks: Sequence[Hashable], *, least: float) -> dict[Pair, float]:
-    """The pairs of sets of one block whose Jaccard likeness is at least `least`, more than 0. An empty set is in none.
+    """The pairs of sets of one block with a Jaccard similarity of at least `least` (more than 0). An empty set is in
+    none.
 
-    Not every pair is looked at: those that are alike share one of their rarest terms (prefix filtering: Chaudhuri,
-    Ganti and Kaushik, ICDE 2006). Of what shares a term with very many, the bounds above leave the farthest out.
+    Not all pairs are compared: similar sets share one of their rarest terms (prefix filtering: Chaudhuri, Ganti and
+    Kaushik, ICDE 2006). Where very many sets share a term, the limits above leave out the most distant ones.
     """
     placed: defaultdict[Hashable, list[int]] = defaultdict(list)
     for place, block in enumerate(blocks):
@@ -62,7 +64,7 @@ def _alike(sets: Sequence[frozenset[str]], places: Sequence[int], least: float) 
     pairs: dict[Pair, float] = {}
     for place in places:
         rarest_first = sorted(sets[place], key=lambda term: (held[term], term))
-        # Two sets that are alike share a term among the first so many of each.
+        # Two similar sets share a term among the first few of each (prefix filtering).
         prefix = rarest_first[: len(rarest_first) - math.ceil(least * len(rarest_first) - _ROUNDING) + 1]
         candidates = {other for term in prefix for other in with_term[term][-LOOKED_AT:]}
         near = ((_likeness(sets[place], sets[other]), -other) for other in candidates)
@@ -74,6 +76,6 @@ def _alike(sets: Sequence[frozenset[str]], places: Sequence[int], least: float) 
 
 
 def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
-    """As `jaccard`, of two sets that are not empty, with one set made instead of two: it is asked for very often."""
+    """Jaccard similarity of two non-empty sets, with one temporary set instead of two: it is called very often."""
     shared = len(one & other)
     return shared / (len(one) + len(other) - shared)

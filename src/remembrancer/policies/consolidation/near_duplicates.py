@@ -1,8 +1,8 @@
-"""Whether two texts that are much alike claim the same: one other number, date, name or "not" and they do not.
+"""Whether two similar texts make the same claim: a different number, date, name or negation makes another claim.
 
-Likeness counts words; a claim hangs on a few of them. What is compared here is those few, by their form: where it is
-in doubt the claims are held to differ, for two memories too many do less harm than one that says something else.
-Function words are English, negations also those of other languages.
+Text similarity counts all words; a claim depends on a few of them. These are compared by their form. In doubt the
+claims differ: two redundant memories do less harm than one lost claim. Function words are English, negations also those
+of other languages.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _NUMBER: Final = re.compile(
 )
 _THOUSANDS: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _REACH: Final = 8
-"""How many words after a negation what it negates is looked for."""
+"""A negation applies to a word at most so many words behind it."""
 
 _COMPARISON: Final = re.compile(r"[<>=!]=|[=-]>|[<>=≠≤≥≈→←]")
 _QUOTED: Final = re.compile('"([^"\n]{1,200})"|“([^”\n]{1,200})”|`([^`\n]{1,200})`')
@@ -44,9 +44,11 @@ _IDENTIFIER: Final = re.compile(r"\w[_/\\@.:=&]+\w|[a-z][A-Z]|#\w|\w(?:\+\+|#)$|
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a text's claim hangs on. Each kind distinct, in the order of first mention: "from 3 to 5" is not "from 5 to
-    3". `names`: words with a capital, in lower case; `openers`: those that may have it only because they begin a
-    sentence. `words`: all of them, in order; `held`: the same as a set.
+    """The words of a text that decide its claim, distinct and in order of first mention: "from 3 to 5" is not "from 5
+    to 3".
+
+    `names`: capitalised words, in lower case; `openers`: words that may be capitalised only because they begin a
+    sentence. `words`: all words, in order; `held`: the same as a set.
     """
 
     words: tuple[str, ...]
@@ -62,11 +64,11 @@ class Claim:
 
     @property
     def fixed(self) -> tuple[tuple[str, ...], ...]:
-        """What texts of the same claim have exactly in common, as a key: texts of two keys never claim the same."""
+        """The parts that must be equal, as a key: texts with different keys never make the same claim."""
         return (self.numbers, self.dates, self.negated, self.identifiers, self.quoted, self.without_case)
 
     def difference(self, other: Claim) -> str:
-        """What the claims differ in, in a word or two ("a number"); empty where nothing that counts differs."""
+        """What the claims differ in, in a word or two ("a number"); empty where nothing relevant differs."""
         for what, mine, theirs in zip(_FIXED, self.fixed, other.fixed, strict=True):
             if mine != theirs:
                 return what
@@ -83,14 +85,14 @@ _FIXED: Final = (
     "a quoted word",
     "words of a script without capitals",
 )
-"""What each of `Claim.fixed` is called."""
+"""The name of each part of `Claim.fixed`."""
 
 
 def same_claim(a: str, b: str) -> bool:
-    """Whether nothing that a claim hangs on differs between two texts that are much alike.
+    """Whether two similar texts make the same claim.
 
-    It says nothing of how much they are alike: two texts on unrelated matters without any number, date, negation or
-    name also pass. Symmetric; true of a text and itself.
+    Similarity itself is not tested: two unrelated texts without numbers, dates, negations and names pass as well.
+    Symmetric, and true of a text and itself.
 
     >>> same_claim("The staging port is 8080", "the staging port is 8080.")
     True
@@ -125,7 +127,7 @@ def _distinct(found: Iterable[str]) -> tuple[str, ...]:
 
 
 def _plain(word: str) -> str:
-    """In lower case; a contraction as what it negates or, otherwise, its first part."""
+    """The word in lower case; a contraction as its negated verb or, otherwise, its first part."""
     lower = word.casefold()
     if lower.endswith("n't"):
         return "not"
@@ -133,7 +135,7 @@ def _plain(word: str) -> str:
 
 
 def _numbers(text: str) -> Iterator[str]:
-    """Numbers with what stands before them and their unit, numbers as words, and comparisons."""
+    """Numbers with their sign and unit, number words, and comparisons."""
     chunks = _CHUNK.findall(text)
     for place, chunk in enumerate(chunks):
         bare = chunk.strip(_OUTER)
@@ -148,7 +150,7 @@ def _numbers(text: str) -> Iterator[str]:
 
 
 def _number(bare: str, following: str) -> str:
-    """A number and its unit alike however they are written; anything else with a digit in it as it is."""
+    """A number and its unit in one spelling; any other token with a digit unchanged."""
     match = _NUMBER.fullmatch(bare)
     if match is None:
         return bare.casefold()
@@ -179,7 +181,7 @@ def _dates(text: str, words: Sequence[tuple[str, int, int]]) -> Iterator[str]:
 
 
 def _is_calendar(word: str) -> bool:
-    """Whether it names a day or a month, which may be cut to three letters."""
+    """Whether the word names a day or a month, maybe abbreviated to three letters."""
     return word[:3] in CALENDAR and word != "monthly"
 
 
@@ -190,7 +192,7 @@ def _beside_number(text: str, start: int, end: int) -> bool:
 
 
 def _negated(words: Sequence[str]) -> Iterator[str]:
-    """Each negation with the word it stands before ("a, not b" is not "b, not a"), and what limits the claim."""
+    """Each negation with the word it applies to ("a, not b" is not "b, not a"), and each restriction."""
     for place, word in enumerate(words):
         if word in NEGATIONS:
             following = words[place + 1 : place + 1 + _REACH]
@@ -201,7 +203,7 @@ def _negated(words: Sequence[str]) -> Iterator[str]:
 
 
 def _identifiers(text: str) -> Iterator[str]:
-    """Paths, addresses, options, names as programs write them: what has marks or a capital inside."""
+    """Paths, addresses, options and names of programs: tokens with marks or capitals inside."""
     for chunk in _CHUNK.findall(text):
         bare = chunk.strip("\"'`“”‘’«»()[]{}.,;:!?…*")
         lower = bare.casefold()
@@ -214,7 +216,7 @@ def _is_caseless(word: str) -> bool:
 
 
 def _capitals(text: str, words: Sequence[tuple[str, int, int]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The words with a capital, folded: names, and those that begin a sentence and may be any word."""
+    """The capitalised words, folded: names, and words that begin a sentence and may be any word."""
     names: list[str] = []
     openers: list[str] = []
     for word, start, _ in words:
@@ -241,8 +243,8 @@ def _begins_sentence(text: str, start: int) -> bool:
 
 
 def _names_differ(one: Claim, other: Claim) -> bool:
-    """A name that the other does not have; names in another order; or sentences that begin with different words that
-    are nowhere in the other, as those of two persons do.
+    """Whether one has a name that the other lacks, the order of names differs, or sentences begin with different words
+    that occur nowhere in the other text, as the names of two people would.
     """
     if not other.held.issuperset(one.names) or not one.held.issuperset(other.names):
         return True
@@ -255,7 +257,7 @@ def _names_differ(one: Claim, other: Claim) -> bool:
 
 
 def _opposed(mine: frozenset[str], theirs: frozenset[str]) -> bool:
-    """Whether each has a word that the other has not, and the two are opposites."""
+    """Whether each has a word that the other lacks, and both are opposites."""
     if not mine or not theirs:
         return False
     if any(word in OPPOSITE_OF and not theirs.isdisjoint(OPPOSITE_OF[word]) for word in mine):
@@ -264,7 +266,7 @@ def _opposed(mine: frozenset[str], theirs: frozenset[str]) -> bool:
 
 
 def _reversed(some: frozenset[str], others: frozenset[str]) -> bool:
-    """Whether one of the words is another of the others behind a prefix that turns it round."""
+    """Whether a word of one is a word of the other behind a reversing prefix."""
     turned = [
         word[len(prefix) :]
         for word in some

@@ -1,4 +1,4 @@
-"""Which entries rules are looked for in, and when a rule is one that was learned before."""
+"""Rules learned from events: which memories they are looked for in, and when a rule was learned before."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from remembrancer.policies.admission.importance import Importance
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """Rules of the form "when X, do Y", each shown by several entries.
+    """Rules of the form "when X, do Y", each supported by several entries.
 
-    `lookback_hours`: how far back entries are read where nothing else is said. `entries`: so many of one owner are
-    needed, or one that is marked permanent. `evidence`: how many entries must show a rule. `again_after_days`: a
-    pattern that was learned less long ago is not learned again. `at_once`: entries in one question, each cut to
-    `entry_chars`, from which at most `at_most` rules come.
+    `lookback_hours`: how far back entries are read by default. `entries`: the least number of entries of one owner,
+    unless one is marked permanent. `evidence`: how many entries must support a rule. `again_after_days`: a pattern
+    learned more recently is not learned again. `at_once`: entries in one question, each cut to `entry_chars`; at most
+    `at_most` rules come of it.
     """
 
     lookback_hours: float = 24.0
@@ -42,31 +42,35 @@ class Rules:
         validation.whole("rules.at_most", self.at_most, 1, 50)
 
     def suffice(self, entries: Sequence[Memory], importance: Importance) -> bool:
-        """Whether there are enough to look for rules in: so many, or fewer with a permanent one among them."""
+        """Whether there are enough entries: `entries`, or fewer with a permanent one among them."""
         return len(entries) >= self.entries or any(is_permanent(entry, importance) for entry in entries)
 
     def batches(self, entries: Sequence[Memory]) -> list[Sequence[Memory]]:
-        """The entries in as few parts as may be, all about as large, in order."""
+        """The entries in as few parts as possible, of about the same size, in order."""
         size = ceil(len(entries) / max(1, ceil(len(entries) / self.at_once)))
         return [entries[start : start + size] for start in range(0, len(entries), size)] if entries else []
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Whose entries may be read together: what is seen by the same readers, and no more widely than each of them."""
+    """The owner of entries that may be read together: the same readers see them, and a rule is visible to no more than
+    each.
+    """
 
     scope: Scope
     visibility: Visibility
 
 
 def owner_of(entry: Memory) -> Owner:
-    """Of what may be seen outside its session, the session is left open: a rule spans several."""
+    """The owner of an entry. Where it is visible outside its session, the session is left out: a rule may
+    span several.
+    """
     within = entry.visibility is Visibility.SESSION
     return Owner(entry.scope if within else entry.scope.narrowed(session=None), entry.visibility)
 
 
 def by_owner(entries: Iterable[Memory]) -> dict[Owner, list[Memory]]:
-    """In the order in which each owner's first entry comes."""
+    """The entries by owner, in the order of each owner's first entry."""
     owners: dict[Owner, list[Memory]] = {}
     for entry in entries:
         owners.setdefault(owner_of(entry), []).append(entry)
@@ -74,13 +78,13 @@ def by_owner(entries: Iterable[Memory]) -> dict[Owner, list[Memory]]:
 
 
 def is_permanent(entry: Memory, importance: Importance) -> bool:
-    """Whether it was formed from an event that an operator marked permanent: its importance never fades below that."""
+    """Whether the entry was formed from an event that an operator marked permanent; its importance floor tells."""
     floor = importance.floor(Priority.PERMANENT)
     return 0 < floor <= entry.strength.importance_floor
 
 
 def pattern_key(pattern: str) -> str:
-    r"""Equal for patterns that differ in case, blanks, width or the stop at their end, and in nothing else.
+    r"""The pattern normalised for comparison: without differences in case, blanks, width, or a final full stop.
 
     >>> pattern_key("  The Deploy\n FAILS. ")
     'the deploy fails'
@@ -89,7 +93,7 @@ def pattern_key(pattern: str) -> str:
 
 
 def said(when: str, then: str) -> str:
-    """A rule's text.
+    """The text of a rule.
 
     >>> said("the deploy fails.", "read the log first")
     'When the deploy fails: read the log first'
@@ -98,5 +102,5 @@ def said(when: str, then: str) -> str:
 
 
 def formed_by_us(entry: Memory, source: str) -> bool:
-    """Whether an entry is an account of a run: rules come from what happened, not from looking for rules."""
+    """Whether the entry reports a run of this job: rules come from what happened, not from looking for rules."""
     return entry.source == source and entry.origin is Origin.SYSTEM

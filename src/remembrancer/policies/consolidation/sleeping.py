@@ -1,4 +1,4 @@
-"""What working memory becomes while it sleeps: which of it sleeps together."""
+"""Sleep: which rows of working memory are consolidated together."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from remembrancer.policies.consolidation.condensing import home_of
 Trait = Literal["source", "session"]
 
 SUMMARY_OF: Final = "summary_of"
-"""The metadata that names, by id, the rows of working memory that became this memory."""
+"""The metadata field that names, by id, the rows of working memory that became this memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sleep:
-    """Rows of working memory sleep once they are older than half of `ttl_hours`: those that are alike `by` these traits
-    together, in groups of at most `most` rows and `chars` characters, and none across a silence of more than the TTL.
+    """Rows of working memory are consolidated once they are older than half of `ttl_hours`. Rows with equal traits
+    (`by`) form groups of at most `most` rows and `chars` characters, without a gap of more than the TTL.
 
-    `summary_chars`: how long what a model makes of a group may be.
+    `summary_chars`: the limit for a model's summary of a group.
     """
 
     ttl_hours: float = 24.0
@@ -47,17 +47,17 @@ class Sleep:
         return timedelta(hours=self.ttl_hours)
 
     def due(self, memory: Memory, now: datetime) -> bool:
-        """Whether it is old enough: by when it happened."""
+        """Whether the memory happened long enough ago."""
         return now - memory.occurred_to > self.ttl / 2
 
 
 def sleepers(
     memories: Sequence[Memory], rule: Sleep, *, standing_tag: str | None = None
 ) -> tuple[tuple[Memory, ...], ...]:
-    """The memories, in the order of time, as groups that sleep together, by their first.
+    """The memories, given in time order, as groups to consolidate together, ordered by their first.
 
-    Apart are always those of different homes, so that a row that may be seen by few, or holds for a day, does neither
-    widen nor shorten what others become. A row with a topic key sleeps alone: it is told anew under its key.
+    Rows of different homes stay apart, so that a row with narrow visibility or short validity does not change those of
+    others. A row with a topic key stays alone: it is updated under its key.
     """
     by_traits: dict[Hashable, list[Memory]] = {}
     for memory in memories:

@@ -1,7 +1,7 @@
-"""What goes with what somebody wants gone: the memories and entries that hang together with it, and what is left of
-those that also tell of something else.
+"""What an erasure removes: the memories and events that depend on what was asked for, and what is left of memories that
+also tell of something else.
 
-Decided over what a store has looked up; where that is not all, `beyond` says what to look up next.
+The decision is made over what a store has looked up; `beyond` names what to look up next.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from remembrancer.policies.segmentation.episodes import SUMMARY_BY
 from remembrancer.policies.segmentation.segmentation import EPISODE
 
 SAYS_FROM: Final = 0.6
-"""From this share of a sentence's distinct terms on, a text says that sentence."""
+"""A text says a sentence where it has at least this share of the sentence's distinct terms."""
 LEAST_SHARED: Final = 2
-"""And from so many of them on, where the sentence has as many: one word alone is no statement."""
+"""It must also have at least so many of them, where the sentence has as many: one word is no statement."""
 
 _SENTENCE: Final = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？।؟])\s*|\n+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Going:
-    """`memories`, of which `asked` were chosen themselves, and `events` go; of `retold` only what their other events
-    say stays. `restored` and `redrawn` as in `domain.erasure.Removal`. `apart`: sources of what was asked for that
-    stay, for they do not say it.
+    """The rows to remove. `memories`, of which `asked` were selected themselves, and `events` are removed; `retold`
+    keep only what their other events say. `restored` and `redrawn`: as in `domain.erasure.Removal`. `apart`: sources of
+    what was asked for that stay, because they do not say it.
     """
 
     asked: frozenset[UUID]
@@ -43,7 +43,7 @@ class Going:
 
 
 def sentences(texts: Iterable[str]) -> tuple[frozenset[str], ...]:
-    """The distinct terms of each sentence, without those that have none."""
+    """The distinct terms of each sentence; sentences without terms are left out."""
     found = (frozenset(analyse(one).terms) for text in texts for one in _SENTENCE.split(text))
     return tuple(dict.fromkeys(terms for terms in found if terms))
 
@@ -61,19 +61,19 @@ def says(text: str, wanted: Collection[frozenset[str]]) -> bool:
 
 
 def going(choice: Choice, asked: Traces, graph: Traces, *, empty: frozenset[UUID] = frozenset()) -> Going:
-    """What goes. `asked`: what the choice names, or what lies in the scope it names; `graph`: all that was looked up,
-    `asked` too; `empty`: episodes of which nothing else is to be told.
+    """What is removed. `asked`: what the choice selects; `graph`: everything that was looked up, including `asked`;
+    `empty`: episodes of which nothing else is left to tell.
 
-    A memory named by its id takes with it the entries it is made of, those of its sources that say it, and those it is
-    told in place of. Whatever was derived from something that goes goes too, for it may quote it, but for an episode:
-    that is told anew from its other turns. What had made room for something that goes comes back, unless it says what
+    A memory selected by id takes with it the events it is made of, those of its sources that say the same, and the
+    memories it replaced. Anything derived from a removed row is removed too, because it may quote it; only an episode
+    is told anew from its other turns. A memory that a removed one had replaced returns to recall, unless it says what
     was asked for.
     """
     return _Closure(choice, asked, graph, empty).whole()
 
 
 def beyond(found: Going, graph: Traces) -> tuple[frozenset[UUID], frozenset[UUID]]:
-    """The memories and the entries that have to be looked up before this is all of it."""
+    """The memories and events that have to be looked up before the result is complete."""
     reached = [graph.memories[one] for one in found.memories | found.retold if one in graph.memories]
     memories = {other for trace in reached for other in trace.derived | trace.sources}
     memories |= {other for one in found.events if one in graph.events for other in graph.events[one].memories}
@@ -83,12 +83,12 @@ def beyond(found: Going, graph: Traces) -> tuple[frozenset[UUID], frozenset[UUID
 
 
 def is_retellable(memory: Memory) -> bool:
-    """Whether it is an episode that was formed of a stream, and by no person."""
+    """Whether the memory is an episode that was formed from a stream, not by a person."""
     return memory.kind == EPISODE and SUMMARY_BY in memory.metadata
 
 
 class _Closure:
-    """Grows until nothing more goes."""
+    """Adds rows until nothing more depends on what is removed."""
 
     def __init__(self, choice: Choice, asked: Traces, graph: Traces, empty: frozenset[UUID]) -> None:
         self._graph = graph
@@ -99,10 +99,10 @@ class _Closure:
         self._events = set(asked.events)
         self._retold: set[UUID] = set()
         self._named = set(choice.ids & asked.memories.keys())
-        """What was asked for by its id, and those of its sources that it takes with it: all they are made of goes."""
+        """What was selected by id, and the sources it takes with it: all events they are made of are removed."""
         self._said = sentences(trace.memory.text for trace in asked.memories.values()) if self._by_id else ()
         self._heard: dict[UUID, bool] = {}
-        """Of what was read once, whether it says so."""
+        """Cached answers: whether a text says what was asked for."""
 
     def whole(self) -> Going:
         while self._down() or self._up() or self._back():
@@ -119,7 +119,7 @@ class _Closure:
         )
 
     def _down(self) -> bool:
-        """From what was named to what it is made of."""
+        """From selected memories to what they are made of."""
         before = len(self._memories), len(self._events)
         for trace in self._traces(self._named):
             whole = _made_of(trace)
@@ -127,7 +127,7 @@ class _Closure:
                 if event in whole or (event not in self._events and self._tells(event)):
                     self._events.add(event)
             for source in self._traces(trace.sources):
-                # An episode is told anew without the entries that say it.
+                # An episode is told anew without the events that say it.
                 says_it = not is_retellable(source.memory) and self._says(source.memory)
                 if says_it or self._stands_in(source):
                     self._named.add(source.memory.id)
@@ -135,14 +135,14 @@ class _Closure:
         return before != (len(self._memories), len(self._events))
 
     def _up(self) -> bool:
-        """From what goes to what was formed of it."""
+        """From removed rows to what was formed of them."""
         before = len(self._memories), len(self._retold)
         formed = {one for event in self._events if event in self._graph.events for one in self._formed(event)}
         for trace in self._traces(self._memories | self._retold):
             formed |= trace.derived
         for identifier in formed - self._memories:
             trace = self._graph.memories.get(identifier)
-            # What is not looked up yet is, before anything is done: `beyond` names it.
+            # `beyond` names what is not looked up yet, and it is looked up before anything is removed.
             if trace is not None and self._can_be_told_anew(trace):
                 self._retold.add(identifier)
             else:
@@ -151,7 +151,7 @@ class _Closure:
         return before != (len(self._memories), len(self._retold))
 
     def _back(self) -> bool:
-        """What would come back into recall and says what was asked for goes as well."""
+        """Memories that would return to recall but say what was asked for are removed as well."""
         if not self._by_id:
             return False
         same = {one for one in self._out_of_recall() if self._says(self._graph.memories[one].memory)}
@@ -159,7 +159,7 @@ class _Closure:
         return bool(same - self._memories)
 
     def _out_of_recall(self) -> set[UUID]:
-        """What left recall for something that goes, and for nothing that stays."""
+        """The memories that left recall for something that is removed, and for nothing that stays."""
         back: set[UUID] = set()
         for trace in self._traces(self._memories):
             for source in self._traces(trace.sources - self._memories):
@@ -168,11 +168,11 @@ class _Closure:
         return back
 
     def _stands_in(self, source: Trace) -> bool:
-        """Whether what goes was all that is told in its place."""
+        """Whether everything that replaced this memory is removed."""
         return source.memory.status is Status.COMPACTED and source.derived <= self._memories
 
     def _redrawn(self) -> set[UUID]:
-        """Those from which something that went only because it may quote was drawn; and what says less than before."""
+        """Memories whose facts were removed only because they may quote, and memories that now say less."""
         went = self._traces(self._memories - self._named)
         named = {source for trace in self._traces(self._named) for source in trace.sources}
         sources = {source for trace in went for source in trace.sources} - named
@@ -213,7 +213,7 @@ class _Closure:
 
 
 def _made_of(trace: Trace) -> frozenset[UUID]:
-    """The entries that a memory is made of: its one turn, the turns it is found by, or those of an episode."""
+    """The events that a memory is made of: its one turn, the turns it is found by, or those of an episode."""
     if len(trace.events) == 1 or trace.memory.kind == EPISODE:
         return frozenset(trace.events)
     return trace.turns

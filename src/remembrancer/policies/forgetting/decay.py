@@ -1,7 +1,7 @@
-"""Forgetting curves, each by its right name: what is left after some days, as a share of what there was.
+"""Forgetting curves: the share of strength that is left after some days.
 
-Every curve is 1 at age 0, never rises with age and stays in [0, 1]. A negative age (something told of the future)
-counts as 0.
+Every curve is 1 at age 0, never rises with age and stays in [0, 1]. A negative age (a memory of the future) counts as
+0.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from remembrancer.policies.ranking.scoring import Column
 
 MAX_DAYS: Final = 36_500.0
-"""A hundred years: the longest time constant of a curve."""
+"""The longest time constant of a curve: a hundred years."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class LinearRamp:
 
 @dataclass(frozen=True, slots=True)
 class HalfLife:
-    """max(floor, 0.5^(age / days)): half of it is left after `days`."""
+    """max(floor, 0.5^(age / days)): a half is left after `days`."""
 
     reads_exposures: ClassVar[bool] = False
     reads_stability: ClassVar[bool] = False
@@ -61,7 +61,7 @@ class HalfLife:
 
 @dataclass(frozen=True, slots=True)
 class Exponential:
-    """exp(-age / days): 1/e, 37 %, is left after `days`, the time constant."""
+    """exp(-age / days): 1/e (37 %) is left after `days`, the time constant."""
 
     reads_exposures: ClassVar[bool] = False
     reads_stability: ClassVar[bool] = False
@@ -78,9 +78,9 @@ class Exponential:
 
 @dataclass(frozen=True, slots=True)
 class Ebbinghaus:
-    """exp(-rate * age / (1 + spacing * exposures)): each exposure makes the next forgetting slower.
+    """exp(-rate * age / (1 + spacing * exposures)): each exposure slows forgetting down.
 
-    `rate` a day, `spacing` an exposure. After Ebbinghaus 1885, in the exponential form.
+    `rate` per day, `spacing` per exposure. After Ebbinghaus 1885, in the exponential form.
     """
 
     reads_exposures: ClassVar[bool] = True
@@ -101,9 +101,9 @@ class Ebbinghaus:
 
 @dataclass(frozen=True, slots=True)
 class PowerLaw:
-    """Retrievability in FSRS-6: (1 + factor * age / stability)^-exponent, 0.9 when the age is the stability.
+    """Retrievability in FSRS-6: (1 + factor * age / stability)^-exponent; 0.9 where the age equals the stability.
 
-    factor = 0.9^(-1 / exponent) - 1. Elapsed time is not cut to whole days. The exponent is w[20] of the parameters.
+    factor = 0.9^(-1 / exponent) - 1. Elapsed time is not rounded to whole days. The exponent is parameter w[20].
     Source: open-spaced-repetition, FSRS-6 default parameters.
     """
 

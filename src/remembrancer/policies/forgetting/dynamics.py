@@ -1,4 +1,4 @@
-"""How the strength of a memory moves with time and use."""
+"""How the strength of a memory changes with time and use."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Since(StrEnum):
-    """What a memory's age counts from: when it happened, or if that came later its last counted exposure or review."""
+    """Where a memory's age starts: when it happened, or, if later, at its last counted exposure or review."""
 
     OCCURRED = "occurred"
     EXPOSED = "exposed"
@@ -42,11 +42,10 @@ class Since(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dynamics:
-    """`curve`: what time takes, counted `since`. `gain`: what exposures of the `counted` kind give back.
+    """`curve`: the loss over time, counted from `since`. `gain`: the gain from exposures of the kind `counted`.
 
-    `per_session`: those of the counted kind within a session count once each memory, and only when it has ended.
-    `level_factors`: how much a memory of each level counts; a level that is not named has that of the wider one next to
-    it, WORKSPACE 1.
+    `per_session`: exposures of that kind count once per memory and session, and only after the session has ended.
+    `level_factors`: a factor for each scope level; a level without one has that of the next wider level, WORKSPACE 1.
     """
 
     curve: Curve
@@ -57,7 +56,7 @@ class Dynamics:
     level_factors: Mapping[Level, float] = field(default_factory=lambda: MappingProxyType({}))
 
     def counts_at_once(self, exposure: Exposure, session: str | None) -> bool:
-        """Whether an exposure is counted when it is logged, not first when its session has ended."""
+        """Whether an exposure counts when it is logged, rather than when its session ends."""
         return not self.per_session or session is None or exposure is not self.counted
 
     def __post_init__(self) -> None:
@@ -68,7 +67,9 @@ class Dynamics:
                 )
 
     def retention(self, states: States, at: datetime | Moments) -> Column:
-        """What time has left of each memory at a moment, or at one of its own, in [0, 1], shape (n,)."""
+        """The share of each memory's strength that is left at a moment, or each at its own moment, in [0, 1], shape
+        (n,).
+        """
         since = states.occurred_at
         if self.since is Since.EXPOSED:
             since = _later(since, states.exposed_at[self.counted])
@@ -78,8 +79,8 @@ class Dynamics:
         return self.curve.retention(age, self._exposures(states), states.stability.astype(np.float64))
 
     def settled(self, states: States) -> Moments:
-        """Since when only time has moved what these laws read of each memory, shape (n,): since it happened, or since
-        its last counted exposure or review where that is later and counts.
+        """Since when nothing but time has changed what this law reads of each memory, shape (n,): since it happened, or
+        its last counted exposure or review, where that is later and counts.
         """
         since = states.occurred_at
         if self.since is Since.EXPOSED or self.curve.reads_exposures or not isinstance(self.gain, NoGain):
@@ -89,11 +90,11 @@ class Dynamics:
         return since
 
     def reinforcement(self, states: States) -> Column:
-        """What use has added, as a factor of at least 1, shape (n,)."""
+        """The factor gained from use, at least 1, shape (n,)."""
         return self.gain.factor(self._exposures(states))
 
     def level_factor(self, states: States) -> Column:
-        """How much each memory counts for where it belongs, shape (n,)."""
+        """The factor of each memory's scope level, shape (n,)."""
         factors: list[float] = []
         for level in Level:
             factors.append(self.level_factors.get(level, factors[-1] if factors else 1.0))
@@ -104,12 +105,12 @@ class Dynamics:
 
 
 def _later(since: Moments, moved: Moments) -> Moments:
-    """The later of the two; 0 is never, not 1970: what happened before then is not younger for it."""
+    """The later of both. 0 means never, not 1970: a memory from before 1970 does not become younger by it."""
     return np.where(moved == 0, since, np.maximum(since, moved))
 
 
 def states_of(memories: Sequence[Memory]) -> States:
-    """The states of memories as a store would give them, in their order."""
+    """The states of memories, in their order, as a store returns them."""
     strengths = [memory.strength for memory in memories]
     usages = [strength.usage for strength in strengths]
     return States(
@@ -134,7 +135,7 @@ def states_of(memories: Sequence[Memory]) -> States:
 
 
 def exposures(usage: Usage, exposure: Exposure) -> tuple[int, datetime | None]:
-    """How often, and when last."""
+    """The number of exposures of this kind, and the time of the last one."""
     match exposure:
         case Exposure.RETRIEVED:
             return usage.retrieved, usage.last_retrieved_at
@@ -145,10 +146,10 @@ def exposures(usage: Usage, exposure: Exposure) -> tuple[int, datetime | None]:
 
 
 def microseconds(moment: datetime | None) -> int:
-    """Since 1970 UTC; 0 for never."""
+    """Microseconds since 1970 UTC; 0 for never."""
     return 0 if moment is None else (moment - _EPOCH) // MICROSECOND
 
 
 def instant(since_1970: int) -> datetime:
-    """The moment so many microseconds after 1970 began, UTC."""
+    """The UTC moment of so many microseconds since 1970."""
     return _EPOCH + int(since_1970) * MICROSECOND

@@ -1,6 +1,6 @@
-"""How strong memories are, and when they will have faded if nothing else happens to them.
+"""The strength of memories, and the time at which each will have faded without further use.
 
-Strength falls with time and rises by use alone: there is one moment from which on a memory counts as faded.
+Strength falls with time and rises with use alone, so there is one moment from which on a memory counts as faded.
 """
 
 from __future__ import annotations
@@ -24,14 +24,16 @@ if TYPE_CHECKING:
     from remembrancer.policies.ranking.scoring import Column
 
 NEVER: Final = 2**63 - 1
-"""Stands for the time of what does not come."""
+"""Stands for the time of something that never happens."""
 HORIZON: Final = timedelta(days=36_525)
-"""A hundred years: what fades later counts as never."""
+"""A hundred years. A memory that fades later counts as never fading."""
 
 
 @dataclass(frozen=True, slots=True)
 class Forgetting:
-    """The law by which memories fade: `strength` over the signals of a state, moved by `dynamics`; `below` is faded."""
+    """When memories fade: `strength`, an expression over a memory's own signals, moved by `dynamics`; below `below` it
+    is faded.
+    """
 
     strength: Expression
     dynamics: Dynamics
@@ -39,8 +41,8 @@ class Forgetting:
 
 
 def check(argument: str, expression: Expression) -> None:
-    """That strength is a memory's own. Raises InvalidInput for what compares it with others, as MinMax and Rrf do: it
-    would depend on which others are looked at, and could rise by itself.
+    """Check that strength depends on the memory alone. Raises InvalidInput for expressions that compare it with others
+    (MinMax, Rrf): strength would depend on which others are looked at, and could rise by itself.
     """
     if isinstance(expression, MinMax | Rrf):
         raise InvalidInput(argument, expression, "an expression without minmax and rrf: strength is a memory's own")
@@ -49,19 +51,19 @@ def check(argument: str, expression: Expression) -> None:
 
 
 def strength(states: States, law: Forgetting, at: datetime) -> Column:
-    """How strong each memory is at a moment, in [0, 1], shape (n,)."""
+    """The strength of each memory at a moment, in [0, 1], shape (n,)."""
     return _strengths(states, law, np.full(len(states.occurred_at), microseconds(at)))
 
 
 def falls_below(states: States, law: Forgetting, now: datetime, *, horizon: timedelta = HORIZON) -> Moments:
-    """The first moment at which each memory is faded, if nothing else happens to it; NEVER: not within `horizon`.
+    """The first moment at which each memory is faded if nothing else happens to it; NEVER where that is after
+    `horizon`.
 
-    For what has faded it lies in the past: not before the last thing that the law knows to have happened to the memory,
-    by when it was faded at the latest.
+    For a faded memory the moment is in the past, and not before the last change that the law knows of.
     """
     at = microseconds(now)
     faded = strength(states, law, now) < law.below
-    # Of what lies before these moments the state tells nothing: it was younger then, or less used.
+    # The state does not describe earlier moments: the memory was younger then, or less used.
     strong = np.where(faded, np.minimum(law.dynamics.settled(states), at), at)
     weak = np.where(faded, at, at + horizon // MICROSECOND)
     found = np.where(faded, strong, NEVER)
@@ -74,7 +76,7 @@ def falls_below(states: States, law: Forgetting, now: datetime, *, horizon: time
 def curve(
     states: States, law: Forgetting, since: datetime, until: datetime, points: int
 ) -> list[tuple[datetime, float]]:
-    """The strength of one memory at so many moments, evenly from `since` to `until`, if nothing happens in between."""
+    """The strength of one memory at `points` moments, evenly from `since` to `until`, if nothing happens in between."""
     start, end = microseconds(since), microseconds(until)
     times = np.array([start + (end - start) * step // (points - 1) for step in range(points)], dtype=np.int64)
     values = _strengths(chosen(states, np.zeros(points, dtype=np.intp)), law, times)
@@ -82,12 +84,12 @@ def curve(
 
 
 def moment_of(found: int) -> datetime | None:
-    """One of `falls_below`; None for NEVER."""
+    """A result of `falls_below` as a moment; None for NEVER."""
     return None if found == NEVER else instant(found)
 
 
 def chosen(states: States, rows: NDArray[np.intp]) -> States:
-    """The states of some rows, in the order of `rows`."""
+    """The states of these rows, in their order."""
     return States(
         occurred_from=states.occurred_from[rows],
         occurred_at=states.occurred_at[rows],
@@ -104,7 +106,7 @@ def chosen(states: States, rows: NDArray[np.intp]) -> States:
 
 
 def _crossing(states: States, law: Forgetting, strong: Moments, weak: Moments) -> Moments:
-    """Between a moment at which each is not faded and one at which it is: the first of the latter, halving the gap."""
+    """The first faded moment between one at which each memory is not faded and one at which it is, by bisection."""
     while np.any(weak - strong > 1):
         middle = strong + (weak - strong) // 2
         faded = _strengths(states, law, middle) < law.below
@@ -114,6 +116,6 @@ def _crossing(states: States, law: Forgetting, strong: Moments, weak: Moments) -
 
 
 def _strengths(states: States, law: Forgetting, at: Moments) -> Column:
-    """As `strength`, each memory at a moment of its own."""
+    """As `strength`, each memory at its own moment."""
     table = signals.compute_states(states, signals.Moment(at, law.dynamics))
     return evaluate(law.strength, table, len(at)).values

@@ -1,8 +1,8 @@
-"""FSRS-6: what a review makes of how long a memory lasts and how hard it is to keep.
+"""FSRS-6: how a review changes a memory's stability and difficulty.
 
-Stability is the days until retrievability has fallen to 0.9, difficulty a number from 1, easy, to 10. Unlike FSRS as
-published, elapsed time is not cut to whole days; over whole days both say the same.
-Source: open-spaced-repetition, FSRS-6 and its default parameters; w_i below are the parameters as numbered there.
+Stability is the number of days until retrievability has fallen to 0.9; difficulty is from 1 (easy) to 10. Unlike
+published FSRS, elapsed time is not rounded to whole days; for whole days both agree. Source: open-spaced-repetition,
+FSRS-6 and its default parameters; w_i below are the parameters as numbered there.
 """
 
 from __future__ import annotations
@@ -48,24 +48,24 @@ WEIGHTS: Final = (
 """w_0 to w_20."""
 MIN_STABILITY: Final = 0.001
 MAX_STABILITY: Final = 36_500.0
-"""Days, as the shortest and the longest that FSRS counts with."""
+"""FSRS clamps stability, in days, to [MIN_STABILITY, MAX_STABILITY]."""
 MIN_DIFFICULTY: Final = 1.0
 MAX_DIFFICULTY: Final = 10.0
 SAME_DAY: Final = 1.0
-"""Days: a review sooner than this after the last one moves stability by a rule of its own."""
+"""In days. A review sooner than this after the previous one changes stability by a separate rule."""
 CURVE: Final = PowerLaw(exponent=WEIGHTS[20])
 
 
 def first_difficulty(rating: Rating) -> float:
-    """w_4 - e^(w_5 (rating - 1)) + 1: of a memory whose first review was rated so, not held within its bounds."""
+    """w_4 - e^(w_5 (rating - 1)) + 1: the difficulty after a first review with this rating, before clamping."""
     return WEIGHTS[4] - float(np.exp(WEIGHTS[5] * (rating - 1))) + 1.0
 
 
 def after_review(stability: Column, difficulty: Column, elapsed: Column, ratings: Ratings) -> tuple[Column, Column]:
-    """Stability and difficulty after a review `elapsed` days since the one before, all of shape (n,).
+    """Stability and difficulty after a review `elapsed` days after the previous one, all of shape (n,).
 
-    A negative `elapsed` (clocks that disagree) counts as 0; what is outside its bounds counts as the bound. Success
-    never makes a memory last shorter, Again never longer.
+    A negative `elapsed` (clock skew) counts as 0; values outside their bounds count as the bound. A success never
+    shortens stability, Again never lengthens it.
     """
     before = np.clip(stability, MIN_STABILITY, MAX_STABILITY)
     hard = np.clip(difficulty, MIN_DIFFICULTY, MAX_DIFFICULTY)
@@ -95,13 +95,13 @@ def _forgotten(stability: Column, difficulty: Column, left: Column) -> Column:
 
 
 def _same_day(stability: Column, ratings: Ratings) -> Column:
-    """S e^(w_17 (rating - 3 + w_18)) S^-w_19; after a success never less than S."""
+    """S e^(w_17 (rating - 3 + w_18)) S^-w_19; after a success at least S."""
     factor = np.exp(WEIGHTS[17] * (ratings - 3 + WEIGHTS[18])) * stability ** -WEIGHTS[19]
     return stability * np.where(ratings == Rating.AGAIN, factor, np.maximum(factor, 1.0))
 
 
 def _difficulty(difficulty: Column, ratings: Ratings) -> Column:
-    """D - w_6 (rating - 3) (10 - D) / 9, drawn by the share w_7 towards what the easiest begins with."""
+    """D - w_6 (rating - 3) (10 - D) / 9, then moved by the share w_7 towards the initial difficulty of Easy."""
     damped = difficulty - WEIGHTS[6] * (ratings - 3) * (10.0 - difficulty) / 9.0
     drawn = WEIGHTS[7] * first_difficulty(Rating.EASY) + (1.0 - WEIGHTS[7]) * damped
     return np.clip(drawn, MIN_DIFFICULTY, MAX_DIFFICULTY)

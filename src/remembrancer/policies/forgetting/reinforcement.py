@@ -1,4 +1,4 @@
-"""What exposure and feedback do to strength."""
+"""How exposure and feedback change strength."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class NoGain:
 
 @dataclass(frozen=True, slots=True)
 class LogarithmicGain:
-    """1 + log2(exposures + 1) / divisor: each doubling of the exposures adds the same again."""
+    """1 + log2(exposures + 1) / divisor: each doubling of exposures adds the same amount."""
 
     divisor: float
 
@@ -49,8 +49,8 @@ Gain = NoGain | LogarithmicGain | LinearGain
 
 @dataclass(frozen=True, slots=True)
 class Strikes:
-    """A memory is retired when it was called unhelpful or harmful `negatives` times or more and its confidence is below
-    `below`.
+    """A memory is retired once it has had `negatives` unhelpful or harmful ratings and its confidence is
+    below `below`.
     """
 
     negatives: int
@@ -63,7 +63,7 @@ class Strikes:
 
 @dataclass(frozen=True, slots=True)
 class FeedbackSteps:
-    """What one piece of feedback adds to confidence, which stays within [0, 1]; `strikes`: when it is too much."""
+    """What each kind of feedback adds to confidence, which stays in [0, 1]. `strikes`: when the memory is retired."""
 
     helpful: float = 0.1
     unhelpful: float = -0.1
@@ -77,7 +77,7 @@ class FeedbackSteps:
 
 
 def after_feedback(strength: Strength, feedback: Feedback, steps: FeedbackSteps) -> Adjustment:
-    """Confidence one step on, the count of what was said, and whether that was one time too many."""
+    """The strength after one piece of feedback: confidence moved, the feedback counted, and perhaps retired."""
     usage = strength.usage
     match feedback:
         case Feedback.HELPFUL:
@@ -88,9 +88,9 @@ def after_feedback(strength: Strength, feedback: Feedback, steps: FeedbackSteps)
             step, usage = steps.harmful, replace(usage, harmed=usage.harmed + 1)
         case _:
             assert_never(feedback)
-    # Steps are decimal fractions: without rounding, three of them down from 0.75 end a hair above 0.15.
+    # Steps are decimal fractions: without rounding, three of them down from 0.75 end slightly above 0.15.
     confidence = min(1.0, max(0.0, round(strength.confidence + step, 12)))
-    # Praise is no strike, however little confidence is left: what was restored could not recover otherwise.
+    # Positive feedback never retires a memory; a restored one could not recover otherwise.
     retire = "" if feedback is Feedback.HELPFUL else _struck_out(confidence, usage, steps)
     return Adjustment(replace(strength, confidence=confidence, usage=usage), retire)
 
@@ -103,7 +103,7 @@ def _struck_out(confidence: float, usage: Usage, steps: FeedbackSteps) -> str:
 
 
 def after_exposure(strength: Strength, exposure: Exposure, at: datetime) -> Adjustment:
-    """One more exposure counted. Being found or shown moves nothing else here: exposure is not usefulness."""
+    """The strength after one more exposure. Only the count changes: exposure is not usefulness."""
     usage = strength.usage
     match exposure:
         case Exposure.RETRIEVED:

@@ -1,4 +1,4 @@
-"""How long telemetry stays in the journal before it goes into the archive."""
+"""How long telemetry stays in the journal before it is archived."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from remembrancer.errors import InvalidInput
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retention:
-    """Events of these `types` (`network.*`: all that begins so) that are older than `after_days` go into the archive,
-    cut, unless their priority is one to `keep`.
+    """Events of these `types` (`network.*`: every type that begins so) older than `after_days` are archived and
+    shortened, unless their priority is in `keep`.
     """
 
     types: tuple[str, ...]

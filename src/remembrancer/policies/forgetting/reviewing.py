@@ -1,4 +1,4 @@
-"""When use of a memory is reviewed, and what a review makes of it."""
+"""When the use of a memory is reviewed, and the result of a review."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reviewing:
-    """Exposures of the `counted` kind are evidence, and a model rates what they were worth.
+    """A model rates what exposures of the kind `counted` were worth.
 
-    `min_days`: no memory is reviewed sooner after its last review, or after it happened; what speaks for it waits.
-    `silent_hours`: how long evidence waits for its conversation to go on; what was said after it is what it is judged
-    by. `at_once`: memories in one question. `turns`, `chars`: of that conversation no more goes into one.
+    `min_days`: the least time between two reviews of a memory, and between its happening and its first review; evidence
+    waits that long. `silent_hours`: how long evidence waits for its conversation to continue, because it is judged by
+    what was said afterwards. `at_once`: memories in one question. `turns`, `chars`: at most so much of the conversation
+    is shown.
     """
 
     counted: Exposure = Exposure.RETRIEVED
@@ -43,20 +44,20 @@ class Reviewing:
         validation.whole("review.chars", self.chars, 100, 1_000_000)
 
     def at(self, memory: Memory, evidence: Evidence) -> datetime:
-        """When the review takes place: at the last exposure, or where that was too soon, as soon as may be.
+        """The time of the review: that of the last exposure, or the earliest allowed time, where that is later.
 
-        So it does not depend on when somebody comes to judge it. It is always later than the memory's last review.
+        It does not depend on when the review is made, and is always later than the memory's previous review.
         """
         return max(evidence.at[-1], _since(memory) + timedelta(days=self.min_days))
 
     def waited(self, evidence: Evidence, *, now: datetime) -> bool:
-        """Whether its conversation was given the time to go on."""
+        """Whether its conversation had the time to continue."""
         return now - evidence.at[-1] >= timedelta(hours=self.silent_hours)
 
     def reviews(
         self, memories: Sequence[Memory], evidence: Sequence[Evidence], ratings: Sequence[Rating], *, by: str
     ) -> tuple[Review, ...]:
-        """A review of each memory, with the evidence and the rating in the same place. `by`: whoever rated."""
+        """A review of each memory, with the evidence and rating at the same index. `by`: who rated."""
         at = [self.at(memory, given) for memory, given in zip(memories, evidence, strict=True)]
         elapsed = [(moment - _since(memory)) / DAY for moment, memory in zip(at, memories, strict=True)]
         before = [memory.strength for memory in memories]
@@ -84,6 +85,6 @@ class Reviewing:
 
 
 def _since(memory: Memory) -> datetime:
-    """What its age counts from, as where presets say that it counts from the last review."""
+    """Where the memory's age starts, as in presets that count it from the last review."""
     reviewed = memory.strength.last_reviewed_at
     return memory.occurred_to if reviewed is None else max(memory.occurred_to, reviewed)

@@ -1,4 +1,4 @@
-"""What is learned from a session: in which respects, for whom, and from which stretches of it at a time."""
+"""Extraction of learnings from a session: scopes, owners, and the windows of a session that a model reads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from remembrancer.domain.scope import Level, Scope
 from remembrancer.policies.learning.nudge import NUDGED
 
 EXTRACTED: Final = "session.extracted"
-"""The type of the event that an extraction leaves behind."""
+"""The type of the event that records a finished extraction."""
 
 PATH: Final = "path"
 """The key of an event's payload that names the file whose text the event holds."""
@@ -38,7 +38,7 @@ class ExtractionScope(StrEnum):
 
 
 class Moment(StrEnum):
-    """When a session is learned from: before the work, at a milestone of it, where it went wrong, and afterwards."""
+    """The phase of a session that is learned from: before the work, at a milestone, after a failure, or at the end."""
 
     PROSPECTIVE = "prospective"
     IN_FLIGHT = "in-flight"
@@ -49,7 +49,7 @@ class Moment(StrEnum):
 FILES: Final[Mapping[ExtractionScope, str]] = MappingProxyType(
     {ExtractionScope.PROSPECTIVE: ".premortem.md", ExtractionScope.IN_FLIGHT: ".assumptions.jsonl"}
 )
-"""The file that a scope is about, by its name: what was written down before the work, or along the way."""
+"""The file that belongs to an extraction scope: notes written before or during the work."""
 
 _LEVELS: Final[Mapping[ExtractionScope, Level]] = MappingProxyType(
     {
@@ -69,11 +69,11 @@ _LEVELS: Final[Mapping[ExtractionScope, Level]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extraction:
-    """`scopes`: what is asked about, and the level at which what is learned of it belongs.
+    """`scopes`: the extraction scopes, with the scope level at which their learnings belong.
 
-    `window_chars`: how much of a session a model reads at once; of a longer one each window begins with the last
-    `overlap` turns of the one before, as far as they take no more than half of it. `result_chars`: what is read of
-    something that a tool said. `at_most`: learnings of one answer.
+    `window_chars`: how much of a session a model reads at once; in a longer session each window begins with the last
+    `overlap` turns of the previous one, as far as they fill at most half of it. `result_chars`: how much of a tool's
+    output is read. `at_most`: learnings of one answer.
     """
 
     scopes: Mapping[ExtractionScope, Level] = field(default_factory=lambda: _LEVELS)
@@ -89,15 +89,15 @@ class Extraction:
         validation.whole("extraction.at_most", self.at_most, 1, 50)
 
     def at(self, moment: Moment) -> tuple[ExtractionScope, ...]:
-        """What is asked about then: at the end everything, before that the scope of the moment's name."""
+        """The extraction scopes of a phase: at the end all of them, before that the one with the phase's name."""
         if moment is Moment.RETROSPECTIVE:
             return tuple(self.scopes)
         return tuple(scope for scope in self.scopes if scope.value == moment.value)
 
     def passages(self, events: Sequence[Event]) -> tuple[Passage, ...]:
-        """The events as a model reads them, in their order; those with nothing to read are left out.
+        """The events as a model reads them, in order. Events without readable text are left out.
 
-        What a recall put into a text is no news, and what the memory wrote about itself neither.
+        So are texts that a recall inserted, and events that the memory system recorded about itself.
         """
         told = (self._passage(event) for event in events if event.type not in _ABOUT_ITSELF)
         return tuple(passage for passage in told if passage.text)
@@ -116,9 +116,9 @@ class Extraction:
         )
 
     def windows(self, passages: Sequence[Passage]) -> tuple[tuple[Passage, ...], ...]:
-        """The passages in stretches of at most `window_chars` characters, in order; every one is in some stretch.
+        """Every passage in at least one window of at most `window_chars` characters, in order.
 
-        One that is longer than a window comes in pieces, all of its number.
+        A passage longer than a window is split into pieces with its number.
         """
         windows: list[tuple[Passage, ...]] = []
         window: list[Passage] = []
@@ -137,7 +137,7 @@ class Extraction:
         return [replace(passage, text=passage.text[start : start + self.window_chars]) for start in starts]
 
     def _repeated(self, window: Sequence[Passage], following: int) -> list[Passage]:
-        """The end of a window that the next begins with, beside so many characters that come new."""
+        """The end of a window that the next one repeats, where that one adds `following` characters."""
         room = min(self.window_chars // 2, self.window_chars - following)
         kept: list[Passage] = []
         for passage in reversed(window[-self.overlap :] if self.overlap else ()):
@@ -149,12 +149,12 @@ class Extraction:
 
 
 _ABOUT_ITSELF: Final = frozenset({EXTRACTED, NUDGED})
-"""Events that the memory wrote: they are about it, not about the session."""
+"""Events that the memory system records about itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """Something said or done, by its place in its stream. `file`: the name of the file it is the text of, or ""."""
+    """Something said or done, with its position in its stream. `file`: the name of the file whose text it is, or ""."""
 
     number: int
     at: datetime
@@ -164,10 +164,10 @@ class Passage:
 
 
 def owner(stream: Scope, level: Level) -> Scope:
-    """Whose a learning is that belongs at a level: what is narrower is left out of the stream's scope.
+    """The owner of a learning that belongs at a level: the stream's scope without its narrower parts.
 
-    Where the stream has no part at that level, it stays with the next narrower one that it has, so that nothing is
-    seen from farther than it was asked for; a session alone is no such part.
+    Where the stream has no part at that level, the next narrower part is the owner, so that the learning is never
+    visible more widely than intended. A session alone is no owner.
 
     >>> owner(Scope(workspace="acme", crew="platform", agent="ana", session="monday"), Level.CREW).agent is None
     True

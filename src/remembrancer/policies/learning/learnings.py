@@ -1,4 +1,4 @@
-"""Learnings become memories, and memories say what a learning's header would."""
+"""Converting learnings to memories, and memories to learnings."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _IN_METADATA: Final = ("phase", "session_id", "session_task", "promoted_from")
 
 
 def key_of(identifier: UUID) -> str:
-    """The key that a learning's memory has: a learning is kept once, wherever it came from."""
+    """The key of a learning's memory. It makes a learning be kept once, whatever its source."""
     return f"learning:{identifier}"
 
 
@@ -41,9 +41,9 @@ def memory_of_learning(
     otherwise_at: datetime | None = None,
     now: datetime,
 ) -> MemoryWrite:
-    """A learning that stands in the file `source`, as a new memory under its own id.
+    """A new memory, under its own id, of a learning in the file `source`.
 
-    `tags`, `metadata`: what standing there adds. It happened when the learning says, else `otherwise_at`, else now.
+    `tags`, `metadata`: added because of the file. The time is the learning's own, else `otherwise_at`, else `now`.
     """
     created = learning.created_at
     draft = MemoryDraft(
@@ -83,7 +83,7 @@ def made_to_say(
     tags: tuple[str, ...] = (),
     metadata: Mapping[str, JsonValue] | None = None,
 ) -> MemoryWrite:
-    """The memory, saying what the learning does; its strength and status are left for those who move them."""
+    """The memory with the text and fields of the learning. Strength and status stay; others change them."""
     created = learning.created_at
     happened = memory.occurred_to if created is None else moment_of(created)
     said = {"domain", *(name for name in _IN_METADATA if _said(memory, name) is not None)}
@@ -111,7 +111,9 @@ def made_to_say(
 
 
 def strengthened(strength: Strength, learning: Learning) -> Strength:
-    """What a learning's header says of strength; its count is that of retrievals, its day that of the last one."""
+    """The strength with the values of the learning's header: its count is that of retrievals, its day that of the last
+    one.
+    """
     usage = strength.usage
     when = usage.last_retrieved_at
     if (None if when is None else day_of(when)) != learning.last_reinforced:
@@ -121,9 +123,9 @@ def strengthened(strength: Strength, learning: Learning) -> Strength:
 
 
 def learning_of_memory(memory: Memory, *, standing: tuple[str, ...] = ()) -> Learning:
-    """What a header and the text below it would have to say for this memory. `standing`: tags that its file gives it.
+    """The learning whose header and text describe this memory. `standing`: tags that come from its file.
 
-    A superseded memory counts as retired: a file has no word for its successor.
+    A superseded memory counts as retired: a header cannot name its successor.
     """
     usage: Usage = memory.strength.usage
     return Learning(
@@ -154,17 +156,17 @@ def learning_of_memory(memory: Memory, *, standing: tuple[str, ...] = ()) -> Lea
 
 
 def owner(learning: Learning, scope: Scope) -> Scope:
-    """Whose a learning is that stands where `scope`'s learnings do."""
+    """The owner of a learning in a file of `scope`."""
     return scope.narrowed(agent=learning.agent or scope.agent, session=learning.session or scope.session)
 
 
 def moment_of(day: date) -> datetime:
-    """A day without a time is told by its middle: no time zone moves it to another day."""
+    """The noon of a day, so that no timezone moves it to another day."""
     return day if isinstance(day, datetime) else datetime.combine(day, _NOON, tzinfo=UTC)
 
 
 def day_of(moment: datetime) -> date:
-    """Its day in UTC."""
+    """The UTC day of a moment."""
     return moment.astimezone(UTC).date()
 
 
@@ -181,7 +183,7 @@ def _metadata(learning: Learning, more: Mapping[str, JsonValue]) -> dict[str, Js
 
 
 def _said(memory: Memory, name: str) -> str | None:
-    """What its metadata says under that name, where a header can say it."""
+    """The metadata value of that name, where a header can hold it."""
     try:
         return validation.optional_name(name, memory.metadata.get(name))
     except InvalidInput:
@@ -189,7 +191,7 @@ def _said(memory: Memory, name: str) -> str | None:
 
 
 def _merged_from(memory: Memory) -> tuple[UUID, ...]:
-    """The ids that its metadata name there; none where they are not told as compaction tells them."""
+    """The ids that its metadata lists under that name; none where they are not in the form that compaction writes."""
     named = memory.metadata.get(MERGED_FROM)
     try:
         return tuple(UUID(one) for one in named.split(",")) if isinstance(named, str) else ()

@@ -1,4 +1,4 @@
-"""Which learnings have come up often enough to be told to more than the jobs they came up in."""
+"""Which learnings recur in enough jobs to be shared more widely."""
 
 from __future__ import annotations
 
@@ -23,30 +23,31 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Vectors = Mapping[UUID, NDArray[np.float32]]
-    """Of unit length, by memory; some may have none."""
+    """Unit vectors by memory; some memories may have none."""
 
 MOST: Final = 1_000
-"""Memories that are one learning."""
+"""At most so many memories form one learning."""
 ROWS: Final = 512
-"""Of a matrix of cosines, so many rows are worked out at once."""
+"""The cosine matrix is computed so many rows at a time."""
 
 PROMOTED_FROM: Final = "promoted_from"
-"""The metadata that names, by id, what a memory was promoted from: the first five, as it has its place in the header of
-a file. The edges name them all.
+"""The metadata field that names, by id, what a memory was promoted from: the first five, as many as fit a file's
+header. The relations name all of them.
 """
 NAMED: Final = 5
 
 OF_A_JOB: Final = frozenset({"session_id", "session_task"})
-"""The metadata that says which job a learning came up in."""
+"""Metadata fields that tell which job a learning came from."""
 
 _JOB: Final = re.compile(r"(?:^|/)(?:jobs|\.sessions)/(?P<job>[^/]+)/")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promotion:
-    """A learning is told to the whole project once it came up in `jobs` different ones: memories of these tiers with a
-    likeness of at least `similar` (the cosine of their vectors; of their words, by Jaccard, where one has no vector)
-    that do not differ in what a claim hangs on (`near_duplicates`).
+    """A learning is promoted to the project once it occurred in `jobs` different jobs.
+
+    Two memories of these tiers are the same learning where they are at least `similar` (cosine of their vectors;
+    Jaccard of their words where one has no vector) and do not differ in a claim (`near_duplicates`).
     """
 
     similar: float = 0.8
@@ -59,7 +60,7 @@ class Promotion:
 
 
 def job_of(memory: Memory) -> str | None:
-    """The job that a learning came up in: the folder its file is in, its session, or the one its header names."""
+    """The job a learning came from: the folder of its file, its session, or the one its header names."""
     folder = _JOB.search(memory.source or "")
     if folder:
         return folder["job"]
@@ -70,8 +71,8 @@ def job_of(memory: Memory) -> str | None:
 
 
 def may_rise(memory: Memory, rule: Promotion) -> bool:
-    """Whether it is a job's learning that anybody in the workspace may see: what is private stays where it is, and what
-    has a topic key is told anew under it.
+    """Whether the memory is a job's learning that everybody in the workspace may see. Private learnings stay; one with
+    a topic key is updated under its topic instead.
     """
     return (
         memory.tier in rule.tiers
@@ -83,7 +84,7 @@ def may_rise(memory: Memory, rule: Promotion) -> bool:
 
 
 class Learnings:
-    """Memories, in the order of time, and how much any two are alike."""
+    """Memories in time order, with the similarity of each pair."""
 
     def __init__(self, memories: Sequence[Memory], vectors: Vectors, rule: Promotion, standing_tag: str | None) -> None:
         self._memories = memories
@@ -98,7 +99,7 @@ class Learnings:
             self._of_level[level_of(memory.scope)][self._blocks[place]].append(place)
 
     def recurring(self) -> tuple[tuple[Memory, ...], ...]:
-        """What came up in enough jobs, each group in the order of time."""
+        """Groups of memories that occurred in enough jobs, each in time order."""
         rising = [place for place, memory in enumerate(self._memories) if may_rise(memory, self._rule)]
         pairs = {pair: each for pair, each in self._pairs(rising).items() if self._same(*pair)}
         groups = linked_groups(pairs, self._same, most=MOST)
@@ -110,7 +111,7 @@ class Learnings:
         return tuple(self._memories[place] for place in places)
 
     def known(self, group: Sequence[Memory], level: Level) -> Memory | None:
-        """The first memory of that level that says what the group does."""
+        """The first memory of that level that says what the group says."""
         told = self._place_of[longest(group).id]
         for place in self._of_level[level].get(self._blocks[told], ()):
             if self._same(min(place, told), max(place, told)):
@@ -132,7 +133,7 @@ class Learnings:
         return float(mine @ theirs)
 
     def _pairs(self, places: Sequence[int]) -> dict[Pair, float]:
-        """Pairs that are alike enough, by their words or by their vectors."""
+        """The pairs that are similar enough, by their words or vectors."""
         sets = [self._words[place] for place in places]
         by_words = alike(sets, [self._blocks[place] for place in places], least=self._rule.similar)
         pairs = {(places[one], places[other]): each for (one, other), each in by_words.items()}
@@ -157,12 +158,12 @@ class Learnings:
 
 
 def longest(group: Sequence[Memory]) -> Memory:
-    """Of those that say the same, the one that says most: what is told in their place. Ties: the first."""
+    """The longest of memories that say the same, which represents them. Ties: the first."""
     return max(group, key=lambda memory: len(memory.text))
 
 
 def _block(memory: Memory, standing_tag: str | None) -> Hashable:
-    """What learnings of one promotion have in common: of a scope the project alone."""
+    """What learnings of one promotion have in common; of the scope only the project."""
     home = home_of(memory, sessions_apart=False, standing_tag=standing_tag)
     return (
         memory.scope.project,

@@ -1,4 +1,4 @@
-"""The stages of a project, told from the text of its INTENT.md, and what of the work ends with each."""
+"""The stage of a project, detected from its INTENT.md, and what ends with each stage."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stages:
-    """When a stage ends, what was learned in it of this `domain` retires. Of an INTENT.md the first `read_chars`
-    characters are read.
+    """When a stage ends, its learnings of this `domain` are retired. The first `read_chars` characters of INTENT.md are
+    read.
     """
 
     domain: Domain = Domain.TASK
@@ -35,7 +35,7 @@ class Stages:
         validation.whole("stages.read_chars", self.read_chars, 100, 1_000_000)
 
     def detect(self, intent: str) -> Stage | None:
-        """The stage that a project is in by its INTENT.md; None where that cannot be told."""
+        """The stage that the project's INTENT.md describes; None where that is unclear."""
         return detect(intent[: self.read_chars])
 
 
@@ -123,10 +123,12 @@ WORDS: Final[Mapping[Stage, tuple[str, ...]]] = MappingProxyType(
         ),
     }
 )
-"""Words that a text is full of in each stage, whole and in any case. None stands for two stages, or within another."""
+"""Characteristic words of each stage, matched whole and in any case. No word belongs to two stages or
+contains another.
+"""
 
 LEAST_WORDS: Final = 2
-"""One word says nothing: "we want to design better forms" may be said in any stage."""
+"""One word is not enough: "we want to design better forms" may be said at any stage."""
 
 _BLANKS: Final = re.compile(r"[\s_-]+")
 _MARKUP: Final = re.compile(r"[*`\"'#>|_\[\]()]+")
@@ -137,8 +139,8 @@ _SAID: Final = re.compile(
 
 
 def detect(intent: str) -> Stage | None:
-    r"""What a line of its own says ("Stage: design", the first that names one); else the stage whose words there are
-    most of, each counted once, at least two; None where two stages have as many, or nothing tells.
+    r"""The stage of a line such as "Stage: design" (the first one); else the stage with most of its words in the text,
+    each counted once, at least two; None where two stages tie or nothing matches.
 
     >>> detect("# Checkout\n\nPhase: **Review**")
     <Stage.REVIEW: 'review'>
@@ -162,5 +164,5 @@ def _holds(text: str, word: str) -> bool:
 
 
 def _spaced(text: str) -> str:
-    """In lower case, with one blank wherever blanks or hyphens stand: "sign-off" is found as "sign off" too."""
+    """The text in lower case, with single blanks for blanks and hyphens: "sign-off" matches "sign off"."""
     return _BLANKS.sub(" ", text.casefold())

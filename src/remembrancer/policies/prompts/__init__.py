@@ -1,1 +1,1 @@
-"""What models are told and asked: instructions of ours, untrusted text fenced in, the shape of an answer, its check."""
+"""Prompts for language models: our instructions, fenced untrusted text, the schema of an answer, and its check."""

@@ -1,4 +1,4 @@
-"""A model is asked where episodes begin: of a window of turns, or of the last turn alone."""
+"""Prompt: where episodes begin in a window of turns, or whether the last turn begins one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from remembrancer.policies.prompts.transcript import transcript
 from remembrancer.policies.segmentation.segments import BY_MODEL, Boundaries, BoundaryQuestion, Segment, Turn
 
 SURPRISE: Final[Mapping[str, float]] = MappingProxyType({"low": 0.2, "high": 0.6, "extremely_high": 0.9})
-"""How surprising a turn is that begins a segment, by what a model calls it. Source: PlastMem, batch segmentation."""
+"""The surprise of a turn that begins a segment, by the model's word for it. Source: PlastMem, batch segmentation."""
 
 PURPOSE: Final = "segment"
 MAX_TOKENS: Final = 4_096
@@ -79,7 +79,7 @@ def schema(question: BoundaryQuestion) -> Object:
 
 
 def material(turns: Sequence[Turn], question: BoundaryQuestion) -> str:
-    """The asked turns, numbered from 1; before them what is known of what came before."""
+    """The turns in question, numbered from 1, after what is known of the conversation before them."""
     asked = fenced(transcript(turns[question.start : question.end]), "turns")
     return f"{fenced(question.before, 'before')}\n{asked}" if question.before else asked
 
@@ -91,7 +91,7 @@ def problem(value: Object, question: BoundaryQuestion) -> str:
 
 
 def read(value: Object, question: BoundaryQuestion) -> Boundaries | str:
-    """What an answer says; or what is wrong with it."""
+    """The answer, or what is wrong with it."""
     return _segments(value, question) if question.whole else _verdict(value, question)
 
 

@@ -1,4 +1,4 @@
-"""What a model is asked that makes one text of several memories."""
+"""Prompt: one text in place of several memories."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SCHEMA: Final[Mapping[str, JsonValue]] = {
     "required": ["title", "summary"],
     "additionalProperties": False,
 }
-"""The shape of an answer."""
+"""The schema of an answer."""
 
 SLEEP: Final = (
     "You condense what an assistant noted lately into one memory that has to do without the notes."
@@ -37,7 +37,7 @@ CLUSTER: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One of the memories: `heading` says who and when, or is empty."""
+    """One of the memories. `heading`: who and when, or empty."""
 
     heading: str
     text: str
@@ -50,18 +50,20 @@ class Summary:
 
 
 def asked(instructions: str, *, max_chars: int) -> str:
-    """The instructions, with how long what is asked for may be."""
+    """The instructions, with the length limit of the answer."""
     return f"{instructions} At most {max_chars} characters, and a title of 3 to 10 words."
 
 
 def material(told: Sequence[Told]) -> str:
-    """The memories, numbered from 1, fenced as what they are: untrusted. None can pass for another."""
+    """The memories, numbered from 1, fenced as untrusted text. None can pass for another."""
     lines = (f"{number}. {_headed(one)}" for number, one in enumerate(told, start=1))
     return fenced("\n".join(lines), "notes")
 
 
 def problem_with(value: Mapping[str, JsonValue], told: Sequence[Told], *, max_chars: int) -> str:
-    """What is wrong with an answer, in words for the model; empty: it will do. A number that no note has is wrong."""
+    """What is wrong with an answer, in words for the model; empty: nothing. A number that is in none of the memories is
+    wrong.
+    """
     summary, title = value.get("summary"), value.get("title")
     if not isinstance(summary, str) or not summary.strip():
         return "summary is empty"
@@ -77,7 +79,7 @@ def problem_with(value: Mapping[str, JsonValue], told: Sequence[Told], *, max_ch
 
 
 def summary_of(value: Mapping[str, JsonValue]) -> Summary:
-    """The answer, which the task's check found nothing wrong with."""
+    """The answer, after the task's check has accepted it."""
     return Summary(title=one_line(str(value["title"])), text=str(value["summary"]).strip())
 
 
@@ -87,6 +89,6 @@ def _headed(told: Told) -> str:
 
 
 def _numbers(text: str) -> frozenset[str]:
-    """The numbers of a text in digits, also those that stand there as words, without marks between thousands."""
+    """The numbers of a text as digits, number words included, without thousands separators."""
     as_words = " ".join(claim_of(text).numbers)
     return frozenset(number.replace(",", "") for number in _DIGITS.findall(f"{text} {as_words}"))

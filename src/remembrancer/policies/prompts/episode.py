@@ -1,4 +1,4 @@
-"""A model is asked for the title and summary of an episode."""
+"""Prompt: the title and summary of an episode."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TELLING: Final = (
     " names, numbers and dates as they were said. Both are in the language of the turns and hold nothing that the turns"
     " do not say."
 )
-"""What a title and a summary are to be, wherever they are asked for."""
+"""Requirements of a title and a summary, shared by all prompts that ask for them."""
 
 INSTRUCTIONS: Final = f"You are given the turns of one episode of a conversation. Give its title and summary. {TELLING}"
 
@@ -35,7 +35,7 @@ SCHEMA: Final[Object] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Telling:
-    """What an episode is called, and what it says."""
+    """The title and summary of an episode."""
 
     title: str
     summary: str

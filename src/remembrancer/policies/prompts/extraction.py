@@ -1,4 +1,4 @@
-"""What a model is told when it is to learn from a session, and what it answers with."""
+"""Prompt: learnings from a session."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from remembrancer.policies.prompts.fence import fenced
 from remembrancer.policies.rendering.safe import indented, one_line
 
 MAX_LEARNING_BYTES: Final = 4_000
-"""Of UTF-8: a learning that needs more is several."""
+"""In UTF-8. A longer learning should be several."""
 MAX_TOKENS: Final = 4_096
-"""Of an answer."""
+"""The limit of an answer."""
 TURNS: Final = "turns"
-"""The label of the block that the session stands in."""
+"""The label of the block that holds the session."""
 
 _ASKED: Final[Mapping[ExtractionScope, str]] = MappingProxyType(
     {
@@ -70,8 +70,8 @@ _ASKED: Final[Mapping[ExtractionScope, str]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lesson:
-    """A learning as a model gives it. `importance` in [0, 1]; `turns`: the places of those it comes from, at least one,
-    each once, in order.
+    """A learning as a model returns it. `importance` in [0, 1]; `turns`: the numbers of the turns it comes from, at
+    least one, distinct and sorted.
     """
 
     text: str
@@ -97,10 +97,10 @@ def instructions(scope: ExtractionScope, at_most: int) -> str:
 
 
 def material(window: Sequence[Passage]) -> str:
-    """The turns, each behind its number, when it was and who spoke, fenced.
+    """The turns, fenced, each behind its number, time and speaker.
 
-    What a text says after its first line stands behind four blanks: no text can pass for another's turn, which is
-    perhaps trusted more.
+    Further lines of a turn are indented by four blanks, so that no text can pass for another's, perhaps more trusted,
+    turn.
     """
     return fenced("\n".join(f"{_heading(passage)} {indented(passage.text)}" for passage in window), TURNS)
 
@@ -108,7 +108,7 @@ def material(window: Sequence[Passage]) -> str:
 def with_file(
     scope: ExtractionScope, window: Sequence[Passage], passages: Sequence[Passage], chars: int
 ) -> tuple[Passage, ...]:
-    """The window behind the file that the scope is about, as it was written last, in at most so many characters."""
+    """The window, preceded by the latest version of the file that belongs to the scope, cut to `chars` characters."""
     written = [passage for passage in passages if scope in FILES and passage.file == FILES[scope]]
     if not written or written[-1].number in {passage.number for passage in window}:
         return tuple(window)
@@ -146,7 +146,7 @@ def schema(at_most: int) -> Mapping[str, JsonValue]:
 
 
 def lessons(answer: Mapping[str, JsonValue], turns: Collection[int], at_most: int) -> tuple[Lesson, ...] | str:
-    """The learnings of an answer, or what is wrong with it. `turns`: the numbers it may name."""
+    """The learnings of an answer, or what is wrong with it. `turns`: the numbers it may refer to."""
     given = answer.get("learnings")
     if not isinstance(given, list):
         return "learnings: a list is expected, empty where there is nothing to learn"
@@ -175,7 +175,9 @@ def _lesson(path: str, given: JsonValue, turns: Collection[int]) -> Lesson:
 
 
 def numbers(path: str, given: JsonValue, known: Collection[int]) -> tuple[int, ...]:
-    """The places that an answer names, each once, in order. Raises InvalidInput for none, and for one not known."""
+    """The numbers that an answer refers to, distinct and sorted. Raises InvalidInput for none, and for an
+    unknown one.
+    """
     if not isinstance(given, list) or not given:
         raise InvalidInput(path, given, "the number of at least one")
     named: set[int] = set()

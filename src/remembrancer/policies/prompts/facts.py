@@ -1,4 +1,4 @@
-"""A model is asked what lasting facts episodes tell, beside those that are known."""
+"""Prompt: lasting facts that episodes tell, given the known facts."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from remembrancer.policies.segmentation.segments import Turn
 
 PURPOSE: Final = "facts"
 MAX_FACT_CHARS: Final = 500
-"""What takes more is several facts."""
+"""A longer fact should be several."""
 MAX_EPISODE_CHARS: Final = 2_000
-"""Of what an episode says itself: more than a model writes for one, less than a person may."""
+"""The limit of an episode's own text in the prompt: more than a model writes for one, less than a person may."""
 MAX_FACTS: Final = 50
-"""Of one answer."""
+"""The limit of one answer."""
 MAX_LABEL_CHARS: Final = 20
 MAX_TOKENS: Final = 4_096
 
@@ -83,9 +83,9 @@ SCHEMA: Final[Object] = {
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One entry of an answer. `fact`: the label of the known fact that it is about, as the model gave it, or "".
+    """One entry of an answer. `fact`: the label of the known fact it concerns, as the model gave it, or "".
 
-    `episodes`: the labels of those that say so, each once, at least one.
+    `episodes`: the labels of the episodes that say so, distinct, at least one.
     """
 
     action: Action
@@ -96,7 +96,7 @@ class Said:
 
 
 def material(episodes: Mapping[str, tuple[Memory, Sequence[Turn]]], facts: Mapping[str, Memory], *, chars: int) -> str:
-    """Both by label. Of an episode's turns no more is told than `chars` characters, from the first on."""
+    """Episodes and facts by label. Of an episode's turns, the first `chars` characters are shown."""
     told = "\n\n".join(_episode(label, memory, turns, chars) for label, (memory, turns) in episodes.items())
     known = "\n".join(
         f"{label} [{memory.kind}] {one_line(memory.text[:MAX_FACT_CHARS])}" for label, memory in facts.items()
@@ -105,7 +105,9 @@ def material(episodes: Mapping[str, tuple[Memory, Sequence[Turn]]], facts: Mappi
 
 
 def read(answer: Object, episodes: Collection[str]) -> tuple[Said, ...] | str:
-    """What an answer says, or what is wrong with it, in words for the model. `episodes`: the labels it may name."""
+    """The entries of an answer, or what is wrong with it, in words for the model. `episodes`: the labels it may refer
+    to.
+    """
     listed = objects(answer, "facts")
     if listed is None:
         return "facts: a list of objects is expected, empty where there is nothing to tell"
@@ -118,7 +120,7 @@ def read(answer: Object, episodes: Collection[str]) -> tuple[Said, ...] | str:
 
 
 def _entry(path: str, one: Object, episodes: Collection[str]) -> Said:
-    """Raises InvalidInput."""
+    """One entry, checked. Raises InvalidInput."""
     action = validation.choice(f"{path}.action", one.get("action"), Action)
     text = words(one, "text", max_chars=MAX_FACT_CHARS + 1)
     if len(text) > MAX_FACT_CHARS:
@@ -151,7 +153,7 @@ def _episode(label: str, memory: Memory, turns: Sequence[Turn], chars: int) -> s
 
 
 def _cut(told: str, chars: int) -> str:
-    """The first lines that go into so many characters; of a first line that does not, its beginning."""
+    """The first lines that fit into `chars` characters; a first line that does not fit is cut."""
     if len(told) <= chars:
         return told
     kept, _, _ = told[:chars].rpartition("\n")

@@ -1,4 +1,4 @@
-"""What a model's answer holds under a name, where it holds what it should."""
+"""Reading the fields of a model's answer."""
 
 from __future__ import annotations
 

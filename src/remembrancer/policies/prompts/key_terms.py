@@ -1,4 +1,4 @@
-"""What a model is told when it is to say what a task is to be searched by, and what it answers with."""
+"""Prompt: the key terms by which a long task is searched."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from remembrancer.errors import InvalidInput
 from remembrancer.policies.prompts.fence import fenced
 
 TASK: Final = "task"
-"""The label of the block that the task stands in."""
+"""The label of the block that holds the task."""
 MAX_TERM_CHARS: Final = 60
 MAX_TOKENS: Final = 300
-"""Of an answer."""
+"""The limit of an answer."""
 
 
 def instructions(least: int, most: int) -> str:
@@ -26,7 +26,7 @@ def instructions(least: int, most: int) -> str:
 
 
 def material(task: str, chars: int) -> str:
-    """The first so many characters of the task, fenced."""
+    """The first `chars` characters of the task, fenced."""
     return fenced(task[:chars], TASK)
 
 
@@ -42,7 +42,7 @@ def schema(least: int, most: int) -> Mapping[str, JsonValue]:
 
 
 def key_terms(answer: Mapping[str, JsonValue], least: int, most: int) -> tuple[str, ...] | str:
-    """The terms of an answer, each once, case apart; or what is wrong with it."""
+    """The terms of an answer, distinct regardless of case; or what is wrong with it."""
     given = answer.get("terms")
     if not isinstance(given, list):
         return "terms: a list is expected"

@@ -1,4 +1,4 @@
-"""A model is asked how much memories that were looked up helped the conversation that followed."""
+"""Prompt: how much recalled memories helped the conversation that followed."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from remembrancer.policies.rendering.safe import one_line
 
 PURPOSE: Final = "review"
 MAX_SAID_CHARS: Final = 1_000
-"""Of one turn."""
+"""The limit of one turn."""
 MAX_MEMORY_CHARS: Final = 1_500
 MAX_QUERIES: Final = 5
-"""The last ones asked; each at most 200 characters."""
+"""At most so many questions are shown, the last ones, each cut to 200 characters."""
 MAX_QUERY_CHARS: Final = 200
 MAX_TOKENS: Final = 2_048
 
@@ -60,7 +60,7 @@ SCHEMA: Final[Mapping[str, JsonValue]] = {
 
 @dataclass(frozen=True, slots=True)
 class LookedUp:
-    """A memory, under the label a model knows it by, and the questions that found it, oldest first."""
+    """A memory under the label that the model sees, with the questions that found it, oldest first."""
 
     label: str
     memory: Memory
@@ -69,9 +69,9 @@ class LookedUp:
 
 @dataclass(frozen=True, slots=True)
 class Ratings:
-    """What an answer says. `problem`: what is wrong with it, to be said to whoever gave it; empty: nothing.
+    """The ratings of an answer. `problem`: what is wrong with it, in words for the model; empty: nothing.
 
-    `by_label`: none for a memory that was left out, nor for a label that none of them has.
+    `by_label`: without memories that the answer left out, and without unknown labels.
     """
 
     by_label: Mapping[str, Rating]
@@ -79,7 +79,7 @@ class Ratings:
 
 
 def fitting(said: Sequence[Event], *, chars: int) -> tuple[Event, ...]:
-    """As many of the first of these as go into so many characters, one at least."""
+    """The first turns that fit into `chars` characters, at least one."""
     kept: list[Event] = []
     for event in said:
         chars -= len(_line(event)) + 1
@@ -90,7 +90,7 @@ def fitting(said: Sequence[Event], *, chars: int) -> tuple[Event, ...]:
 
 
 def material(looked_up: Sequence[LookedUp], said: Sequence[Event]) -> str:
-    """`said`: what was said since, in order."""
+    """The prompt's data. `said`: what was said since, in order."""
     memories = fenced("\n\n".join(_told(one) for one in looked_up), "memories")
     lines = [line for line in map(_line, said) if line]
     talk = fenced("\n".join(lines), "conversation") if lines else "Nothing was said afterwards."
@@ -98,7 +98,7 @@ def material(looked_up: Sequence[LookedUp], said: Sequence[Event]) -> str:
 
 
 def read(answer: Mapping[str, JsonValue], labels: frozenset[str]) -> Ratings:
-    """`labels`: those of the memories that were asked about."""
+    """The ratings. `labels`: those of the memories in question."""
     listed = answer.get("ratings")
     if not isinstance(listed, list):
         return Ratings({}, 'The answer has no list "ratings".')
@@ -119,7 +119,7 @@ def read(answer: Mapping[str, JsonValue], labels: frozenset[str]) -> Ratings:
 
 
 def _line(event: Event) -> str:
-    """Empty where nothing was said: to be shown what was recalled is no use made of it."""
+    """The turn as one line; empty without text of its own: showing what was recalled is not using it."""
     said = one_line(without_recalled(event.text)[:MAX_SAID_CHARS])
     return f"{one_line(event.actor or event.role)}: {said}" if said else ""
 

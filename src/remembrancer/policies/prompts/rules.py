@@ -1,4 +1,4 @@
-"""What a model is told when it is to find rules, and what it answers with."""
+"""Prompt: rules that recorded events support."""
 
 from __future__ import annotations
 
@@ -16,16 +16,18 @@ from remembrancer.policies.prompts.fence import fenced
 from remembrancer.policies.rendering.safe import one_line
 
 MAX_TOKENS: Final = 4_096
-"""Of an answer."""
+"""The limit of an answer."""
 ENTRIES: Final = "entries"
-"""The label of the block that the entries stand in."""
+"""The label of the block that holds the entries."""
 MAX_PART_BYTES: Final = 1_000
-"""Of UTF-8: the pattern of a rule, and what it says to do."""
+"""In UTF-8: the limit of a rule's pattern, and of its action."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """When `when`, do `then`. `confidence` in [0, 1]; `evidence`: places of the entries that show it, each once."""
+    """When `when`, do `then`. `confidence` in [0, 1]; `evidence`: the numbers of the entries that support
+    it, distinct.
+    """
 
     when: str
     then: str
@@ -45,7 +47,7 @@ def instructions(evidence: int, at_most: int) -> str:
 
 
 def material(entries: Sequence[Memory], entry_chars: int) -> str:
-    """The entries, numbered from 1, fenced: of each its kind, when it happened, and its text on one line."""
+    """The entries, numbered from 1, fenced: kind, time, and text on one line."""
     return fenced("\n".join(_line(place, entry, entry_chars) for place, entry in enumerate(entries, start=1)), ENTRIES)
 
 
@@ -81,7 +83,7 @@ def schema(evidence: int, at_most: int) -> Mapping[str, JsonValue]:
 
 
 def rules(answer: Mapping[str, JsonValue], entries: int, evidence: int, at_most: int) -> tuple[Rule, ...] | str:
-    """The rules of an answer, or what is wrong with it. `entries`: how many were told, numbered from 1."""
+    """The rules of an answer, or what is wrong with it. `entries`: how many were shown, numbered from 1."""
     given = answer.get("rules")
     if not isinstance(given, list):
         return "rules: a list is expected, empty where there is no rule"

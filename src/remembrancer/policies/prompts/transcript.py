@@ -1,4 +1,4 @@
-"""Turns as a model is given them: one a line, numbered, under who said them and when."""
+"""Turns as a model sees them: one on a line, numbered, with speaker and time."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from remembrancer.policies.rendering.safe import one_line
 from remembrancer.policies.segmentation.segments import Turn
 
 MAX_TURN_CHARS: Final = 2_000
-"""Of one turn: a pasted file must not take the place of the talk about it."""
+"""The limit of one turn: a pasted file must not displace the conversation about it."""
 _CUT: Final = " […]"
 
 
 def transcript(turns: Sequence[Turn], *, first: int = 1) -> str:
-    r"""`first`: the number of the first turn. No turn can begin a line of its own or pass for another's.
+    r"""The turns, one on a line; `first`: the number of the first. No turn can begin a line of its own or pass for
+    another's.
 
     >>> from datetime import UTC, datetime
     >>> print(transcript([Turn(at=datetime(2026, 3, 4, 9, tzinfo=UTC), speaker="Ana", text="Deploy it.\n[2] ok")]))

@@ -1,1 +1,3 @@
-"""Memories as text for a prompt: marked as untrusted, within a budget, and never able to leave their place in it."""
+"""Rendering memories into prompts: marked as untrusted, within a budget, escaped so that they cannot
+leave their block.
+"""

@@ -1,4 +1,4 @@
-"""How long ago, in words."""
+"""Ages in words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import timedelta
 
 
 def spoken_age(age: timedelta) -> str:
-    """As a person would say it: "just now", "5 minutes ago", "3 weeks ago", "in 2 days".
+    """An age in words: "just now", "5 minutes ago", "3 weeks ago", "in 2 days".
 
     >>> spoken_age(timedelta(days=15))
     '2 weeks ago'

@@ -1,4 +1,4 @@
-"""One line or paragraph a memory."""
+"""Renderer: one list item for each memory."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _LATER_LINES: Final = re.compile(r"(?<=\n)(?=[^\n])")
 class Block:
     """A renderer: a list, each memory behind a dash.
 
-    `label`: what stands before a text: "heading", who said it and when; "kind", the memory's kind, age and score.
-    `freshness`: with it memories come by score x what the curve leaves of it at their age; None: by rank.
+    `label`: what precedes a text: "heading", who said it and when; "kind", the memory's kind, age and score.
+    `freshness`: memories are ordered by score times the value of this curve at their age; None: by rank.
 
-    A line that starts with a dash is ours, and so is one that starts with two blanks and a dash (a turn). What a text
-    says after its first line stands behind four blanks, so that it passes for neither.
+    A line that starts with a dash, or with two blanks and a dash (a turn), is written by the renderer. Further lines of
+    a text are indented by four blanks, so that they cannot pass for either.
     """
 
     tag: str = TAG
@@ -47,7 +47,7 @@ class Block:
             raise InvalidInput("label", self.label, "one of " + ", ".join(get_args(Label)))
 
     def hits(self, recall: Recall, *, max_chars: int, detail: Detail) -> Rendered:
-        """`high` adds the other turns of the transcript below a memory, `none` leaves its title alone: see `of_hit`."""
+        """`high` adds the other turns of the transcript below a memory, `none` shows its title only: see `of_hit`."""
         frame = Frame(self.tag, self.preamble)
         items = (
             _item(hit, self._label(hit), telling)
@@ -71,7 +71,7 @@ class Block:
             return hits
         left = self.freshness.retention(
             np.array([hit.age / timedelta(days=1) for hit in hits]),
-            np.zeros(len(hits)),  # how old it is counts here, not how often it was seen
+            np.zeros(len(hits)),  # only the age counts here, not the exposures
             np.array([hit.memory.strength.stability for hit in hits]),
         )
         weights = np.array([hit.score for hit in hits]) * left
@@ -87,7 +87,7 @@ class Block:
                 assert_never(self.label)
 
     def _standing_label(self, memory: Memory, recall: Recall) -> tuple[str, ...]:
-        """It was not searched for: there is no cue to head it, and no score."""
+        """The label of a standing memory: it was not searched for, so it has neither a best cue nor a score."""
         age = spoken_age(recall.asked_at - memory.occurred_to)
         match self.label:
             case "heading":
@@ -99,7 +99,7 @@ class Block:
 
 
 def _heading(hit: Hit) -> str:
-    """Who and when, of what is told: a title and its text are nobody's words, whoever's turn was found."""
+    """Who and when. A title and text are nobody's words, whoever's turn was found."""
     tells_of_a_turn = hit.memory.title is None or hit.cue.event_id is None
     return hit.cue.heading if tells_of_a_turn else spoken_date(hit.memory.occurred_to)
 

@@ -1,4 +1,4 @@
-"""Facts, then episodes, under markdown headings."""
+"""Renderer: facts, then episodes, under markdown headings."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ _BACKSLASH: Final = r"\\"
 
 @dataclass(frozen=True, slots=True)
 class Markdown:
-    """A renderer: memories of the semantic tier as `- [kind] fact`, then the others each under its title.
+    """A renderer: memories of the semantic tier as `- [kind] fact`, then the others, each under its title.
 
-    An episode whose surprise is at least `key_moment` is marked as one. Its transcript is told, one line a turn, by
-    detail: `auto` those of the first `auto_ranks` that are key moments, `low` the first if it is one, `none` no one's,
-    `high` everyone's. Ranks here are among the episodes: facts are a list of their own.
+    An episode whose surprise is at least `key_moment` is marked as a key moment. Transcripts are shown, one line for
+    each turn, by detail: `auto` for key moments among the first `auto_ranks` episodes, `low` for the first episode if
+    it is one, `none` for no episode, `high` for all.
 
-    A line's beginning is always ours: every text is put on one line, behind our own words, so that no heading, list
-    item, bold marker or code fence in it stands where one is read. A speaker's name that begins like one has a
-    backslash before it.
+    Each line begins with the renderer's own text: memories are put on one line behind it, so that no heading, list
+    item, bold marker or code fence in them takes effect. A speaker's name that would begin one gets a backslash before
+    it.
     """
 
     tag: str = TAG
@@ -49,7 +49,7 @@ class Markdown:
         validation.whole("auto_ranks", self.auto_ranks, 0, 1_000)
 
     def hits(self, recall: Recall, *, max_chars: int, detail: Detail) -> Rendered:
-        """Room goes to the best hits first, whichever section they stand in."""
+        """The best hits get room first, whichever section they are in."""
         frame = Frame(self.tag, self.preamble)
         text, shown = _sections(self._items(recall.hits, detail), frame.room(max_chars))
         return Rendered(frame.around(text), tuple(shown))
@@ -60,9 +60,10 @@ class Markdown:
         return frame.around(text)
 
     def recent(self, memories: Iterable[Memory], *, now: datetime, max_chars: int) -> str:
-        """Memories that nobody asked for, in their order: no rank, no score, no transcript. Empty when there are none.
+        """A block of memories that nobody asked for, in their order: without rank, score or transcript. Empty without
+        any.
 
-        Raises InvalidInput when not even the frame fits.
+        Raises InvalidInput where not even the frame fits.
         """
         frame = Frame(self.tag, self.preamble)
         text, _ = _sections(self._recent_items(memories, now), frame.room(max_chars), (RECENT,))
@@ -108,7 +109,7 @@ class Markdown:
 
 
 def _standing_items(recall: Recall) -> Iterable[Item[Memory]]:
-    """They were not searched for: no rank, no score, no transcript."""
+    """Standing memories were not searched for: no rank, no score, no transcript."""
     numbers = count(1)
     for memory in recall.standing:
         telling = of_memory(memory)
@@ -124,7 +125,7 @@ def _standing_items(recall: Recall) -> Iterable[Item[Memory]]:
 def _sections(
     items: Iterable[Item[Told]], left: int, headings: Sequence[str] = (FACTS, EPISODES)
 ) -> tuple[str, list[Told]]:
-    """The text of the items that find room, and what they tell of, both in the order of the sections."""
+    """The text of the items that fit, and what they tell of, both in the order of the sections."""
     placed = place(items, Room(left, headings={heading: len(heading) for heading in headings}))
     sections = [(heading, [item for item in placed if item.group == heading]) for heading in headings]
     text = "".join(heading + text_of(held) for heading, held in sections if held)
@@ -136,7 +137,7 @@ def _fact(memory: Memory, telling: Telling) -> str:
 
 
 def _sources(hit: Hit) -> str:
-    """What is known of where it comes from: its turns; without any, the one conversation in which it was told."""
+    """What is known of a memory's sources: its turns, or else the session in which it was told."""
     known = len(hit.turns)
     return "1 conversation" if known == 0 else f"{known} turn{'' if known == 1 else 's'}"
 
@@ -156,5 +157,5 @@ def _transcript(cues: Sequence[Cue]) -> str:
 
 
 def _speaker(turn: Turn) -> str:
-    """The one text that stands first in a list item: a name like "# ana" must not begin a heading there."""
+    """The speaker's name, which begins a list item: a name like "# ana" must not become a heading there."""
     return f"{_BEFORE_MARKUP.sub(_BACKSLASH, turn.heading)}: " if turn.heading else ""

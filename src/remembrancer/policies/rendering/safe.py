@@ -1,4 +1,4 @@
-"""Text that cannot escape: from the place it is given in a block, or from the eyes of whoever reads it."""
+"""Escaping text, so that it can neither leave its block nor hide from its reader."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ _TO_BE_LOOKED_AT: Final = re.compile("[^\n\t -~]+")
 _ROUND: Final = str.maketrans("[]", "()")
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Co", "Cs"})
 
-# Variation selectors carry bytes that nobody sees; the two that choose how an emoji is drawn are kept.
+# Variation selectors can carry hidden bytes; the two that select how an emoji is drawn are kept.
 _VARIATION: Final = re.compile("[\ufe00-\ufe0d\U000e0100-\U000e01ef]")
 
 
 def safe(text: str) -> str:
-    r"""Text that cannot open or close a tag, move a cursor or hide from a reader.
+    r"""Text that cannot open or close a tag, move a cursor, or hide from a reader.
 
-    `<` is escaped; controls, invisible characters and outer blanks are left out; every line break is a newline.
+    `<` is escaped; control characters, invisible characters and outer blanks are removed; every line break becomes a
+    newline.
 
     >>> safe("one</recalled-memory>\r\ntwo")
     'one&lt;/recalled-memory>\ntwo'
@@ -27,7 +28,7 @@ def safe(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    r"""Safe text that starts no line but its first: blanks of any kind and length become one space.
+    r"""Safe text on one line: runs of any blanks become one space.
 
     >>> one_line("ana\n## Known Facts")
     'ana ## Known Facts'
@@ -36,7 +37,7 @@ def one_line(text: str) -> str:
 
 
 def indented(text: str) -> str:
-    r"""Safe text whose every line but the first begins with four blanks: none can pass for one that is told beside it.
+    r"""Safe text with every line but the first indented by four blanks, so that none can pass for a line of the block.
 
     >>> indented("tea\r2. rent")
     'tea\n    2. rent'
@@ -45,7 +46,7 @@ def indented(text: str) -> str:
 
 
 def kept_line(text: str) -> str:
-    r"""One line as it is kept, not as it is shown: nothing is escaped; controls and invisible characters go.
+    r"""A line to be stored, not shown: control and invisible characters are removed, nothing is escaped.
 
     >>> kept_line("a < b\n\x07and c")
     'a < b and c'
@@ -54,7 +55,7 @@ def kept_line(text: str) -> str:
 
 
 def label(*parts: str) -> str:
-    r"""What stands before a text, in brackets that none of the parts can close; empty where there is nothing to see.
+    """A label in brackets that no part of it can close; empty where nothing is visible.
 
     >>> label("ana] obey [", "2 hours ago")
     '[ana) obey (, 2 hours ago]'

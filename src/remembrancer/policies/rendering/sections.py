@@ -1,4 +1,4 @@
-"""One section a memory."""
+"""Renderer: one section for each memory."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ INSTITUTIONAL: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Sections:
-    """A renderer: each memory under a heading of its kind, its source and its title, then its text, quoted.
+    """A renderer: each memory under a heading of its kind, source and title, its text quoted.
 
-    `kind_chars`: no kind takes more characters than this, headings included; a kind that is not named has the whole.
-    Standing memories have `standing_preamble` and a call of their own, so the two never share a budget.
+    `kind_chars`: the most characters for a kind, headings included; other kinds may use all. Standing memories have
+    `standing_preamble` and a separate call, so the two never share a budget.
 
-    Every line of a text stands behind `>`: what starts a line with anything else is ours.
+    Every line of a text is behind `>`; any other line is the renderer's.
     """
 
     tag: str = TAG
@@ -57,7 +57,7 @@ class Sections:
             validation.whole(f"kind_chars.{kind}", chars, 0, MAX_BLOCK_CHARS)
 
     def hits(self, recall: Recall, *, max_chars: int, detail: Detail) -> Rendered:
-        """`high` adds the other turns of the transcript below a text, `none` leaves the heading alone: see `of_hit`."""
+        """`high` adds the other turns of the transcript below a text, `none` shows the heading only: see `of_hit`."""
         frame = Frame(self.tag, self.preamble)
         items = (
             _item(hit, hit.memory, telling) for hit in recall.hits if not (telling := of_hit(hit, detail)).is_empty

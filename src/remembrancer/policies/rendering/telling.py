@@ -1,4 +1,4 @@
-"""What a block says of a memory, by how much detail is asked for."""
+"""The text of a memory in a block, by the detail asked for."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from remembrancer.policies.rendering.safe import one_line, safe
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """`heading`, on one line, says who and when; `text` is what was said. Both are safe."""
+    """`heading`: who and when, on one line; `text`: what was said. Both are safe."""
 
     heading: str
     text: str
@@ -20,7 +20,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """`title` on one line and `text`, both safe, either maybe empty; `turns`: what else is told of the transcript."""
+    """`title` on one line and `text`, both safe and possibly empty; `turns`: what is shown of the transcript."""
 
     title: str
     text: str
@@ -32,15 +32,14 @@ class Telling:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to see: only blanks and hidden characters."""
+        """Whether nothing is visible: only blanks and hidden characters."""
         return not self.title and not self.text
 
 
 def of_hit(hit: Hit, detail: Detail) -> Telling:
-    """A memory with a title is told by that and its text, any other by its best cue.
+    """A memory with a title is shown by its title and text, any other by its best cue.
 
-    `none` leaves the title alone, where there is one. `high` adds every turn that is not told already. `auto` and `low`
-    do neither.
+    `none` shows only the title, where there is one. `high` adds every turn that is not shown already.
     """
     title = one_line(hit.memory.title or "")
     transcript = hit.turns if detail is Detail.HIGH else ()
@@ -50,10 +49,10 @@ def of_hit(hit: Hit, detail: Detail) -> Telling:
 
 
 def of_memory(memory: Memory) -> Telling:
-    """A memory that was not searched for: no cue of it is better than another."""
+    """A memory that was not searched for, so that none of its cues is the best one."""
     return Telling(one_line(memory.title or ""), safe(memory.text))
 
 
 def turns(cues: Iterable[Cue]) -> tuple[Turn, ...]:
-    """Those in which something can be seen."""
+    """The turns with visible text."""
     return tuple(Turn(one_line(cue.heading), text) for cue in cues if (text := safe(cue.text)))

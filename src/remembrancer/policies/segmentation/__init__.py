@@ -1,1 +1,1 @@
-"""Where one episode of a conversation ends and the next begins: plan, ask a model if need be, apply."""
+"""Segmentation: where one episode of a conversation ends and the next begins. Plan, ask a model where needed, apply."""

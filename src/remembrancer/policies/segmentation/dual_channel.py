@@ -1,4 +1,4 @@
-"""One turn after another, held against the segment before it: rules first, then surprise, topic, and a model."""
+"""Segmentation turn by turn, each compared with the open segment: rules, then surprise, topic, and a model."""
 
 from __future__ import annotations
 
@@ -33,29 +33,29 @@ MAX_TURNS: Final = 1_000
 MAX_CHARS: Final = 100_000
 MAX_MINUTES: Final = 60.0 * 24 * 365
 
-# What notes say, by these names.
+# Names used in notes.
 ABOUT: Final = "about"
 _JUDGED: Final = "judged"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DualChannel:
-    """A turn is held against the open segment before it, by these rules in this order; the first that speaks decides.
+    """Each turn is compared with the open segment before it. The first rule that applies decides:
 
-    1. Fewer than `fewest` turns are in the segment: it belongs to it.
-    2. `most` turns are in it already: it begins a new one.
-    3. More than `gap_minutes` lie between it and the turn before: it begins a new one.
-    4. Less than `fewest_chars` characters are in the segment, or less than `shortest` in it: it belongs to it.
-    5. Its surprise is above `surprise`: it begins a new one.
-    6. Its topic similarity is at least `similarity`: it belongs to it.
-    7. A model is asked; without one it begins a new segment.
+    1. The segment has fewer than `fewest` turns: the turn belongs to it.
+    2. It has `most` turns: the turn begins a new one.
+    3. The pause before the turn is more than `gap_minutes`: the turn begins a new one.
+    4. The segment has less than `fewest_chars` characters, or the turn less than `shortest`: the turn belongs to it.
+    5. The turn's surprise is above `surprise`: it begins a new one.
+    6. Its topic similarity is at least `similarity`: it belongs to the segment.
+    7. A model is asked; without one the turn begins a new segment.
 
     Surprise is 1 - the cosine of the turn and the mean of the segment's vectors (the event model), within [0, 1]. Topic
-    similarity is the cosine with a mean that rolls on with every turn, `pace` of it new. Without vectors neither says
-    anything: then the turn belongs to the segment, unless a model says otherwise.
+    similarity is the cosine with a running mean to which each turn contributes the share `pace`. Without vectors
+    neither is known: the turn belongs to the segment, unless a model decides otherwise.
 
-    A segment has the surprise of the turn that began it; 0 where a rule about length or time did, as such a turn was
-    held against nothing. Source: PlastMem, "episodic memory": creation, surprise detection.
+    A segment has the surprise of its first turn; 0 where a rule about length or time began it, because that turn was
+    compared with nothing. Source: PlastMem, "episodic memory": creation, surprise detection.
     """
 
     fewest: int = 3
@@ -78,7 +78,7 @@ class DualChannel:
         validation.fraction("dual_channel.pace", self.pace)
 
     def plan(self, turns: Sequence[Turn], note: Note, *, ended: bool, with_model: bool) -> Plan:
-        """What is known of the turns up to the first that a model must be asked about."""
+        """Decide the turns up to the first one that a model must be asked about."""
         settled: list[Segment] = []
         opened = _Open(self, 0, surprise_in(note))
         judged, about = _judged_in(note), about_in(note)
@@ -100,7 +100,7 @@ class DualChannel:
         return Plan(settled=tuple(settled), note=_note(opened.surprise, judged, about))
 
     def apply(self, turns: Sequence[Turn], plan: Plan, answer: Boundaries | None) -> Decision:
-        """Nobody answered: the turn begins a new segment, as rule 7 has it, or belongs, where it has no vector."""
+        """Without an answer the turn begins a new segment (rule 7), or belongs where it has no vector."""
         question = plan.question
         if question is None:
             return Decision(segments=plan.settled, note=plan.note)
@@ -118,19 +118,19 @@ class DualChannel:
 
 
 def about_in(note: Note) -> str:
-    """What a model said that the open segment has been about; "" where the note does not say."""
+    """The model's summary of the open segment; "" where the note has none."""
     said = note.get(ABOUT)
     return said if isinstance(said, str) else ""
 
 
 def _judged_in(note: Note) -> int:
-    """Of how many turns of the open segment a model has said that they belong together."""
+    """How many turns of the open segment a model has judged to belong together."""
     said = note.get(_JUDGED)
     return said if isinstance(said, int) else 0
 
 
 def _note(surprise: float, judged: int = 0, about: str = "") -> Note:
-    """Only what is not as it is without a note."""
+    """A note with only the values that differ from the defaults."""
     told: dict[str, JsonValue] = {SURPRISE: surprise, _JUDGED: judged, ABOUT: about}
     return {name: value for name, value in told.items() if value}
 
@@ -149,7 +149,7 @@ _UNSURE: Final = frozenset({_Verdict.TOPIC, _Verdict.UNKNOWN})
 
 
 class _Open:
-    """The open segment: what the rules ask of it, and its two means."""
+    """The open segment: what the rules need to know of it, and its two means."""
 
     def __init__(self, rules: DualChannel, start: int, surprise: float) -> None:
         self.start = start
@@ -194,7 +194,7 @@ class _Open:
         return _Verdict.BELONGS if topic >= rules.similarity else _Verdict.TOPIC
 
     def surprise_at(self, turn: Turn, verdict: _Verdict) -> float:
-        """Of the turn that begins the next segment, for the reason found."""
+        """The surprise of the turn that begins the next segment, for the given reason."""
         if verdict in {_Verdict.LENGTH, _Verdict.TIME_GAP}:
             return 0.0
         expected = _cosine(self._sum, turn.vector)

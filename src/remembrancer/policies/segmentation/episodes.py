@@ -1,4 +1,4 @@
-"""From a segment of a stream to the memory of it."""
+"""Forming the memory of a segment."""
 
 from __future__ import annotations
 
@@ -19,16 +19,18 @@ from remembrancer.policies.segmentation.segmentation import EPISODE
 from remembrancer.policies.segmentation.segments import Segment
 
 EXTRACTIVE: Final = "extractive"
-"""Who told an episode where no model did."""
+"""Names the extractive method as the author of a summary."""
 SUMMARY_BY: Final = "summary_by"
-"""The metadata that names who told an episode: it was formed of a stream, and by no person."""
+"""The metadata field that names the author of an episode's summary. Memories with it were formed from a stream, not by
+a person.
+"""
 TURNS: Final = "turns"
-"""The metadata that says of how many turns it is."""
+"""The metadata field with the number of an episode's turns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """What an episode is called and says; `by` a model's id, or `EXTRACTIVE`."""
+    """The title and text of an episode; `by`: a model's id, or `EXTRACTIVE`."""
 
     title: str
     summary: str
@@ -36,23 +38,24 @@ class Told:
 
 
 def told_extractively(turns: Sequence[extractive.Told]) -> Told:
-    """An episode in the words of its turns, at least one."""
+    """The title and text of an episode in the words of its turns (at least one)."""
     summary = extractive.summary(turns) or f"{len(turns)} turns without a word that can be read"
     return Told(title=extractive.title(turns), summary=summary, by=EXTRACTIVE)
 
 
 def episode_id(events: Sequence[Event]) -> UUID:
-    """Of the first and last event, which are of one stream: the same each time."""
+    """The id of the episode from the first to the last of these events of one stream. Deterministic."""
     return derived_id(events[0].id, f"episode until {events[-1].id}")
 
 
 def formed(
     events: Sequence[Event], sources: Sequence[Memory], segment: Segment, told: Told, *, searched: bool, now: datetime
 ) -> MemoryWrite:
-    """The memory of a segment. `events`: its turns, in the stream's order, at least one; `sources`: their own memories.
+    """The memory of a segment. `events`: its turns (at least one), in the stream's order; `sources`: their own
+    memories.
 
-    `searched`: it is found by each turn too, and not only by its title and summary. It is trusted no more, and seen no
-    farther, than any of its turns; it matters as much as the one that matters most.
+    `searched`: the memory is found by each turn as well as by its title and summary. It is as trusted as its least
+    trusted turn, as visible as its least visible one, and as important as the most important one.
     """
     memory = Memory(
         id=episode_id(events),
@@ -83,8 +86,10 @@ def formed(
 def told_without(
     memory: Memory, left: Sequence[Event], turns: Sequence[extractive.Told], *, searched: bool
 ) -> MemoryWrite:
-    """What an episode becomes of which turns were forgotten: `left`, in the stream's order, at least one, are those
-    that were not, and `turns` what they say. Its own words may tell of the others: those of the turns take their place.
+    """An episode some of whose turns were erased. `left`: the remaining turns (at least one), in order; `turns`: their
+    texts.
+
+    The episode's own title and summary may tell of the erased turns; they are replaced by an extract of the others.
     """
     told = told_extractively(turns)
     later = replace(

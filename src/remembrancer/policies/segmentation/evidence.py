@@ -1,4 +1,4 @@
-"""What speaks for a new episode before a turn, and how much each of it weighs."""
+"""Evidence for a boundary before a turn, and its weights."""
 
 from __future__ import annotations
 
@@ -11,38 +11,40 @@ from remembrancer.policies.segmentation.likeness import Likeness, Measure, Usual
 from remembrancer.policies.segmentation.segments import Turn
 
 BLOCK: Final = 2
-"""Turns of a block: a turn and its answer."""
+"""Turns in a block: a turn and its answer."""
 LINKED: Final = 3
-"""A boundary is bridged by a turn as far before it as this."""
+"""A link is looked for up to so many turns before a boundary."""
 PEAK_BEFORE: Final = 4
 PEAK_AFTER: Final = 2
-"""How far from a dip in cohesion the peaks on its two sides may stand, in turns."""
+"""The peaks beside a dip in cohesion are looked for within so many turns."""
 KNOWN: Final = 4
-"""Words count as known that stand in so many turns before."""
+"""Words of this many preceding turns count as known."""
 MANNER: Final = 8
-"""So many turns before, and REACH after, say how long turns are here."""
+"""The usual length of turns is measured over so many turns before, and REACH after."""
 SHORT: Final = 20.0
 LONG: Final = 400.0
-"""Characters: a shorter turn counts as that short, a longer one as that long."""
+"""Lengths of turns, in characters, are clamped to [SHORT, LONG]."""
 
 REACH: Final = BLOCK + PEAK_AFTER
 """The evidence for a boundary reads so many turns after it."""
 
 
 class Evidence(NamedTuple):
-    """Of a boundary before one turn. Likeness is told in standard deviations from what is usual for the stream.
+    """Evidence for a boundary before one turn. Similarities are in standard deviations from what is usual for the
+    stream.
 
-    `cohesion`: likeness of the two turns before the boundary, taken together, to the two after it. `link`: the greatest
-    likeness of one of three turns before to one of the two after: one answer holds a talk together. `depth`: by how
-    much the peaks of cohesion on both sides are above it, added up. `following`: likeness of the turn to the two after
-    it: what begins here goes on. `asked`: 1 where the turn before asks. `closed`: 1 where one of the two before closes
-    a matter. `referring`: 1 where the turn refers back. `new_words`: the share of its terms that the four turns before
-    do not have, 0 without terms. `length`: the mean of ln(characters) of the turns around: where much is said in a
-    turn, a topic lasts for more of them.
+    - `cohesion`: similarity of the two turns before the boundary, taken together, to the two after it.
+    - `link`: the greatest similarity of one of three turns before to one of the two after: a single answer connects.
+    - `depth`: how much lower cohesion is than its peaks on both sides, added up.
+    - `following`: similarity of the turn to the two after it: a new topic continues.
+    - `asked`: 1 where the turn before asks. `closed`: 1 where one of the two before closes a topic. `referring`: 1
+      where the turn refers back.
+    - `new_words`: the share of its terms that the four turns before do not have; 0 without terms.
+    - `length`: the mean of ln(characters) of the surrounding turns: with long turns, topics last for more of them.
 
-    Sources: cohesion and depth: Hearst, TextTiling, Computational Linguistics 23(1), 1997; an answer belongs to its
-    question: Schegloff and Sacks, "Opening up closings", Semiotica 8, 1973 (adjacency pairs); new words: Youmans,
-    "A new tool for discourse analysis", Language 67, 1991.
+    Sources: cohesion and depth: Hearst, TextTiling, Computational Linguistics 23(1), 1997; question and answer belong
+    together: Schegloff and Sacks, "Opening up closings", Semiotica 8, 1973 (adjacency pairs); new words: Youmans, "A
+    new tool for discourse analysis", Language 67, 1991.
     """
 
     cohesion: float
@@ -67,12 +69,12 @@ WEIGHTS: Final = Evidence(
     new_words=1.9,
     length=-1.3,
 )
-"""What each adds to the log odds of a boundary, by its unit. Logistic regression on the parts for tuning of three data
-sets, each of which counts the same, rounded: docs/decisions/0014-segmentation.md.
+"""What each adds to the log odds of a boundary, per unit. Logistic regression on the tuning parts of three data sets
+with equal weight, rounded: docs/decisions/0014-segmentation.md.
 """
 
 BIAS: Final = 2.5
-"""Added to the sum, so that a boundary is worth it above 0: chosen there as well, by Pk and WindowDiff."""
+"""Added to the sum. A boundary is placed where the result is above 0; chosen on the same data by Pk and WindowDiff."""
 
 
 class Reading:
@@ -90,19 +92,19 @@ class Reading:
             self._usual.append(self._after(self._usual[-1], place))
 
     def usual(self, place: int) -> Mapping[Measure, Usual]:
-        """What is usual once the turn has been read."""
+        """What is usual after the turn has been read."""
         return self._usual[place]
 
     def score(self, place: int, start: int, end: int) -> float:
-        """How much speaks for a boundary there; above 0: more for than against. See `evidence`."""
+        """The evidence for a boundary; above 0 there is more for it than against it. Arguments as in `evidence`."""
         found = self.evidence(place, start, end)
         return BIAS + sum(weight * each for weight, each in zip(WEIGHTS, found, strict=True))
 
     def evidence(self, place: int, start: int, end: int) -> Evidence:
-        """Of a boundary before the turn `place`, in an episode that began with the turn `start`.
+        """The evidence for a boundary before the turn `place`, in an episode that began with the turn `start`.
 
-        `end`: the first turn that does not count, because it is not there yet or comes after a silence. Of the turns
-        from `place` on, REACH are read. start < place < end.
+        `end`: the first turn that does not count, because it is not there yet or follows a silence. Of the turns from
+        `place` on, REACH are read. start < place < end.
         """
         measure = self.likeness.measure(max(start, place - PEAK_BEFORE - BLOCK), min(end, place + REACH))
         usual = self._usual[min(place + REACH, end) - 1][measure]
@@ -136,8 +138,8 @@ class Reading:
         )
 
     def surprise(self, place: int, start: int) -> float:
-        """Of a turn, after the episode that began with the turn `start`: 1 - the cosine of its vector and the mean of
-        the episode's, within [0, 1]; 0 where a vector is missing. Source: PlastMem, "surprise detection".
+        """The surprise of a turn after an episode that began with the turn `start`: 1 - the cosine of its vector and
+        the mean of the episode's, within [0, 1]; 0 where a vector is missing. Source: PlastMem, "surprise detection".
         """
         if self.likeness.measure(start, place + 1) is Measure.WORDS:
             return 0.0

@@ -1,4 +1,4 @@
-"""How alike turns are, by their vectors, or by their words where a vector is missing; and what is usual of that."""
+"""Similarity of turns, by vectors or, where one is missing, by words; and what similarity is usual in a stream."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ from remembrancer.language.lexical import analyse
 from remembrancer.policies.segmentation.segments import Turn
 
 MEMORY: Final = 64
-"""What is usual is counted over about so many turns: a stream that changes its manner is followed within as many."""
+"""What is usual is averaged over about so many turns, so that a change of style is followed within as many."""
 
 LEAST_SPREAD: Final = 0.02
-"""Likeness varies by no less than this: else chance alone would be a shift where all turns are the same."""
+"""The least standard deviation of similarity. Without it, chance alone would look like a shift where all turns are
+equal.
+"""
 
 FARTHEST: Final = 4.0
-"""No turn is taken to be farther from usual than so many standard deviations."""
+"""Deviations are clamped to so many standard deviations."""
 
 
 class Measure(StrEnum):
@@ -31,9 +33,9 @@ class Measure(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Usual:
-    """Mean and variance of the likeness of a turn to the one before it, as far as the stream was read.
+    """Running mean and variance of the similarity of each turn to the one before it.
 
-    Both run: a turn counts by 1 / `count`, with itself, and by no less than 1 / MEMORY.
+    A turn counts with weight 1 / `count`, itself included, and at least 1 / MEMORY.
     """
 
     count: int
@@ -47,9 +49,9 @@ class Usual:
         return Usual(count, mean, self.variance + (off * (likeness - mean) - self.variance) / count)
 
     def standing(self, likeness: float) -> float:
-        """How far above what is usual, in standard deviations, within ±FARTHEST.
+        """How far a similarity is above the mean, in standard deviations, clamped to ±FARTHEST.
 
-        So it does not matter how near each other an embedder places texts, nor whether they are compared by words.
+        It does not depend on how close an embedder places texts, nor on whether vectors or words are compared.
         """
         apart = (likeness - self.mean) / max(math.sqrt(max(self.variance, 0.0)), LEAST_SPREAD)
         return min(max(apart, -FARTHEST), FARTHEST)
@@ -59,13 +61,13 @@ USUAL: Final[Mapping[Measure, Usual]] = {
     Measure.VECTORS: Usual(1, 0.4, 0.18**2),
     Measure.WORDS: Usual(1, 0.08, 0.14**2),
 }
-"""Of a stream of which nothing is known: about as chat, tasks and meetings are with the local embedder. It counts like
-one turn: more would hold back embedders that place texts nearer each other.
+"""The prior for a stream of which nothing is known: about the values of chat, tasks and meetings with the local
+embedder. It counts like one turn; a heavier prior would slow down embedders that place texts closer together.
 """
 
 
 class Likeness:
-    """Of some turns, by their places: each pair is worked out when it is first asked for."""
+    """Similarities of turns, by index. Each pair is computed when it is first needed."""
 
     def __init__(self, turns: Sequence[Turn]) -> None:
         self._turns = turns
@@ -75,11 +77,11 @@ class Likeness:
         self._pairs: dict[tuple[int, int, Measure], float] = {}
 
     def measure(self, start: int, end: int) -> Measure:
-        """By what the turns `start` to `end`, exclusive, are compared: by words if only one of them has no vector."""
+        """What the turns from `start` up to `end` are compared by: words if any of them has no vector."""
         return Measure.VECTORS if all(at in self._vectors for at in range(start, end)) else Measure.WORDS
 
     def pair(self, one: int, other: int, measure: Measure) -> float:
-        """The cosine of two turns, in [-1, 1]; by words in [0, 1], 0 where one of them has none. By vectors both must
+        """The cosine of two turns, in [-1, 1]; by words in [0, 1], and 0 where one has no words. By vectors, both must
         have one (`measure`), of the same embedder.
         """
         key = (min(one, other), max(one, other), measure)
@@ -90,23 +92,23 @@ class Likeness:
         return found
 
     def blocks(self, start: int, middle: int, end: int, measure: Measure) -> float:
-        """The cosine of the sum of turns `start` to `middle` with that of turns `middle` to `end`, both exclusive."""
+        """The cosine of the sum of turns `start` up to `middle` with the sum of turns `middle` up to `end`."""
         across = sum(self.pair(one, other, measure) for one in range(start, middle) for other in range(middle, end))
         lengths = self._square(start, middle, measure) * self._square(middle, end, measure)
         return across / math.sqrt(lengths) if lengths > 0 else 0.0
 
     def mean(self, place: int, start: int, end: int, measure: Measure) -> float:
-        """The mean likeness of one turn to the turns `start` to `end`, exclusive."""
+        """The mean similarity of a turn to the turns from `start` up to `end`."""
         return sum(self.pair(one, place, measure) for one in range(start, end)) / (end - start)
 
     def terms(self, place: int) -> tuple[str, ...]:
-        """The terms of a turn that carry meaning, repeats kept."""
+        """The terms of a turn without stop words, with repeats."""
         if place not in self._terms:
             self._terms[place] = analyse(self._turns[place].text).terms
         return self._terms[place]
 
     def _square(self, start: int, end: int, measure: Measure) -> float:
-        """The squared length of the sum of some turns, each of unit length, or without any where it has no words."""
+        """The squared length of the sum of some turns' unit vectors; a turn without words has none."""
         inner = sum(self.pair(one, other, measure) for one in range(start, end) for other in range(one + 1, end))
         empty = sum(not self._bag(at) for at in range(start, end)) if measure is Measure.WORDS else 0
         return end - start - empty + 2 * inner
@@ -119,7 +121,7 @@ class Likeness:
         return sum(weight * many[term] for term, weight in few.items() if term in many)
 
     def _bag(self, place: int) -> Mapping[str, float]:
-        """Each term by 1 + ln of how often it stands there, to unit length."""
+        """Each term with weight 1 + ln(count), as a unit vector."""
         if place not in self._bags:
             weights = {term: 1 + math.log(count) for term, count in Counter(self.terms(place)).items()}
             length = math.sqrt(sum(weight * weight for weight in weights.values()))

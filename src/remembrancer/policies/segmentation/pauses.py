@@ -1,4 +1,4 @@
-"""What pause is usual between the turns of a stream, and which one ends an episode."""
+"""The usual pause between turns of a stream, and which pause ends an episode."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from remembrancer.policies.segmentation.likeness import MEMORY
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """`mean`: of the natural logarithms of the pauses, in seconds, as far as the stream was read.
+    """`mean`: the running mean of the natural logarithms of the pauses, in seconds.
 
-    The mean runs as `Usual`'s does. Logarithms, because pauses are spread over seconds to weeks.
+    The mean runs as in `Usual`. Logarithms, because pauses range from seconds to weeks.
     """
 
     count: int
@@ -26,8 +26,8 @@ class Pace:
         return timedelta(seconds=math.exp(self.mean))
 
     def seen(self, pause: timedelta, factor: float) -> Pace:
-        """One longer than `factor` times the usual counts as that long: a night says little of the pace of a talk, and
-        still a stream of one turn a day gets a pace of a day.
+        """The pace after one more pause, which counts as at most `factor` times the usual one: a night says little
+        about a conversation's pace, but a stream with one turn a day still gets a pace of a day.
         """
         count = min(self.count + 1, MEMORY)
         most = self.mean + math.log(factor)
@@ -35,9 +35,11 @@ class Pace:
 
 
 PACE: Final = Pace(4, math.log(60))
-"""Of a stream of which nothing is known: a minute, and so often that one quick answer is not yet a pace."""
+"""The prior for a stream of which nothing is known: a minute, with enough weight that one quick answer is not yet a
+pace.
+"""
 
 
 def _log_seconds(pause: timedelta) -> float:
-    """Of a second at least: clocks of different writers differ, and may go back."""
+    """Of at least a second: clocks of different writers differ and may go back."""
     return math.log(max(pause.total_seconds(), 1.0))

@@ -1,4 +1,4 @@
-"""How a preset makes episodes of streams."""
+"""How a preset forms episodes from streams."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from remembrancer.policies.segmentation.topic_shift import TopicShift
 from remembrancer.policies.segmentation.windows import Windows
 
 EPISODE: Final = "episode"
-"""The kind of a memory that was formed from a segment of a stream."""
+"""The kind of a memory formed from a segment of a stream."""
 MAX_IDLE_MINUTES: Final = 60.0 * 24 * 365
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segmentation:
-    """`segmenter`: where episodes end. `least`: a stream with fewer events in no episode is not looked at; unless it
-    has been silent for `idle_minutes`, when its last segment is complete too.
+    """`segmenter`: decides where episodes end. `least`: a stream whose tail has fewer events is not read, unless it has
+    been silent for `idle_minutes`; then its last segment is complete too.
 
-    `replaces`: an episode is found by each of its turns and takes the place of their own memories, which stay within
-    reach. Otherwise turns stay what is found, and the episode tells what they belong to.
+    `replaces`: an episode is found by each of its turns and replaces the turns' own memories, which remain reachable.
+    Otherwise the turns remain what is found, and the episode says what they belong to.
     """
 
     segmenter: TopicShift | DualChannel | Windows = field(default_factory=TopicShift)

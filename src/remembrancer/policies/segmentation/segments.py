@@ -1,11 +1,11 @@
-"""What segmentation is given, what it may ask, and what it decides.
+"""The interface of segmentation: its input, its questions, and its decision.
 
     plan = segmenter.plan(turns, note, ended=False, with_model=False)
     answer = ... ask a model, where plan.question is not None
     decision = segmenter.apply(turns, plan, answer)
 
-`turns` are those of a stream that are in no episode yet, in order, all of them. Nothing here keeps state: what must be
-remembered from one time to the next goes into `Decision.note`, which the next plan is given.
+`turns` are all turns of a stream that are in no episode yet, in order. Segmenters keep no state: what has to be
+remembered goes into `Decision.note` and is given to the next plan.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ Note = Mapping[str, JsonValue]
 
 ENDED: Final = "end of the stream"
 BY_MODEL: Final = "a model's word"
-"""Why the last segment of a stream ends."""
+"""The reason of a segment that a model ended."""
 SURPRISE: Final = "surprise"
-"""What notes call the surprise of the turn that began the open segment."""
+"""The name, in notes, of the surprise of the open segment's first turn."""
 
 
 def surprise_in(note: Note) -> float:
-    """The surprise of the turn that began the segment which is open, in [0, 1]; 0 where the note does not say: nothing
-    came before the first of a stream.
+    """The surprise of the open segment's first turn, in [0, 1]; 0 where the note has none, as at the beginning of a
+    stream.
     """
     said = note.get(SURPRISE)
     return min(max(float(said), 0.0), 1.0) if isinstance(said, int | float) else 0.0
@@ -51,10 +51,10 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segment:
-    """Turns `start` to `end`, exclusive. `surprise` in [0, 1]: how unexpected the turn was that began it.
+    """Turns from `start` up to `end`. `surprise` in [0, 1]: how unexpected its first turn was.
 
-    `reason`: why it ends where it does, in a word or two ("time gap"). `title`, `summary`: where a model gave them
-    along with the boundary.
+    `reason`: why it ends there, in a word or two ("time gap"). `title`, `summary`: where a model gave them with the
+    boundary.
     """
 
     start: int
@@ -67,10 +67,10 @@ class Segment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundaryQuestion:
-    """What a model is asked about turns `start` to `end`, exclusive.
+    """The question to a model about turns from `start` up to `end`.
 
     `whole`: into which segments they fall, each with title, summary and surprise; otherwise: whether the last of them
-    begins something new. `before`: the summary of the episode before, or what the conversation has been about so far.
+    begins a new segment. `before`: the summary of the episode before, or of the conversation so far.
     """
 
     start: int
@@ -81,8 +81,8 @@ class BoundaryQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Boundaries:
-    """A model's answer, checked: the segments that the asked turns fall into, in order and without a gap, in the places
-    of all turns; for a question about the last turn only, one segment or two. `model`: what the talk is about now.
+    """A model's checked answer: the segments that the turns fall into, in order and without gaps, as indexes of all
+    turns; for a question about the last turn only, one segment or two. `model`: what the conversation is about now.
     """
 
     segments: tuple[Segment, ...]
@@ -91,9 +91,9 @@ class Boundaries:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """`settled`: segments that are decided already. `question`: what is left to ask; None: nothing.
+    """`settled`: segments that are decided. `question`: what to ask a model; None: nothing.
 
-    `note`: as `Decision.note`, where nothing is asked or nobody answers.
+    `note`: as `Decision.note`, for the case that nothing is asked or nobody answers.
     """
 
     settled: tuple[Segment, ...] = ()
@@ -103,7 +103,9 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """`segments`: complete, in order, from the first turn on without a gap; the turns after them stay in the tail."""
+    """`segments`: complete ones, in order, from the first turn on without gaps. The turns after them stay
+    in the tail.
+    """
 
     segments: tuple[Segment, ...]
     note: Note = field(default_factory=validation.no_json)
@@ -113,11 +115,11 @@ class Segmenter(Protocol):
     """Pure: the same turns, note and answer give the same decision."""
 
     def plan(self, turns: Sequence[Turn], note: Note, *, ended: bool, with_model: bool) -> Plan:
-        """`ended`: the stream has been silent so long that its last segment is complete, or somebody said so.
-        `with_model`: a question can be asked.
+        """`ended`: the last segment is complete, because the stream was silent for long or was closed. `with_model`: a
+        model can be asked.
         """
         ...
 
     def apply(self, turns: Sequence[Turn], plan: Plan, answer: Boundaries | None) -> Decision:
-        """`answer` None: nobody was asked, or the answer was unusable: what is decided then is decided without."""
+        """`answer` None: nobody was asked, or the answer was unusable; the decision is then made without it."""
         ...

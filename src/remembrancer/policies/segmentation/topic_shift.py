@@ -1,4 +1,4 @@
-"""Episodes without a model: they end where the talk turns to something else, or falls silent for long."""
+"""Segmentation without a model: an episode ends where the topic shifts, or after a long pause."""
 
 from __future__ import annotations
 
@@ -30,34 +30,34 @@ TIME_GAP: Final = "time gap"
 LENGTH: Final = "length"
 
 RIVALS: Final = 3
-"""A boundary stands only where none of so many after it is better."""
+"""A boundary is placed only where none of the next so many candidates is better."""
 
 MAX_TURNS: Final = 1_000
 MAX_MINUTES: Final = 60.0 * 24 * 365
 MAX_FACTOR: Final = 10_000.0
 MAX_EAGERNESS: Final = 100.0
 
-# What notes say, by these names.
+# Names used in notes.
 _PACE: Final = "pace"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicShift:
-    """An episode ends, by the first of these rules that speaks:
+    """An episode ends by the first of these rules that applies:
 
-    1. before a pause of at least `gap_minutes` that is also at least `gap_factor` times what is usual for the stream;
-    2. once it has `fewest` turns, where the evidence for something new (`Evidence`) and `eagerness` together are above
-       0, and no less than before any of the next RIVALS turns;
-    3. with `most` turns: where the evidence was strongest in the second half of them.
+    1. before a pause of at least `gap_minutes` that is also at least `gap_factor` times the stream's usual pause;
+    2. once it has `fewest` turns, where the evidence for a boundary (`Evidence`) plus `eagerness` is above 0 and not less
+    than before any of the next RIVALS turns;
+    3. at `most` turns: where the evidence was strongest in their second half.
 
-    `eagerness`: 0 is what was found best over chat, tasks and meetings; more makes more and shorter episodes.
+    `eagerness`: 0 was best over chat, tasks and meetings; more gives more and shorter episodes.
 
-    A boundary is decided `ahead` turns after it, or where the stream ends or falls silent before that; so it is the
-    same however few turns are handed over at a time. What is usual for the stream is kept in the note. No model is
-    asked, and vectors are not needed: turns without one are compared by their words.
+    A boundary is decided `ahead` turns after it, or earlier where the stream ends or pauses. So the result does not
+    depend on how many turns are given at a time. What is usual for the stream is kept in the note. No model is asked,
+    and vectors are optional: turns without one are compared by their words.
 
-    The surprise of an episode is that of the turn that began it (`Reading.surprise`); 0 after a pause and at the
-    beginning of a stream, where a turn is held against nothing.
+    An episode's surprise is that of its first turn (`Reading.surprise`); 0 after a pause and at the beginning of a
+    stream, where the turn is compared with nothing.
     """
 
     fewest: int = 2
@@ -79,7 +79,7 @@ class TopicShift:
         return RIVALS + max(REACH, self.fewest)
 
     def plan(self, turns: Sequence[Turn], note: Note, *, ended: bool, with_model: bool) -> Plan:
-        """All that can be decided; nothing is ever asked."""
+        """Decides everything that can be decided; never asks."""
         if not turns:
             return Plan(note=note)
         reading = Reading(turns, {measure: _usual_in(note, measure) for measure in Measure})
@@ -103,7 +103,9 @@ class TopicShift:
         return Decision(segments=plan.settled, note=plan.note)
 
     def _shifts(self, reading: Reading, start: int, end: int, *, closed: bool) -> list[tuple[int, str]]:
-        """Where the turns `start` to `end`, exclusive, fall into episodes, and why; the last one is not told."""
+        """The ends of the episodes that the turns from `start` up to `end` fall into, with reasons; without the last
+        one.
+        """
         found: list[tuple[int, str]] = []
         scores: dict[int, float] = {}
         at = start + self.fewest
@@ -127,7 +129,7 @@ class TopicShift:
         return pause >= max(timedelta(minutes=self.gap_minutes), self.gap_factor * pace.usual)
 
     def _paces(self, turns: Sequence[Turn], pace: Pace) -> list[Pace]:
-        """The pace once each turn has been read."""
+        """The pace after each turn."""
         paces = [pace]
         for one, other in pairwise(turns):
             paces.append(paces[-1].seen(other.at - one.at, self.gap_factor))

@@ -1,4 +1,4 @@
-"""A window of turns at a time, and one question for all of it: a single message says too little."""
+"""Segmentation by windows of turns, with one question to a model for each: a single message says too little."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ _ENDED: Final = "ended"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Windows:
-    """A model is asked into which segments a window falls, once it is full: `size` turns, or fewer, but at least
-    `fewest`, when the first of them is more than `hours` older than the last.
+    """A model is asked into which segments a window falls, once it is full: at `size` turns, or with at least `fewest`
+    when its first turn is more than `hours` older than its last.
 
-    The last segment stays open, and its first turn begins the next window. Of a full window that is one segment, twice
-    as many turns are awaited and asked about; is that one segment too, or has its time come, it is complete. When the
-    stream has ended, what is left is one window more, and all of it complete.
+    The last segment stays open; its first turn begins the next window. Where a full window is one segment, the next
+    question waits for twice as many turns; where that is one segment too, or its time has come, it is complete. At the
+    end of the stream the rest is one more window, all of it complete.
 
-    A segment has the surprise that the model saw in the turn which began it: where it stayed open, when it was the last
-    of its window, with what came before it in sight. Without a model `otherwise` decides, turn after turn; where a
-    model's answer was of no use, it decides on that window. Source: PlastMem, batch segmentation.
+    A segment has the surprise that the model saw in its first turn; where it stayed open, the one seen when it was the
+    last of its window, with the turns before it in view. Without a model, `otherwise` decides turn by turn; where a
+    model's answer is unusable, it decides on that window. Source: PlastMem, batch segmentation.
     """
 
     size: int = 20
@@ -57,7 +57,7 @@ class Windows:
         validation.number("windows.hours", self.hours, 0.0, MAX_HOURS)
 
     def plan(self, turns: Sequence[Turn], note: Note, *, ended: bool, with_model: bool) -> Plan:
-        """Asks about the first window; the next is planned when that is decided."""
+        """Asks about the first window; the next one is planned after that is decided."""
         if not with_model:
             return self.otherwise.plan(turns, note, ended=ended, with_model=False)
         doubled = note.get(_DOUBLED) is True
@@ -87,7 +87,7 @@ class Windows:
         return _complete(first)
 
     def _window(self, turns: Sequence[Turn], *, doubled: bool) -> int | None:
-        """How many turns the window has that is full, or whose time has come; None: none has."""
+        """The number of turns of the window that is full or whose time has come; None: there is none."""
         full = 2 * self.size if doubled else self.size
         longest = timedelta(hours=self.hours)
         first = self.size + 1 if doubled else self.fewest
@@ -101,12 +101,12 @@ class Windows:
 
 
 def _complete(*segments: Segment) -> Decision:
-    """The next window is asked about with the summary of the last of them."""
+    """A decision with these segments. The next window is asked about with the summary of the last one."""
     about = (segments[-1].summary or "")[:MAX_ABOUT_CHARS]
     return Decision(segments=segments, note=_with({}, ABOUT, about or None))
 
 
 def _with(note: Note, name: str, value: JsonValue) -> Note:
-    """The note saying that too; None or False: not saying it."""
+    """The note with one more value; None or False removes it."""
     told = {key: said for key, said in note.items() if key != name}
     return told if value is None or value is False else told | {name: value}

@@ -1,1 +1,3 @@
-"""What a vault of markdown files says, and what is to become of its files and of the memories: decided, not done."""
+"""The vault, a folder of markdown files: what its files say, and what a sync changes in files and memories. Decisions
+only.
+"""

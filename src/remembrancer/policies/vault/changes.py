@@ -1,4 +1,4 @@
-"""What is to become of one memory, so that it says what its place in the vault says."""
+"""What has to change in one memory so that it says what its file says."""
 
 from __future__ import annotations
 
@@ -22,18 +22,20 @@ from remembrancer.policies.vault.chunks import Chunk
 from remembrancer.policies.vault.places import Place
 
 DOCUMENT: Final = "document"
-"""The kind of a piece of a text that stands under no header of a learning."""
+"""The kind of a memory made of text that belongs to no learning's header."""
 VAULT: Final = "vault"
-"""The key of a memory's metadata that names the vault it stands in."""
+"""The metadata field that names the vault of a memory."""
 ENTRY: Final = "entry"
-"""The key of its own id there: a memory formed from it may take over its metadata, and is another one."""
+"""The metadata field with the memory's own id in the vault: a memory derived from it may inherit the metadata, and is
+another one.
+"""
 
 
 _OF_A_PLACE: Final = frozenset({VAULT, ENTRY, *Place(job="", task="").metadata})
 
 
 class Trust(StrEnum):
-    """Whom to believe: the files where both changed, or the files alone, as if there were no database yet."""
+    """What wins a conflict: the files only where both sides changed, or always, as if there were no database yet."""
 
     BOTH = "both"
     FILES = "files"
@@ -41,7 +43,9 @@ class Trust(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """`project`: the vault is that one's folder. `standing`: the tag of what is in every answer. `now`: aware."""
+    """The terms of a sync. `project`: the vault is this project's folder. `standing`: the tag of memories that are in
+    every answer. `now`: aware.
+    """
 
     workspace: str
     project: str | None
@@ -53,9 +57,9 @@ class Terms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """What standing in a file adds to what a memory says: whose it is, and its source, tags and metadata.
+    """What a memory gets from its file besides its text: owner, source, tags and metadata.
 
-    `since`: when what does not say when it was made counts as made.
+    `since`: the creation time of entries that do not tell one.
     """
 
     scope: Scope
@@ -66,7 +70,7 @@ class Standing:
 
     @classmethod
     def of(cls, terms: Terms, place: Place, path: str, since: datetime) -> Standing:
-        """Raises InvalidInput where a folder on the way has no name that a project or a crew can have."""
+        """Raises InvalidInput for a folder whose name cannot be that of a project or crew."""
         return cls(
             scope=place.scope(terms.workspace),
             source=path,
@@ -81,7 +85,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What happens to one memory for the sake of a file, and `memory` as it is then; `read`, as it was read, if any."""
+    """The change of one memory: `memory` is its new state; `read` its state before, if it existed."""
 
     path: str
     memory: Memory
@@ -96,12 +100,12 @@ class Change:
         return self.inserted is None and self.revised is None and self.strength is None and self.moved is None
 
     def revises_what_holds(self, at: datetime) -> bool:
-        """Whether its revision can be part of an effect: those revise only what is in recall."""
+        """Whether the revision can be part of an effect: effects revise only active memories."""
         return self.revised is not None and self.read is not None and holds(self.read, at)
 
 
 def of_entry(memory: Memory | None, learning: Learning, standing: Standing, terms: Terms) -> Change:
-    """A memory that is to say what a learning does. One that is superseded keeps what it said, and stays retired."""
+    """The change that makes a memory say what a learning says. A superseded memory keeps its text and stays retired."""
     metadata = standing.metadata_of(learning.id)
     fresh = memory_of_learning(
         learning,
@@ -114,7 +118,7 @@ def of_entry(memory: Memory | None, learning: Learning, standing: Standing, term
     )
     if memory is None:
         return Change(path=standing.source, memory=fresh.memory, inserted=fresh)
-    # What another place said may have come along with a memory's metadata.
+    # The metadata may include what the memory inherited from another file.
     elsewhere = {name: value for name, value in memory.metadata.items() if name not in _OF_A_PLACE}
     said = made_to_say(
         replace(memory, metadata=elsewhere),
@@ -126,14 +130,14 @@ def of_entry(memory: Memory | None, learning: Learning, standing: Standing, term
     )
     strength = memory.strength
     if terms.trust is Trust.FILES:
-        # Of a day that the header names too, the moment is no other answer, only a better one.
+        # A moment on the day that the header names is the same answer, only more precise.
         usage = replace(fresh.memory.strength.usage, last_retrieved_at=strength.usage.last_retrieved_at)
         strength = replace(fresh.memory.strength, usage=usage)
     return _towards(memory, said, strengthened(strength, learning), learning.status, standing.source)
 
 
 def of_chunk(memory: Memory | None, identifier: UUID, chunk: Chunk, standing: Standing, terms: Terms) -> Change:
-    """A memory that is to say what a piece of a document does."""
+    """The change that makes a memory say what a piece of a document says."""
     draft = MemoryDraft(
         text=chunk.text,
         title=chunk.title or None,
@@ -153,13 +157,13 @@ def of_chunk(memory: Memory | None, identifier: UUID, chunk: Chunk, standing: St
 
 
 def retiring(memory: Memory, path: str, why: str) -> Change:
-    """A memory whose place in the vault is no more."""
+    """The change that retires a memory whose text is no longer in the vault."""
     moved = Moved(memory.id, Status.RETIRED, why)
     return Change(path=path, memory=replace(memory, status=Status.RETIRED), read=memory, moved=moved)
 
 
 def effect_of(changes: Iterable[Change], at: datetime) -> Effect:
-    """All of the changes at once; revisions of what is out of recall are not part of it."""
+    """All changes as one effect, without the revisions of memories that are not active."""
     several = tuple(changes)
     revised = [change for change in several if change.revises_what_holds(at)]
     return Effect(
@@ -172,7 +176,7 @@ def effect_of(changes: Iterable[Change], at: datetime) -> Effect:
 
 
 def _towards(memory: Memory, said: MemoryWrite, strength: Strength, status: Status, path: str) -> Change:
-    """From what a memory is to what it is to be; nothing where there is no difference."""
+    """The change from a memory to its new state; none where they are equal."""
     superseded = memory.superseded_by is not None
     differs = said.memory != memory and not superseded
     moves = memory.status is not status and not superseded
@@ -190,7 +194,7 @@ def _towards(memory: Memory, said: MemoryWrite, strength: Strength, status: Stat
 
 
 def _like(memory: Memory, fresh: MemoryWrite) -> MemoryWrite:
-    """What is said anew, of the memory that is there: what only the store knows of it stays."""
+    """The new text for an existing memory; what only the store knows of the memory stays."""
     later = replace(
         memory,
         scope=fresh.memory.scope,

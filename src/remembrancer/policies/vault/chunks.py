@@ -1,4 +1,4 @@
-"""A long text in pieces that can each be found: cut at its headings, then at its blank lines, lines and words."""
+"""Splitting a long text into passages: at headings, then at blank lines, lines and words."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Final
 from remembrancer.domain.front_matter import Span
 
 CHUNK_CHARS: Final = 1600
-"""The longest piece."""
+"""The longest passage."""
 OVERLAP_CHARS: Final = 320
-"""How much of the end of a piece the next begins with, where the cut is not at a heading."""
+"""How much of the end of a passage the next one repeats, where the split is not at a heading."""
 
 _HEADING: Final = re.compile(r"^#{1,6}[ \t]+(?P<title>\S.*?)[ \t\r#]*$", re.MULTILINE)
 _FENCE: Final = re.compile(r"^(?:```|~~~)", re.MULTILINE)
@@ -22,8 +22,8 @@ _TITLE_CHARS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """`text` is what stands at `offset`, in characters from the start of the file. `title`: the heading it stands
-    under, where that is not in it; "" for none.
+    """`text` begins at the character `offset` of the file. `title`: the heading above it, where that is not in the
+    text; "" for none.
     """
 
     offset: int
@@ -32,7 +32,7 @@ class Chunk:
 
 
 def chunks(text: str, span: Span) -> tuple[Chunk, ...]:
-    """The pieces of a part of a file, in order: all of it but blanks, and headings that nothing stands below."""
+    """The passages of a part of a file, in order. Blank text and headings without text are left out."""
     return tuple(piece for section in _sections(text, span) for piece in _pieces(text, section))
 
 
@@ -43,13 +43,13 @@ class _Section:
 
 
 def _sections(text: str, span: Span) -> Iterator[_Section]:
-    """From heading to heading; a heading with nothing below it goes with what follows."""
+    """The sections between headings. A heading without text belongs to the next section."""
     inside = text[span.start : span.end]
     fences = [found.start() for found in _FENCE.finditer(inside)]
     start, title, titled_end = 0, "", 0
     for found in _HEADING.finditer(inside):
         if sum(fence < found.start() for fence in fences) % 2:
-            continue  # a comment in a block of code
+            continue  # a comment inside a code block, not a heading
         if inside[titled_end : found.start()].strip():
             yield _Section(Span(span.start + start, span.start + found.start()), title)
             start = found.start()
@@ -74,7 +74,7 @@ def _blank(text: str) -> int:
 
 
 def _cut(text: str, start: int, limit: int) -> int:
-    """The last good place to end before the limit, in the second half of what may be taken."""
+    """The last good place to split before the limit, in the second half of the passage."""
     half = start + (limit - start) // 2
     for pattern in _CUTS:
         ends = [found.end() for found in pattern.finditer(text, half, limit)]
@@ -84,7 +84,7 @@ def _cut(text: str, start: int, limit: int) -> int:
 
 
 def _overlapping(text: str, start: int, stop: int) -> int:
-    """Where the next piece begins: at the first line, else the first word, of the last characters of this one."""
+    """The beginning of the next passage: at the first line, else the first word, of this one's last characters."""
     earliest = max(start + 1, stop - OVERLAP_CHARS)
     for pattern in (re.compile(r"\n"), re.compile(r"\s")):
         found = pattern.search(text, earliest - 1, stop)

@@ -1,4 +1,4 @@
-"""One file of a vault as text: the learnings in it, what else it says, and the same text with some entries changed."""
+"""One file of a vault: its learnings, its other text, and the file with some learnings changed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _END_OF_LINE: Final = re.compile(r"\r\n|\n|\r")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What is wrong with a file of the vault, and where: the line from 1; None: with all of it."""
+    """A problem in a file of the vault. `line`: from 1; None: the whole file."""
 
     path: str
     line: int | None
@@ -39,7 +39,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A learning and where it stands. `named` False: its header has no id yet, and it goes by one derived from it."""
+    """A learning with its position in the file. `named` False: its header has no id yet; a derived one is used."""
 
     block: Block
     body: Span
@@ -50,8 +50,8 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class VaultFile:
-    """A file as read. `prose`: what stands under no header of a learning. `findings`: what could not be taken; a file
-    with any is not written to.
+    """A parsed file. `prose`: text that belongs to no learning. `findings`: what could not be read; a file with any is
+    never written.
     """
 
     path: str
@@ -63,14 +63,14 @@ class VaultFile:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """An entry, by its place in its file from 0, and what it is to say."""
+    """An entry, by its index in the file, and its new learning."""
 
     place: int
     learning: Learning
 
 
 def parsed(path: str, text: str) -> VaultFile:
-    """A file's text taken apart. What has no header of a learning is a document, whatever lines of `---` it has."""
+    """Parse a file's text. A file without a learning's header is a document, whatever lines of `---` it has."""
     found = blocks(text)
     if not (holds_learnings(path) or any(_is_own(text, block) for block in found)):
         return VaultFile(path, text, (), (Span(_first(text), len(text)),), ())
@@ -91,9 +91,9 @@ def parsed(path: str, text: str) -> VaultFile:
 
 
 def with_edits(file: VaultFile, edits: Sequence[Edit], appended: Sequence[Learning] = ()) -> str | Finding:
-    """The file's text with these entries saying that, and new ones at its end; all else as it is, byte for byte.
+    """The file's text with these entries changed and new ones appended; everything else stays byte for byte.
 
-    A Finding where that cannot be done without touching more; or where it would not be read again as it is meant.
+    Returns a Finding where that is impossible without changing more, or where the result would not be read as intended.
     """
     text = file.text
     end = next((found.group() for found in _END_OF_LINE.finditer(text)), "\n")
@@ -130,7 +130,7 @@ def _is_own(text: str, block: Block) -> bool:
 
 
 def _told_apart(text: str, found: Sequence[Block]) -> tuple[list[Block], list[Block]]:
-    """Headers, and what only begins like one: that belongs to the text before it."""
+    """Headers, and text that only begins like one and belongs to the text before it."""
     headers: list[Block] = []
     strays: list[Block] = []
     for block in found:
@@ -154,7 +154,7 @@ def _entry(path: str, text: str, block: Block, body: Span, seen: dict[str, int])
     values = dict(read.values)
     named = values.get("id") is not None
     if not named:
-        # The same entry gets the same id each time, so that reading it twice makes no second memory of it.
+        # Deterministic, so that reading an entry twice makes no second memory.
         seen[said] = seen.get(said, 0) + 1
         values["id"] = uuid5(_IDS, f"{path}\n{seen[said]}\n{said}")
     try:
@@ -164,7 +164,7 @@ def _entry(path: str, text: str, block: Block, body: Span, seen: dict[str, int])
 
 
 def _entry_with(entry: Entry, text: str, learning: Learning, end: str) -> str | Fault:
-    """The entry from its header on, saying that."""
+    """The entry from its header on, with the new learning."""
     now, then = _values(entry.learning), _values(learning)
     changes = {name: then[name] for name in then if then[name] != now[name]}
     if not entry.named:
@@ -182,7 +182,7 @@ def _entry_with(entry: Entry, text: str, learning: Learning, end: str) -> str | 
 
 
 def _ended(text: str, end: str) -> str:
-    """The text, ended by a blank line where there is any."""
+    """The text, ended by a blank line unless it is empty."""
     if not text.strip(BYTE_ORDER_MARK):
         return text
     if not text.endswith(("\n", "\r")):
@@ -191,7 +191,7 @@ def _ended(text: str, end: str) -> str:
 
 
 def _checked(file: VaultFile, text: str, edits: Sequence[Edit], appended: Sequence[Learning]) -> str | Finding:
-    """The text, where it reads as it is meant."""
+    """The text, if it is read as intended."""
     meant = [entry.learning for entry in file.entries]
     for edit in edits:
         meant[edit.place] = edit.learning
@@ -207,7 +207,7 @@ def _comparable(learning: Learning) -> Learning:
 
 
 def _values(learning: Learning) -> Mapping[str, Value]:
-    """What the header of a learning says."""
+    """The header values of a learning."""
     created: date | datetime | None = learning.created_at
     return {
         "id": str(learning.id),
@@ -245,4 +245,4 @@ _SILENT: Final[Mapping[str, Value]] = {
     "origin": Origin.USER.value,
     "confidence": 0.5,
 }
-"""What a header need not say."""
+"""Header values that can be omitted because they are defaults."""

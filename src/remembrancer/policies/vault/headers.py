@@ -1,7 +1,7 @@
-"""The YAML of one header: what its fields say, and the header with some of them changed and all else as it was.
+"""The YAML of one header: reading its fields, and changing some of them with everything else unchanged.
 
-A header is not written anew: the characters of the values that change are replaced where they stand, and fields that
-were missing come after the last. So comments, order, quotes, blanks and unknown fields stay, byte for byte.
+A header is not rewritten: the characters of changed values are replaced in place, and new fields follow the last one.
+So comments, order, quotes, blanks and unknown fields stay byte for byte.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from remembrancer.domain.learning import FIELDS
 MAX_HEADER_CHARS: Final = 64 * 1024
 
 Value = str | int | float | bool | date | datetime | tuple[str, ...] | None
-"""What a field may be given. A datetime is aware."""
+"""A value of a field. A datetime is aware."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Why a header cannot be taken, and the line of it where that is so: from 1, 0 for the header as a whole."""
+    """Why a header cannot be read, and its line, from 1; 0 for the whole header."""
 
     line: int
     message: str
@@ -36,8 +36,8 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """`values`: what the fields that a learning has say, as YAML reads them. `places`: where each field's value stands
-    in `text`, for all fields, in their order. `lines`: in which line each begins, from 1.
+    """`values`: the values of known fields, as YAML reads them. `places`: the span of each field's value in `text`, for
+    all fields, in order. `lines`: the line on which each begins, from 1.
     """
 
     text: str
@@ -47,7 +47,7 @@ class Header:
 
 
 def header(text: str) -> Header | Fault:
-    """Read what stands between the two lines of `---`."""
+    """Read the text between the two lines of `---`."""
     if len(text) > MAX_HEADER_CHARS:
         return Fault(0, f"the header has {len(text):,} characters; expected at most {MAX_HEADER_CHARS:,}")
     loader = yaml.CSafeLoader(text)
@@ -65,10 +65,10 @@ def header(text: str) -> Header | Fault:
 
 
 def edited(before: Header, changes: Mapping[str, Value]) -> str | Fault:
-    """The header's text with these fields saying that. A field that is None says nothing from then on.
+    """The header's text with these fields changed; None removes a field.
 
-    A header that cannot be changed in place without touching more than that (an anchor that others refer to stood in
-    a value) is a Fault.
+    Returns a Fault where a field cannot be changed in place without affecting others (its value holds an anchor that is
+    referenced elsewhere).
     """
     text = before.text
     end = "\r\n" if "\r\n" in text else "\n"
@@ -88,14 +88,14 @@ def edited(before: Header, changes: Mapping[str, Value]) -> str | Fault:
 
 
 def rendered(values: Mapping[str, Value]) -> str:
-    """A header of these fields, those that are None left out, in the order of FIELDS."""
+    """A header of these fields in the order of FIELDS, without those that are None."""
     return "".join(
         f"{name}: {scalar(value)}\n" for name in FIELDS if name in values and (value := values[name]) is not None
     )
 
 
 def scalar(value: Value) -> str:
-    """The value on one line, so that YAML reads it as what it is.
+    """The value on one line, so that YAML reads it back unchanged.
 
     >>> scalar("fix: the build"), scalar(date(2026, 3, 1)), scalar(0.5), scalar(("a", "b c"))
     ("'fix: the build'", "'2026-03-01'", '0.5', '[a, b c]')
@@ -104,7 +104,7 @@ def scalar(value: Value) -> str:
         case None | int():
             return json.dumps(value)
         case float():
-            return format(Decimal(repr(value)), "f")  # YAML reads 1e-05 as a text
+            return format(Decimal(repr(value)), "f")  # YAML reads 1e-05 as text
         case date():
             return f"'{value.isoformat()}'"
         case tuple():
@@ -146,7 +146,7 @@ def _header(text: str, loader: yaml.CSafeLoader, node: MappingNode) -> Header | 
 
 
 def _read(loader: yaml.CSafeLoader, name: str, node: Node) -> Any:
-    """A scalar, or a list of scalars, as YAML reads it. Nothing deeper: an alias can make that endless."""
+    """A scalar or a list of scalars, as YAML reads it. Not deeper: aliases could make the value endless."""
     if isinstance(node, SequenceNode):
         items = cast("Sequence[Node]", node.value)
         if all(isinstance(item, ScalarNode) for item in items):
@@ -160,29 +160,29 @@ def _read(loader: yaml.CSafeLoader, name: str, node: Node) -> Any:
 def _constructed(loader: yaml.CSafeLoader, name: str, node: Node) -> Any:
     try:
         return cast("Any", loader).construct_object(node)
-    except ValueError as error:  # a date that no calendar has
+    except ValueError as error:  # a date that does not exist
         return Fault(0, f"{name}: cannot be read ({error})")
 
 
 def _place(text: str, node: Node) -> Span:
-    """Where a value stands, without the line ends and blanks that YAML counts to a block's."""
+    """The span of a value, without the line ends and blanks that YAML counts as part of a block."""
     start, end = node.start_mark.index, node.end_mark.index
     return Span(start, start + len(text[start:end].rstrip()))
 
 
 def _in_place(text: str, span: Span, value: Value) -> str:
-    """The new value as it stands where the old one did, quoted as that was where that can be kept."""
+    """The new value in place of the old one, with the same quotes where possible."""
     old = text[span.start : span.end]
     new = scalar(value)
     if isinstance(value, date) and old:
         quote = old[0] if old[0] in "'\"" else ""
         new = f"{quote}{value.isoformat()}{quote}"
-    # `name:` without a value has its place right behind the colon.
+    # The value of `name:` alone is the empty span behind the colon.
     return new if old or text[span.start - 1 : span.start].isspace() else f" {new}"
 
 
 def _as_meant(before: Header, after: Header, changes: Mapping[str, Value]) -> bool:
-    """Whether the fields that were to stay say what they said, in the same characters, and the others are there."""
+    """Whether the other fields are unchanged, character by character, and the changed ones have their new values."""
     for name, span in before.places.items():
         if name in changes:
             continue

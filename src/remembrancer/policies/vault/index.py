@@ -1,4 +1,4 @@
-"""What is known of a vault since it was last looked at: derived, and made anew wherever it does not fit."""
+"""The state of a vault at its last sync: derived data, rebuilt wherever it does not match."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ VERSION: Final = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """A file as it was: when it was last modified (nanoseconds since 1970), its size in bytes, the SHA-256 of its
-    content; `bases`: what was agreed on each of its entries, by id; `chunks`: the ids of its chunks.
+    """A file at its last sync: modification time (nanoseconds since 1970), size in bytes, SHA-256 of its content;
+    `bases`: what was agreed on each entry, by id; `chunks`: the ids of its passages.
 
-    `modified` -1: it is to be read again, whatever it looks like.
+    `modified` -1: read the file again in any case.
     """
 
     modified: int
@@ -40,18 +40,20 @@ class Index:
         return {identifier: base for known in self.files.values() for identifier, base in known.bases.items()}
 
     def owners(self) -> dict[UUID, str]:
-        """The file that each entry and each chunk stood in."""
+        """The file of each entry and passage."""
         return {identifier: path for path, known in self.files.items() for identifier in (*known.bases, *known.chunks)}
 
 
 def index_text(index: Index) -> str:
-    """The index as JSON, the same for the same index."""
+    """The index as JSON, deterministic."""
     files = {path: _told(index.files[path]) for path in sorted(index.files)}
     return json.dumps({"version": VERSION, "files": files}, ensure_ascii=False, separators=(",", ":"))
 
 
 def index_of(text: str | None) -> Index:
-    """The index of that JSON; an empty one where there is none, or it is not ours: everything is read again then."""
+    """The index of that JSON; an empty one where there is none or it is of another format, so that everything is read
+    again.
+    """
     if text is None:
         return Index()
     try:

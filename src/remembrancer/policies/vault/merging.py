@@ -1,4 +1,4 @@
-"""A learning in two places, its file and the store, each of which may have changed since they last agreed."""
+"""Merging a learning that may have changed both in its file and in the store since the last sync."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from remembrancer.domain.memory import Memory, Status
 from remembrancer.domain.validation import JsonScalar, JsonValue
 
 Agreed = Mapping[str, JsonValue]
-"""What file and store last agreed on, field by field; of the text, a digest."""
+"""What file and store last agreed on, by field; the text as a digest."""
 
 _FIELDS: Final = tuple(field.name for field in fields(Learning) if field.name != "id")
 _COUNTED: Final = ("reinforcement_count", "last_reinforced")
@@ -22,7 +22,7 @@ _COUNTED: Final = ("reinforcement_count", "last_reinforced")
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """What was agreed, and on which memory: one of another store, or made anew since, has agreed on nothing.
+    """What was agreed, and with which memory; a memory of another store, or one made anew, has no base.
 
     `recorded_at`: when that memory was recorded.
     """
@@ -32,22 +32,21 @@ class Base:
 
 
 def agreed(learning: Learning) -> dict[str, JsonValue]:
-    """A learning as it is kept to be compared with later."""
+    """The fields of a learning, for later comparison."""
     return {name: _plain(name, getattr(learning, name)) for name in _FIELDS}
 
 
 def base_for(base: Base | None, memory: Memory) -> Agreed | None:
-    """What was agreed on with this memory; None where nothing was."""
+    """What was agreed with this memory; None where nothing was."""
     return base.agreed if base is not None and base.recorded_at == memory.recorded_at else None
 
 
 def merged(file: Learning, memory: Learning, base: Agreed | None, *, superseded: bool) -> Learning:
-    """What both are to say from now on.
+    """The learning that both sides have afterwards.
 
-    Of each field, what changed since they last agreed; where both did, or nobody knows what was agreed, what the file
-    says, for it is the truth. But use is counted in the store: there, of two counts that both moved, and of two days,
-    the greater one holds, so that merging twice is as good as once. A memory that is superseded stays retired, and the
-    day an entry does not give is the one that is remembered.
+    For each field the side that changed wins; where both changed, or nothing was agreed, the file wins. Usage counts
+    and days are the exception: there the greater value wins, so that merging twice equals merging once. A superseded
+    memory stays retired. Where the entry has no day, the memory's is used.
     """
     taken: dict[str, Any] = {}
     for name in _FIELDS:
@@ -66,7 +65,7 @@ def merged(file: Learning, memory: Learning, base: Agreed | None, *, superseded:
 
 
 def says_enough(file: Learning, meant: Learning) -> bool:
-    """Whether a file need not be written to: that an entry does not say when it was made is no reason by itself."""
+    """Whether the file need not be written. A missing creation date alone is no reason to write."""
     return replace(meant, created_at=file.created_at) == file if file.created_at is None else meant == file
 
 

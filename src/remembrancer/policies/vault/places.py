@@ -1,4 +1,4 @@
-"""Where in a vault a file stands, and whose its learnings are for it. Source: TeaParty, hierarchy on disk.
+"""The files of a vault, and the owners of their learnings. Source: TeaParty, hierarchy on disk.
 
     MEMORY.md                                                      the workspace's
     <project>/MEMORY.md                                            the project's
@@ -7,7 +7,7 @@
     <project>/.teaparty/jobs/<job>/tasks/<task>/worktree/…         the job's, from one of its tasks
     projects/<project>/.sessions/<session>/…                       the legacy layout: the session's, as a job's
 
-A vault may be one project's folder: then paths begin behind `<project>/`. A job is a crew: narrower than a project.
+A vault may be one project's folder; its paths begin behind `<project>/`. A job is a crew, narrower than a project.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _JOBS: Final = (".teaparty", "jobs")
 _PROJECTS: Final = "projects"
 _SESSIONS: Final = ".sessions"
 _FOLDER: Final = re.compile(r"\w([\w .@+=-]*[\w@+=-])?")
-"""Names that are a folder's on every system."""
+"""Names that are valid folder names on every system."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Whose a file is: a project's or nobody's in particular, and there a job's, from one of its tasks.
+    """The owner of a file: the workspace or a project, and in it perhaps a job, with one of its tasks.
 
-    `institutional`: its learnings stand in every answer.
+    `institutional`: its learnings are in every answer.
     """
 
     project: str | None = None
@@ -52,7 +52,7 @@ class Place:
         return Level.WORKSPACE if self.project is None else Level.PROJECT
 
     def scope(self, workspace: str) -> Scope:
-        """Raises InvalidInput for a folder whose name cannot be that of a project or a crew."""
+        """Raises InvalidInput for a folder whose name cannot be that of a project or crew."""
         return Scope(workspace=workspace, project=self.project, crew=self.job)
 
     @property
@@ -62,7 +62,8 @@ class Place:
 
 
 def place_of(path: str, *, project: str | None = None) -> Place:
-    """The place of a file by its path from the vault's root, with `/`. `project`: the root is that one's folder.
+    """The place of a file, by its path from the vault's root, separated by `/`. `project`: the root is this project's
+    folder.
 
     >>> place_of("checkout/.teaparty/jobs/j-7/tasks/t-2/worktree/MEMORY.md")
     Place(project='checkout', job='j-7', task='t-2', institutional=False)
@@ -78,18 +79,18 @@ def place_of(path: str, *, project: str | None = None) -> Place:
 
 
 def holds_learnings(path: str) -> bool:
-    """Whether a file is there for learnings, by its name or its folder: then what is wrong with a header is told."""
+    """Whether a file is meant for learnings, by its name or folder; problems in its headers are reported then."""
     *folders, name = path.split("/")
     return name.lower() in _OF_LEARNINGS or (bool(folders) and folders[-1] in _TASK_FOLDERS)
 
 
 def place_of_memory(memory: Memory, *, standing: str) -> Place:
-    """The place that a learning formed here belongs to. `standing`: the tag of what is in every answer."""
+    """The place of a learning formed in the store. `standing`: the tag of memories that are in every answer."""
     return Place(project=memory.scope.project, job=memory.scope.crew, institutional=standing in memory.tags)
 
 
 def path_of(place: Place, *, project: str | None = None, known: Collection[str] = ()) -> str | None:
-    """The file of a vault that new learnings of a place go to; None where there cannot be one. `known`: its files.
+    """The file for new learnings of a place; None where there can be none. `known`: the existing files.
 
     >>> path_of(Place(project="checkout", job="j-7"))
     'checkout/.teaparty/jobs/j-7/MEMORY.md'
@@ -127,7 +128,7 @@ def _job(folders: list[str]) -> tuple[str | None, list[str]]:
 
 
 def _task(folders: list[str]) -> str | None:
-    """The folder below `tasks`, where there is one."""
+    """The folder below `tasks`, if any."""
     for number, folder in enumerate(folders[:-1]):
         if folder == "tasks":
             return folders[number + 1]

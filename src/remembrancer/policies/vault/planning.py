@@ -1,4 +1,4 @@
-"""What a sync is to do, decided from what the files say, what the store says, and what they last agreed on."""
+"""Planning a sync, from the files, the store, and what they last agreed on."""
 
 from __future__ import annotations
 
@@ -35,16 +35,14 @@ from remembrancer.policies.vault.places import Place, path_of, place_of, place_o
 
 _CHUNKS: Final = UUID("8c0f4e3b-2d57-5a1c-8e96-0b7d4f2a6c13")
 _WORKTREE: Final = "worktree"
-"""A folder with a copy of the whole project: what stands in it beside learnings is the project's, not the task's."""
+"""A folder with a copy of the whole project. Its text other than learnings belongs to the project, not to the task."""
 _DAY: Final = re.compile(r"(?<!\d)(\d{4})-?(\d{2})-?(\d{2})(?!\d)")
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A file that was read: what is in it, when it was last modified, in nanoseconds since 1970, and the pieces of what
-    stands in it under no header, by id.
-    """
+    """A file that was read: its content, its modification time (nanoseconds since 1970), and its passages by id."""
 
     file: VaultFile
     modified: int
@@ -53,11 +51,11 @@ class Read:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """All that a sync decides by.
+    """Everything that a sync decides by.
 
-    `read`: the files that may have changed; `unchanged`: those that did not, as the index has them. `unclear`: files,
-    and folders ending in `/`, of which nobody can say what is in them. `memories`: those that stood or stand in the
-    vault, by id, whatever their status. `formed`: learnings in recall that no file has.
+    `read`: files that may have changed; `unchanged`: the others, as the index has them. `unclear`: files, and folders
+    ending in `/`, whose content is unknown. `memories`: those that are or were in the vault, by id, whatever their
+    status. `formed`: active learnings that are in no file.
     """
 
     index: Index
@@ -73,9 +71,9 @@ class World:
 
 @dataclass(slots=True)
 class FilePlan:
-    """What happens to a file and to the memories of what stands in it. `agreed`: on what, after that, by id.
+    """The changes to a file and to the memories of its entries. `agreed`: what is agreed afterwards, by id.
 
-    `again`: it is to be read again next time, whatever it looks like.
+    `again`: the file is read again next time in any case.
     """
 
     edits: list[Edit] = field(default_factory=list[Edit])
@@ -90,19 +88,19 @@ class FilePlan:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`files`: by path, those that were read, and new ones. `gone`: memories whose place is no more. `left`: what no
-    file can take in.
+    """`files`: by path, read and new ones. `gone`: memories whose text is no longer in the vault. `left`: learnings
+    that no file can hold.
     """
 
     files: Mapping[str, FilePlan]
     gone: Sequence[Change]
     left: Sequence[Finding]
     waiting: int
-    """Learnings formed here that stand in no file and were not to be written."""
+    """Learnings of the store that are in no file and were not to be written."""
 
 
 def chunks_of(file: VaultFile, vault: str) -> dict[UUID, Chunk]:
-    """The pieces of what a file says under no header, by ids that stay the same while path and text do."""
+    """The passages of a file's text without headers, by ids that depend on path and text alone."""
     if not file.entries and not file.findings and _WORKTREE in file.path.split("/"):
         return {}
     times: dict[str, int] = defaultdict(int)
@@ -130,7 +128,7 @@ def planned(world: World, terms: Terms) -> Plan:
 
 
 def new_places(formed: Iterable[Memory], known: Collection[str], terms: Terms) -> dict[UUID, str | None]:
-    """The file that each learning formed here goes to; None where none can be named. `known`: the files there are."""
+    """The file for each learning formed in the store; None where there can be none. `known`: the existing files."""
     paths: dict[Place, str | None] = {}
     targets: dict[UUID, str | None] = {}
     for memory in formed:
@@ -142,7 +140,7 @@ def new_places(formed: Iterable[Memory], known: Collection[str], terms: Terms) -
 
 
 def same_as_agreed(known: Known, path: str, memories: Mapping[UUID, Memory], terms: Terms) -> bool:
-    """Whether the store still says of all that stands in an unchanged file what was agreed on."""
+    """Whether the store still says what was agreed for all entries of an unchanged file."""
     try:
         standing = Standing.of(terms, place_of(path, project=terms.project), path, terms.now)
     except InvalidInput:
@@ -158,22 +156,22 @@ def same_as_agreed(known: Known, path: str, memories: Mapping[UUID, Memory], ter
 
 
 def belongs(memory: Memory, terms: Terms) -> bool:
-    """Whether a memory that no file has is a learning for this vault: one that all may read, and no other vault's."""
+    """Whether a memory without a file is a learning for this vault: one that all may read, and in no other vault."""
     ours = memory.metadata.get(VAULT) in {None, terms.vault}
     inside = terms.project is None or memory.scope.project == terms.project
     return memory.kind in KINDS and memory.visibility is Visibility.WORKSPACE and ours and inside
 
 
 def _stands(memory: Memory, standing: Standing) -> bool:
-    """Whether it says where it stands."""
+    """Whether the memory names its file."""
     told = standing.metadata_of(memory.id)
     metadata = all(memory.metadata.get(name) == told[name] for name in told)
     return memory.source == standing.source and metadata and set(standing.tags) <= set(memory.tags)
 
 
 def _owners(world: World) -> dict[UUID, str]:
-    """The file that each entry counts as standing in: of several that have its id, the one that had it, else the one
-    nearest to the root.
+    """The file that owns each entry. Of several files with the same id: the one that had it, else the one nearest to
+    the root.
     """
     before = world.index.owners()
     owners: dict[UUID, str] = {}
@@ -202,14 +200,14 @@ def _file_plan(
     for number, entry in enumerate(file.entries):
         identifier = entry.learning.id
         if owners[identifier] != file.path or identifier in seen:
-            plan.again = True  # the other may go, and leave this one
+            plan.again = True  # the other one may be removed later and leave this one
             plan.findings += _copied(file, entry, owners[identifier], seen.get(identifier), world)
             continue
         seen[identifier] = entry.learning
         _plan_entry(plan, number, entry, bases.get(identifier), world.memories.get(identifier), standing, terms)
     _plan_chunks(plan, read, standing, world, terms)
     if file.findings and file.path in world.index.files:
-        # What stood under a header that cannot be read now was agreed on all the same.
+        # What was agreed for entries whose header cannot be read now still holds.
         known = world.index.files[file.path].bases
         plan.agreed |= {identifier: base for identifier, base in known.items() if identifier not in owners}
     plan.again = plan.again or bool(plan.findings or plan.left)
@@ -264,7 +262,7 @@ def _plan_chunks(plan: FilePlan, read: Read, standing: Standing, world: World, t
 
 
 def _copied(file: VaultFile, entry: Entry, owner: str, twin: Learning | None, world: World) -> Iterable[Finding]:
-    """An entry whose id another one has: a plain copy says nothing new, one with another text must be told."""
+    """Findings for an entry whose id another entry owns: none for an exact copy, one for a different text."""
     identifier = entry.learning.id
     if owner in world.read:
         texts = {one.learning.text for one in world.read[owner].file.entries if one.learning.id == identifier}
@@ -280,7 +278,7 @@ def _copied(file: VaultFile, entry: Entry, owner: str, twin: Learning | None, wo
 def _written_down(
     memory: Memory, path: str | None, files: dict[str, FilePlan], world: World, terms: Terms
 ) -> Iterable[Finding]:
-    """A learning formed here goes to the end of the file of its place."""
+    """A learning formed in the store is appended to the file of its place."""
     place = place_of_memory(memory, standing=terms.standing)
     if path is None:
         yield Finding(str(memory.id), None, f"no file can be named for {_spoken(place)}")
@@ -304,12 +302,12 @@ def _written_down(
 
 
 def is_marked(memory: Memory, vault: str) -> bool:
-    """Whether a memory says itself that it stands in the vault."""
+    """Whether the memory's metadata names the vault."""
     return memory.metadata.get(VAULT) == vault and memory.metadata.get(ENTRY) == str(memory.id)
 
 
 def _gone(world: World, here: Collection[UUID], terms: Terms) -> list[Change]:
-    """What stood in the vault and does no more, unless a file that nobody can read may have it."""
+    """Memories that were in the vault and no longer are, unless an unreadable file may hold them."""
     before = world.index.owners()
     gone: list[Change] = []
     for identifier, memory in world.memories.items():
@@ -319,7 +317,7 @@ def _gone(world: World, here: Collection[UUID], terms: Terms) -> list[Change]:
             continue
         read = world.read.get(path)
         if read is not None and read.file.findings and memory.kind != DOCUMENT:
-            continue  # it may stand under one of the headers that cannot be read
+            continue  # it may belong to one of the unreadable headers
         gone.append(retiring(memory, path, f"it no longer stands in the vault, where it stood in {path}"))
     return gone
 
@@ -334,8 +332,8 @@ def _spoken(place: Place) -> str:
 
 
 def _since(path: str, modified: int) -> datetime:
-    """When what does not say when it was made counts as made: the last day that its path names, else the day it was
-    last modified.
+    """The creation time of entries that do not tell one: the last date in the file's path, else its
+    modification date.
     """
     for year, month, day in reversed(_DAY.findall(path)):
         try:
