@@ -46,8 +46,8 @@ class TopicShift:
     """An episode ends by the first of these rules that applies:
 
     1. before a pause of at least `gap_minutes` that is also at least `gap_factor` times the stream's usual pause;
-    2. once it has `fewest` turns, where the evidence for a boundary (`Evidence`) plus `eagerness` is above 0 and not less
-    than before any of the next RIVALS turns;
+    2. once it has `fewest` turns, where the evidence for a boundary (`Evidence`) plus `eagerness` is above 0 and not
+    less than before any of the next RIVALS turns;
     3. at `most` turns: where the evidence was strongest in their second half.
 
     `eagerness`: 0 was best over chat, tasks and meetings; more gives more and shorter episodes.
