@@ -171,7 +171,8 @@ def open_session(graph: bytes | str, *, threads: int, precise: bool = False) -> 
     """Load `graph`, or the file of that path.
 
     `precise`: on x86-64 without VNNI, compute 8-bit products with the slower kernels that sum them exactly. It applies
-    to products whose weights are constants of the graph; other processors ignore it or lose their fastest kernels.
+    to products whose weights and weights' zero point are constants of the graph; other processors ignore it or lose
+    their fastest kernels.
 
     Raises ModelUnavailable when onnxruntime is missing or refuses the graph.
     """

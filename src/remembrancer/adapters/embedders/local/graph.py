@@ -25,7 +25,7 @@ from remembrancer.adapters.embedders.local.quantised import evening_factors, qua
 Precision = Literal["fp32", "int8"]
 
 # Raise it whenever the bytes of a graph change: caches are keyed by it.
-GRAPH_VERSION = 3
+GRAPH_VERSION = 4
 
 DIM = 384
 MAX_PIECES = 256
@@ -205,6 +205,9 @@ class _Graph:
 
     def _integer_product(self, rows: _Rows, matrix: _Matrix) -> str:
         levels, scales = quantised_by_row(matrix)
+        # 0 is the default. It is given, to each product its own, because for precise kernels onnxruntime makes weights
+        # unsigned: 1.23 then writes the new zero point behind the inputs it has, and no version makes one twice.
+        zero_weight = self._constant(np.array(0, np.int8))
         # It takes one scale for all rows, so that each row's own comes after it.
         unscaled = self._add(
             "MatMulIntegerToFloat",
@@ -213,6 +216,7 @@ class _Graph:
             self._one,
             self._constant(scales),
             rows.zero,
+            zero_weight,
             domain=FUSED,
         )
         return self._add("Mul", unscaled, rows.scales)
