@@ -1,4 +1,6 @@
-"""Settings: arguments over environment over a TOML file over the defaults here. The only reader of the environment."""
+"""Settings: arguments, then environment variables, then a TOML file, then defaults. The only module that reads the
+environment.
+"""
 
 from __future__ import annotations
 
@@ -18,19 +20,19 @@ from remembrancer.errors import InvalidInput
 PREFIX: Final = "REMEMBRANCER_"
 
 ALIASES: Final = {"KEEPER_OLLAMA_URL": "ollama_url", "ENGRAM_NAMESPACE": "workspace"}
-"""Variables of other systems, and the settings they give where our own variable does not."""
+"""Environment variables of other systems, and the settings they provide where ours is not set."""
 
 CROSS_ENCODER: Final = "cross-encoder:"
-"""What stands before the folder of one, as a reranker."""
+"""The prefix of a cross-encoder's folder, as a reranker."""
 
 LLM_KEYS: Final = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY", "gemini": "GEMINI_API_KEY"}
-"""The usual variable of each provider of language models, which gives `llm_key` where our own variable does not."""
+"""Each provider's usual environment variable for its API key. It provides `llm_key` where ours is not set."""
 
 _LLM: Final = re.compile(r"(openai|anthropic|gemini|ollama):[\w.:/@+-]+")
 
 
 class Settings(BaseModel):
-    """What may be set from outside. Unknown names are errors, wherever they come from."""
+    """All settings. Unknown names are errors, whatever their source."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
@@ -130,7 +132,7 @@ class Settings(BaseModel):
     @field_validator("reranker_key", "llm_key")
     @classmethod
     def _is_key(cls, key: SecretStr | None) -> SecretStr | None:
-        """A header must be able to carry it; a file's last line break is no part of it."""
+        """Check that the key fits into an HTTP header; a final line break of a file is ignored."""
         told = "" if key is None else key.get_secret_value().strip()
         if key is not None and not (told and told.isascii() and told.isprintable() and " " not in told):
             raise PydanticCustomError("key", "printable ASCII characters without a blank")
@@ -138,7 +140,7 @@ class Settings(BaseModel):
 
 
 class _Given(NamedTuple):
-    """A setting's value, and its name as the source it came from spells it."""
+    """A setting's value, and its name as its source spells it."""
 
     value: Any
     source: str
@@ -152,7 +154,7 @@ def load(
 ) -> Settings:
     """The settings in force. `arguments` that are None count as not given.
 
-    `file` defaults to the one that REMEMBRANCER_CONFIG names. Raises InvalidInput naming the setting and its source.
+    `file` defaults to the one named by REMEMBRANCER_CONFIG. Raises InvalidInput naming the setting and its source.
     """
     environment = os.environ if environment is None else environment
     named = environment.get(f"{PREFIX}CONFIG")
@@ -164,7 +166,7 @@ def load(
     given |= {
         name.removeprefix(PREFIX).lower(): _Given(value, name)
         for name, value in environment.items()
-        if name.startswith(PREFIX) and name != f"{PREFIX}CONFIG" and value  # set to nothing is not set
+        if name.startswith(PREFIX) and name != f"{PREFIX}CONFIG" and value  # an empty variable counts as not set
     }
     given |= {name: _Given(value, name) for name, value in (arguments or {}).items() if value is not None}
     usual = LLM_KEYS.get(str(given["llm"].value).partition(":")[0]) if "llm" in given else None
@@ -177,17 +179,17 @@ def load(
 
 
 def read_toml(setting: str, file: Path) -> dict[str, Any]:
-    """The file that a setting names. Raises InvalidInput naming the setting."""
+    """The content of the TOML file that a setting names. Raises InvalidInput naming the setting."""
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise InvalidInput(setting, str(file), f"a readable TOML file ({error.strerror})") from error
-    except ValueError as error:  # no TOML, no UTF-8, or a number of thousands of digits
+    except ValueError as error:  # not TOML, not UTF-8, or a number with thousands of digits
         raise InvalidInput(setting, str(file), f"a TOML file ({error})") from error
 
 
 def user_cache(environment: Mapping[str, str] | None = None) -> Path:
-    """The folder for what can be made again: XDG_CACHE_HOME, or ~/.cache."""
+    """The folder for files that can be recreated: XDG_CACHE_HOME, or ~/.cache."""
     environment = os.environ if environment is None else environment
     base = environment.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "remembrancer"
@@ -197,21 +199,21 @@ def _is_http(url: str) -> bool:
     try:
         parts = urlsplit(url)
         whole = parts.port is None or parts.port > 0
-    except ValueError:  # a port or an IPv6 address that is none
+    except ValueError:  # an invalid port or IPv6 address
         return False
     plain = url.isprintable() and not re.search(r"[\s?#]", url)
     return whole and plain and parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
 def _named(error: ValidationError, given: Mapping[str, _Given]) -> InvalidInput:
-    """The first fault, with the setting as its source spells it."""
+    """The first validation error, with the setting's name as its source spells it."""
     first = error.errors()[0]
     name = str(first["loc"][0])
     value, source = given[name]
-    if "key" in name.lower():  # a secret, also where its name is misspelt
+    if "key" in name.lower():  # secrets are hidden even where their name is misspelt
         value = "***"
     elif isinstance(value, str):
-        value = re.sub(r"//[^/\s]*@", "//***@", value)  # a URL's user and password are nobody's to read
+        value = re.sub(r"//[^/\s]*@", "//***@", value)  # user and password of a URL are hidden
     if first["type"] == "extra_forbidden":
         return InvalidInput(source, value, "one of the settings " + ", ".join(sorted(Settings.model_fields)))
     return InvalidInput(source, value, first["msg"])

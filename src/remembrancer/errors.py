@@ -1,4 +1,4 @@
-"""The errors Remembrancer raises on purpose: few, by meaning, each with one wire code.
+"""The errors that Remembrancer raises: few, by meaning, each with one wire code.
 
 Expected outcomes (nothing found, a leg that is down, a bad record in an import) are values, not errors.
 """
@@ -9,13 +9,13 @@ from typing import ClassVar
 
 
 class RemembrancerError(Exception):
-    """The base of every error Remembrancer raises on purpose."""
+    """The base of all errors that Remembrancer raises."""
 
     code: ClassVar[str] = "error"
 
 
 class InvalidInput(RemembrancerError, ValueError):
-    """An argument, a record or a setting is not what is allowed. Nothing was written."""
+    """An argument, a record or a setting is not allowed. Nothing was written."""
 
     code: ClassVar[str] = "invalid_input"
 
@@ -27,7 +27,7 @@ class InvalidInput(RemembrancerError, ValueError):
 
 
 class NotFound(RemembrancerError, LookupError):
-    """No such row within the reader's sight. Says the same whether it is absent or merely not visible."""
+    """The reader sees no such row. The message is the same whether the row does not exist or is not visible."""
 
     code: ClassVar[str] = "not_found"
 
@@ -38,19 +38,19 @@ class NotFound(RemembrancerError, LookupError):
 
 
 class Conflict(RemembrancerError):
-    """The row is not what the writer believed: read it again. Nothing was written."""
+    """The row is not in the state that the writer expected: read it again. Nothing was written."""
 
     code: ClassVar[str] = "conflict"
 
 
 class Unsupported(RemembrancerError):
-    """This backend, or this file's version, cannot do what was asked."""
+    """This backend, or this version of the file, cannot do what was asked."""
 
     code: ClassVar[str] = "unsupported"
 
 
 class EmbedderMismatch(RemembrancerError):
-    """A vector does not belong to the model or dimension it was offered for."""
+    """A vector does not have the model or dimension it should have."""
 
     code: ClassVar[str] = "embedder_mismatch"
 
@@ -68,12 +68,12 @@ class ModelUnavailable(RemembrancerError):
 
 
 class PermissionDenied(RemembrancerError):
-    """The caller's rights do not reach this far."""
+    """The caller does not have the right to do this."""
 
     code: ClassVar[str] = "permission_denied"
 
 
 def _shown(value: object) -> str:
-    """The value as an error shows it: its repr, cut to a line's length."""
+    """The value as an error shows it: its repr, shortened to one line."""
     text = repr(value)
     return text if len(text) <= 120 else f"{text[:117]}..."

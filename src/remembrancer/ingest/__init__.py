@@ -1,9 +1,8 @@
-"""Files of conversation in, event drafts out; files of learnings in, learnings out.
+"""Importers: files of conversations to event drafts, and files of learnings to learnings.
 
-`read` turns one file into drafts and problems: a bad record is a `Problem` that says where it is, and the
-rest of the file goes in. Every draft carries a key made from the file's own content, so reading a file again,
-or reading it after it has grown, offers the same drafts under the same keys. Nothing here writes, asks a
-model, reads the clock or the environment.
+`read` turns one file into drafts and problems. A bad record becomes a `Problem` with its location; the rest of the file
+is read. Each draft has a key derived from the file's content, so reading a file again, also after it has grown, gives
+the same drafts with the same keys. Nothing here writes, asks a model, or reads the clock or the environment.
 """
 
 from remembrancer.ingest.formats import Format, detect

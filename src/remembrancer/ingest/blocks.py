@@ -1,4 +1,4 @@
-"""Content blocks, as the Claude export and Claude Code transcripts both write what a message holds."""
+"""Content blocks of messages, as the Claude export and Claude Code transcripts write them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from remembrancer.errors import InvalidInput
 from remembrancer.ingest import fields
 
 MAX_CALL_CHARS = 2_000
-"""What is kept of one tool call."""
+"""At most so much of a tool call is kept."""
 MAX_RESULT_CHARS = 4_000
-"""What is kept of one tool result, or of one attached file: enough to know what it was about."""
+"""At most so much of a tool result or an attached file is kept: enough to tell what it was about."""
 
 _TELLING_INPUTS = (
     "command",
@@ -26,7 +26,7 @@ _TELLING_INPUTS = (
     "description",
     "title",
 )
-"""The inputs that say what a call does; the first one present stands for the call."""
+"""Inputs that tell what a call does; the first one present represents the call."""
 _LEFT_OUT = frozenset({"thinking", "redacted_thinking", "token_budget", "flag"})
 
 
@@ -38,7 +38,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """A part of a message that becomes an event of its own. `index` is that of its first block."""
+    """A part of a message that becomes its own event. `index`: that of its first block."""
 
     kind: Kind
     index: int
@@ -49,9 +49,9 @@ class Passage:
 
 
 def passages(content: object) -> Iterator[Passage | InvalidInput]:
-    """The passages of a message's content in order; blocks of text that follow each other are one passage.
+    """The parts of a message's content, in order; consecutive text blocks form one part.
 
-    An error stands for a block left out, and the rest still comes.
+    An error stands for a block that was left out; the others follow.
     """
     if isinstance(content, str):
         yield Passage(kind=Kind.SAID, index=0, text=content)
@@ -114,7 +114,7 @@ def _passage(index: int, block: Mapping[str, object]) -> Passage | None:
 
 
 def call_text(value: object) -> str:
-    """What a tool was asked to do, in a line or a few: its most telling input, else all of them as JSON."""
+    """What a tool was asked to do: its most telling input, or else all inputs as JSON."""
     if fields.is_object(value):
         for name in _TELLING_INPUTS:
             telling = value.get(name)
@@ -143,7 +143,7 @@ def _result_text(content: object) -> str:
 
 
 def clipped(text: str, limit: int) -> str:
-    """The first `limit` characters, and how many more there were."""
+    """The first `limit` characters, followed by the number of characters left out."""
     if len(text) <= limit:
         return text
     return f"{text[:limit].rstrip()}\n[… {len(text) - limit:,} more characters]"

@@ -1,7 +1,7 @@
 """The ChatGPT export: conversations.json, a list of conversations, each a tree of messages.
 
-A tree branches where a question was edited or an answer asked for again; what is read is the branch that ends
-in `current_node`, the one the person last saw.
+A tree branches where a question was edited or an answer regenerated. The branch that ends in `current_node`, which the
+person saw last, is read.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class _Conversation:
     session: str
     title: str | None
     latest: datetime | None
-    """The time of the message before: what a message without one is given, to keep its place."""
+    """The time of the previous message; a message without a time gets it, to keep its order."""
 
 
 def events(place: Place, record: Mapping[str, object]) -> Iterator[EventDraft | Problem]:
-    """The messages of one conversation. Raises InvalidInput where it is not a conversation at all."""
+    """The messages of one conversation. Raises InvalidInput where the record is not a conversation."""
     if record.get("is_do_not_remember") is True:
         yield place.problem("the conversation is marked not to be remembered; it is left out")
         return
@@ -68,7 +68,7 @@ def _parent(node: object) -> str | None:
 
 
 def _leaf(current: object, nodes: Mapping[str, object], parents: Mapping[str, str | None]) -> str:
-    """Where the kept branch ends: `current_node`, or in an export without it the last unanswered message."""
+    """The end of the branch to read: `current_node`, or, in an export without it, the last unanswered message."""
     if isinstance(current, str) and current in nodes:
         return current
     answered = set(parents.values())
@@ -77,7 +77,7 @@ def _leaf(current: object, nodes: Mapping[str, object], parents: Mapping[str, st
 
 
 def _turn(node: str, record: Mapping[str, object], conversation: _Conversation) -> Turn | None:
-    """The message of a node, or None when it is not one the person saw."""
+    """The message of a node, or None where the person did not see it."""
     message = fields.optional_object(record, "message")
     metadata = fields.optional_object(message, "metadata")
     content = fields.optional_object(message, "content")
@@ -116,9 +116,9 @@ def _turn(node: str, record: Mapping[str, object], conversation: _Conversation) 
 
 
 def _text(content: Mapping[str, object]) -> str:
-    """The text of a message's content: its parts, or the one field its kind keeps it in."""
+    """The text of a message's content: its parts, or the field in which its kind keeps it."""
     found = [text for part in fields.optional_list(content, "parts") if (text := _part(part))]
-    spoken = [text for text in found if text != "[audio]"]  # the recording stands beside its transcription
+    spoken = [text for text in found if text != "[audio]"]  # audio, which comes with its transcription
     if found:
         return "\n\n".join(spoken or found[:1])
     for field in ("text", "result", "content"):

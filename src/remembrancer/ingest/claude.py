@@ -24,12 +24,12 @@ class _Conversation:
     session: str
     name: str | None
     latest: datetime | None
-    """The time of the message before: what a message without one is given, to keep its place."""
+    """The time of the previous message; a message without a time gets it, to keep its order."""
     keys: ContentKeys
 
 
 def events(place: Place, record: Mapping[str, object]) -> Iterator[EventDraft | Problem]:
-    """The messages of one conversation. Raises InvalidInput where it is not a conversation at all."""
+    """The messages of one conversation. Raises InvalidInput where the record is not a conversation."""
     messages = fields.as_list("chat_messages", record.get("chat_messages"))
     name = fields.optional_text(record, "name")
     identifier = fields.optional_text(record, "uuid")
@@ -52,10 +52,10 @@ def events(place: Place, record: Mapping[str, object]) -> Iterator[EventDraft | 
 
 
 def _kept(messages: list[object], current: str | None) -> tuple[list[int], str | None]:
-    """The positions of the messages on the branch that was kept, and what is wrong with it, if anything.
+    """The indexes of the messages on the current branch, and what is wrong with the branch, if anything.
 
-    Exports that say which message each one answers also hold the versions that were edited away. Older ones
-    do not say, and are one branch.
+    Exports that tell which message each one answers also contain edited versions. Older exports do not tell, and are
+    one branch.
     """
     parents: dict[str, str | None] = {}
     positions: dict[str, int] = {}
@@ -64,7 +64,7 @@ def _kept(messages: list[object], current: str | None) -> tuple[list[int], str |
         identifier, parent = record.get("uuid"), record.get("parent_message_uuid")
         if not isinstance(identifier, str) or not isinstance(parent, str) or identifier in positions:
             return list(range(len(messages))), None
-        # The first message answers a stand-in for the start, whose id no message has.
+        # The parent of the first message is a placeholder id that no message has.
         parents[identifier] = None if position == 0 else parent
         positions[identifier] = position
     if not parents:
@@ -122,7 +122,7 @@ def _payload(conversation: _Conversation) -> dict[str, JsonValue]:
 
 
 def _with_notes(said: list[Passage], notes: str) -> list[Passage]:
-    """The passages, with the notes on what came with the message added to what was said last."""
+    """The parts, with the notes on attachments added to the last one."""
     if not notes:
         return said
     for at in reversed(range(len(said))):
@@ -133,9 +133,9 @@ def _with_notes(said: list[Passage], notes: str) -> list[Passage]:
 
 
 def _notes(record: Mapping[str, object]) -> str:
-    """What came with a message: text that was pasted, whole, and the names of files.
+    """The attachments of a message: pasted text in full, and the names of files.
 
-    A long paste is stored as an attachment without a name; it is something the person said.
+    A long paste is stored as an attachment without a name; it counts as the person's words.
     """
     found: list[str] = []
     for attachment in _records(record, "attachments"):
@@ -148,13 +148,13 @@ def _notes(record: Mapping[str, object]) -> str:
 
 
 def _attached(record: Mapping[str, object]) -> list[Passage]:
-    """The beginning of each named file's text, as a passage of its own."""
+    """The beginning of each named file's text, as its own part."""
     found: list[Passage] = []
     for number, attachment in enumerate(_records(record, "attachments")):
         name = fields.optional_text(attachment, "file_name")
         text = fields.optional_text(attachment, "extracted_content")
         if name and text:
-            # Far past any block's index, so that the two kinds of key never meet.
+            # Larger than any index of a block, so that the keys never collide.
             index = 1_000_000 + number
             begun = f"[file: {name}]\n\n{clipped(text, MAX_RESULT_CHARS)}"
             found.append(Passage(kind=Kind.SAID, index=index, text=begun))

@@ -1,4 +1,4 @@
-"""Claude Code transcripts: ~/.claude/projects/<project>/<session>.jsonl, one record a line."""
+"""Claude Code transcripts: ~/.claude/projects/<project>/<session>.jsonl, one record on each line."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from remembrancer.ingest.turn import ContentKeys, Turn, bounded, identity, label
 from remembrancer.ingest.turn import events as drafted
 
 _NOT_SAID = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
-"""Flags of records that are neither the person's words nor the agent's answer to them."""
+"""Flags of records that are neither the person's words nor the agent's answer."""
 _HARNESS = ("<local-command-", "<bash-stdout>", "<bash-stderr>", "<task-notification>")
-"""How a user record begins that the program wrote into the conversation by itself."""
+"""Beginnings of user records that the program itself wrote into the conversation."""
 _REMINDER = re.compile(r"<system-reminder>")
 _REMINDER_CLOSE = "</system-reminder>"
 _COMMAND = re.compile(r"<command-name>\s*([^<\s]{1,200})\s*</command-name>")
@@ -29,7 +29,7 @@ _SHELL = re.compile(r"<bash-input>([^<]*)</bash-input>")
 
 
 def events(path: Path, on_bytes: OnBytes | None = None) -> Iterator[EventDraft | Problem]:
-    """What the person and the agent said, and in short what the agent did, in the order of the file."""
+    """What the person and the agent said, and in brief what the agent did, in the order of the file."""
     transcript = _Transcript(path)
     for line in objects(path, on_bytes):
         if isinstance(line, Problem):
@@ -43,7 +43,7 @@ def events(path: Path, on_bytes: OnBytes | None = None) -> Iterator[EventDraft |
 
 
 class _Transcript:
-    """What has to be known of the lines before: the last time, and which tool each open call went to."""
+    """State of the lines before: the last time, and the tool of each open call."""
 
     def __init__(self, path: Path) -> None:
         self._stem = path.stem
@@ -96,7 +96,7 @@ def _payload(record: Mapping[str, object]) -> dict[str, JsonValue]:
 
 
 def typed(text: str) -> str:
-    """What the person typed of a user record: without reminders, command output and command mark-up.
+    """The person's own words in a user record: without reminders, command output and command markup.
 
     A slash command reads "/name arguments", a shell line "! command".
     """

@@ -1,6 +1,6 @@
-"""A file that is one JSON document, alone or inside the zip an export comes in.
+"""A file that is one JSON document, by itself or inside the zip of an export.
 
-The document is held in memory whole: expect several times its size while it is read.
+The whole document is held in memory, which takes several times its size while it is read.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from pathlib import Path, PurePosixPath
 from remembrancer.errors import InvalidInput
 
 MAX_DOCUMENT_BYTES = 1024 * 1024 * 1024
-"""All the JSON of one export together, unpacked: what is read, whatever a zip claims about its sizes."""
+"""The limit for all JSON of one export, unpacked. It is enforced on what is read, whatever sizes a zip claims."""
 
 _CONVERSATIONS = re.compile(r"conversations(-\d+)?\.json")
 
 
 def documents(path: Path) -> Iterator[tuple[str, object]]:
-    """Each document of the file with what to call it: "" for the only one, else the member's name.
+    """Each document of the file with its name: "" for the only one, else the zip member's name.
 
-    Raises InvalidInput for what is not readable, UTF-8, JSON, or within the limit.
+    Raises InvalidInput where the file is not readable, not UTF-8, not JSON, or above the limit.
     """
     if not zipfile.is_zipfile(path):
         yield "", _parsed(path, "", _file(path))
@@ -38,7 +38,7 @@ def documents(path: Path) -> Iterator[tuple[str, object]]:
 
 
 def members(path: Path) -> list[str]:
-    """The members of a zip that hold conversations: conversations.json, or its numbered parts; never none."""
+    """The members of a zip that hold conversations: conversations.json, or its numbered parts; at least one."""
     try:
         with zipfile.ZipFile(path) as archive:
             found = sorted(name for name in archive.namelist() if _holds_conversations(name))
@@ -55,15 +55,15 @@ def _holds_conversations(name: str) -> bool:
 
 
 def member(path: Path, name: str, limit: int, *, head: bool = False) -> bytes:
-    """One member of a zip: whole, when it has at most `limit` bytes, or only its first `limit` with `head`.
+    """One member of a zip: all of it if it has at most `limit` bytes; with `head`, its first `limit` bytes.
 
-    Counts what comes out rather than what the zip claims. Raises InvalidInput.
+    Counts the bytes that come out, not the size that the zip claims. Raises InvalidInput.
     """
     try:
         with zipfile.ZipFile(path) as archive, archive.open(name) as file:
             data = file.read(limit if head else limit + 1)
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError, KeyError) as error:
-        # RuntimeError is an encrypted member; NotImplementedError, one of its kinds, an unknown compression.
+        # RuntimeError: an encrypted member; its subclass NotImplementedError: an unknown compression.
         raise InvalidInput("file", str(path), f"a readable zip ({name}: {error})") from error
     if len(data) > limit:
         raise _too_large(path)

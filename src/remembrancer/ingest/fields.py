@@ -1,4 +1,4 @@
-"""Reading fields out of JSON that somebody else wrote: the right type, or InvalidInput naming the field."""
+"""Reading fields of foreign JSON: a value of the right type, or InvalidInput naming the field."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from remembrancer.errors import InvalidInput
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 FIRST_MILLISECONDS = 1e11
-"""Numbers from here on are milliseconds: as seconds they would lie past the year 5138."""
+"""Numbers from here on are milliseconds; as seconds they would be after the year 5138."""
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
@@ -24,7 +24,7 @@ def clean(text: str) -> str:
 
 
 def wrong(argument: str, value: object, allowed: str) -> InvalidInput:
-    """The error for a value of the wrong kind. Containers are named, not shown: a repr may nest too deep."""
+    """The error for a value of the wrong type. Containers are named, not shown: their repr may be nested too deeply."""
     match value:
         case list():
             shown: object = "a list"
@@ -36,7 +36,7 @@ def wrong(argument: str, value: object, allowed: str) -> InvalidInput:
 
 
 def is_object(value: object) -> TypeGuard[dict[str, object]]:
-    """Whether a value out of a JSON document is an object; its keys are strings then."""
+    """Whether a JSON value is an object, whose keys are strings."""
     return isinstance(value, dict)
 
 
@@ -59,19 +59,19 @@ def as_text(argument: str, value: object) -> str:
 
 
 def optional_object(record: Mapping[str, object], key: str) -> dict[str, object]:
-    """The object under `key`; empty when it is absent or null."""
+    """The object under `key`; empty where it is missing or null."""
     value = record.get(key)
     return {} if value is None else as_object(key, value)
 
 
 def optional_list(record: Mapping[str, object], key: str) -> list[object]:
-    """The list under `key`; empty when it is absent or null."""
+    """The list under `key`; empty where it is missing or null."""
     value = record.get(key)
     return [] if value is None else as_list(key, value)
 
 
 def optional_text(record: Mapping[str, object], key: str) -> str | None:
-    """The string under `key`; None when it is absent, null or empty."""
+    """The string under `key`; None where it is missing, null or empty."""
     value = record.get(key)
     return None if value is None else as_text(key, value) or None
 
@@ -110,7 +110,7 @@ def _iso_time(argument: str, value: str) -> datetime:
 
 
 def clean_json(argument: str, value: object, depth: int = validation.MAX_JSON_DEPTH) -> JsonValue:
-    """A copy of a JSON value in which every string is storable. InvalidInput beyond `depth` levels."""
+    """A copy of a JSON value whose strings can all be stored. Raises InvalidInput beyond `depth` levels."""
     if depth == 0:
         raise InvalidInput(argument, "…", f"JSON at most {validation.MAX_JSON_DEPTH} levels deep")
     match value:

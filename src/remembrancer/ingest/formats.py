@@ -1,4 +1,4 @@
-"""The formats that can be read, and telling them apart by what is in the file."""
+"""The supported formats, and detecting them by content."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from remembrancer.ingest.learnings import is_of_learnings
 from remembrancer.ingest.markdown_chat import starts_turn
 
 HEAD_BYTES = 1024 * 1024
-"""How much of a file is looked at."""
+"""How much of a file is inspected."""
 
 _MARKDOWN_SUFFIXES = frozenset({".md", ".markdown"})
 _LINES_SUFFIXES = frozenset({".jsonl", ".ndjson"})
-# A key of an object, not the same word inside a string: there the quotes are escaped.
+# The key of an object. The same word inside a string has escaped quotes.
 _EXPORT_KEY = re.compile(r'(?<!\\)"(mapping|chat_messages)"\s*:')
 _CLAUDE_CODE_KEYS = frozenset({"sessionId", "leafUuid", "parentUuid", "isSidechain", "snapshot"})
 
 
 class Format(StrEnum):
-    """How a file of conversation is written."""
+    """How a file is written."""
 
     JSONL = "jsonl"
     CHATGPT = "chatgpt"
@@ -33,13 +33,13 @@ class Format(StrEnum):
     CLAUDE_CODE = "claude-code"
     MARKDOWN = "markdown"
     LEARNINGS = "learnings"
-    """Not conversation but what was learned from it: memories, not events."""
+    """Learnings rather than conversation: they become memories, not events."""
 
 
 def detect(path: Path) -> Format:
-    """The format of the file, judged by its first megabyte; the name decides only between text formats.
+    """The format of the file, by its first megabyte. The name decides only between text formats.
 
-    Raises InvalidInput for what is missing, not a file, empty or none of the formats.
+    Raises InvalidInput where the file is missing, not a file, empty, or in none of the formats.
     """
     check_file(path)
     head = _head(path)
@@ -56,7 +56,7 @@ def detect(path: Path) -> Format:
 
 
 def check_file(path: Path) -> None:
-    """Raises InvalidInput unless `path` is a file with something in it that may be UTF-8 text or a zip."""
+    """Raises InvalidInput unless `path` is a non-empty file that may be UTF-8 text or a zip."""
     try:
         if not path.is_file():
             raise InvalidInput("file", str(path), "an existing file")
@@ -91,7 +91,7 @@ def _export(head: str) -> Format | None:
 
 
 def _first_object(head: str) -> dict[str, object]:
-    """The first line's object when that is what it is, and not an export on one line; else empty."""
+    """The JSON object on the first line, unless it is a whole export on one line; else an empty one."""
     try:
         value: object = json.loads(head.partition("\n")[0])
     except (ValueError, RecursionError):
@@ -102,7 +102,7 @@ def _first_object(head: str) -> dict[str, object]:
 
 
 def _line_format(head: str) -> Format | None:
-    """The format of the first lines; a few, for a transcript may open with records that say little."""
+    """The format of the first few lines; transcripts may begin with uninformative records."""
     found: Format | None = None
     for line in head.split("\n")[:20]:
         record = _first_object(line)

@@ -1,4 +1,4 @@
-"""Events as JSON lines: one object a line, its keys the fields of an event draft."""
+"""Events as JSON lines: one object on each line, with the fields of an event draft."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ALIASES = {
 
 
 def events(path: Path, on_bytes: OnBytes | None = None) -> Iterator[EventDraft | Problem]:
-    """The events of the file. An unknown key is a Problem: kept quietly, a misspelt field would be lost."""
+    """The events of the file. An unknown key is a Problem: ignored, a misspelt field would be lost silently."""
     keys = ContentKeys("jsonl")
     for line in objects(path, on_bytes):
         if isinstance(line, Problem):
@@ -67,7 +67,7 @@ def _turn(record: Mapping[str, object], path: Path, keys: ContentKeys) -> Turn:
     key = fields.optional_text(known, "key")
     if key is None:
         said = (session or path.name, role, kind, actor, text)
-        # With its time a line that comes twice is one event written twice; without, it was said twice.
+        # The same line twice is one event if it has a time; without one, it was said twice.
         key = keys.key(*said) if occurred_at is None else f"jsonl:{digest(*said, occurred_at.isoformat())}"
     return Turn(
         text=text,
@@ -85,7 +85,7 @@ def _turn(record: Mapping[str, object], path: Path, keys: ContentKeys) -> Turn:
 
 
 def _renamed(record: Mapping[str, object]) -> dict[str, object]:
-    """The record under the draft's own names, without its nulls. Raises InvalidInput for an unknown key."""
+    """The record under the draft's field names, without nulls. Raises InvalidInput for an unknown key."""
     known: dict[str, object] = {}
     for key, value in record.items():
         field = ALIASES.get(key, key)

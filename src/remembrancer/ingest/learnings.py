@@ -1,4 +1,4 @@
-"""Markdown files of learnings: each a YAML header between two `---` lines, then its text."""
+"""Markdown files of learnings: each a YAML header between two `---` lines, followed by its text."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _OWN_FIELDS: Final = re.compile(
     rf"^(?:type\s*:\s*[\"']?(?:{'|'.join(LearningType)})|reinforcement_count\s*:)", re.MULTILINE
 )
 _STANDING: Final = {"institutional.md": "institutional"}
-"""Files whose learnings belong into every answer, and the tag that says so."""
+"""Files whose learnings are in every answer, and the tag that marks them."""
 
 
 def learnings(path: Path) -> Iterator[Learning | Problem]:
-    """The learnings of one file, in its order, and a Problem with its line for each that cannot be taken.
+    """The learnings of a file, in order, and a Problem with its line for each that cannot be read.
 
-    Raises InvalidInput for a file that is not readable UTF-8 text of at most 16 MiB.
+    Raises InvalidInput where the file is not UTF-8 text of at most 16 MiB.
     """
     text = _text(path)
     found = blocks(text)
@@ -37,13 +37,13 @@ def learnings(path: Path) -> Iterator[Learning | Problem]:
 
 
 def is_of_learnings(head: str) -> bool:
-    """Whether a markdown file, by its beginning, holds learnings: other headers have none of their fields."""
+    """Whether the beginning of a markdown file has a learning's header; other headers have none of its fields."""
     header = _HEADER.match(head.lstrip(BYTE_ORDER_MARK))
     return header is not None and _OWN_FIELDS.search(header["fields"]) is not None
 
 
 def tags_of(path: Path) -> tuple[str, ...]:
-    """The tags that the learnings of a file have for standing in it."""
+    """The tags that learnings get from their file."""
     tag = _STANDING.get(path.name.lower())
     return () if tag is None else (tag,)
 
@@ -71,7 +71,7 @@ def _learning(path: Path, text: str, block: Block) -> Learning | Problem:
         mark = getattr(error, "problem_mark", None)
         line = block.line + 1 + (0 if mark is None else mark.line)
         return Place(path, line).problem(f"the header is not YAML ({getattr(error, 'problem', None) or error})")
-    except ValueError as error:  # a date that no calendar has
+    except ValueError as error:  # a date that does not exist
         return Place(path, block.line).problem(f"the header cannot be read ({error})")
     if not isinstance(fields, dict):
         return Place(path, block.line).problem("the header is not a list of fields")
@@ -82,7 +82,7 @@ def _learning(path: Path, text: str, block: Block) -> Learning | Problem:
 
 
 def _line_of(header: str, field: str) -> int:
-    """Which line of the header the field stands in, from 1; 0 where it does not stand there."""
+    """The line of the header on which the field is, from 1; 0 where it is missing."""
     for number, line in enumerate(header.splitlines(), start=1):
         if re.match(rf"{re.escape(field)}\s*:", line):
             return number

@@ -1,4 +1,4 @@
-"""A file read line by line, so that its size does not matter."""
+"""Reading a file line by line, so that its size does not matter."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from remembrancer.ingest.fields import is_object
 from remembrancer.ingest.problem import Place, Problem
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
-"""One line. A transcript line may carry an image or a whole file; this bounds what it can take."""
+"""The limit of one line. A transcript line may contain an image or a whole file."""
 
 OnBytes = Callable[[int], None]
 
 
 def lines(path: Path, on_bytes: OnBytes | None) -> Iterator[tuple[int, str] | Problem]:
-    """Each line's number, from 1, and text without its end. A line not UTF-8 or too long is a Problem.
+    """Each line's number, from 1, and its text without the line end. A line that is not UTF-8 or is too long is a
+    Problem.
 
-    `on_bytes` hears how many bytes are done after each line. Raises InvalidInput if the file cannot be read.
+    `on_bytes` is called with the number of bytes read, after each line. Raises InvalidInput where the file cannot be
+    read.
     """
     done = 0
     number = 0
@@ -53,7 +55,7 @@ def _too_long(place: Place) -> Problem:
 
 
 def objects(path: Path, on_bytes: OnBytes | None) -> Iterator[tuple[Place, dict[str, object]] | Problem]:
-    """Each line's JSON object with its place. Blank lines are passed over; anything else is a Problem."""
+    """The JSON object of each line, with its location. Blank lines are skipped; anything else is a Problem."""
     for line in lines(path, on_bytes):
         if isinstance(line, Problem):
             yield line

@@ -1,7 +1,7 @@
-"""A conversation written as plain markdown: who spoke, a colon or a heading, and what was said.
+"""Conversations in plain markdown: a speaker, a colon or heading, and what was said.
 
-A file is written in one style, the style of its first turn: bold names, headings of one level, plain names.
-Only that style starts further turns, so a "Note:" inside an answer does not become somebody.
+A file has one style, that of its first turn: bold names, headings of one level, or plain names. Only that style starts
+further turns, so that "Note:" inside an answer does not become a speaker.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _ROLES = {
     "tool": "tool",
 }
 _NAMELESS = frozenset({"user", "human", "me", "you", "i", "assistant", "ai", "bot", "agent", "model", "system", "tool"})
-"""Words that say a role and nobody's name."""
+"""Words for a role rather than a name."""
 _NOT_SPEAKERS = frozenset(
     {"note", "notes", "nb", "ps", "todo", "fixme", "warning", "caution", "important", "tip", "hint"}
     | {"example", "examples", "summary", "update", "edit", "result", "results", "output", "input", "error"}
     | {"question", "answer", "source", "sources", "usage", "date", "title", "http", "https"}
 )
-"""Words that usually stand before a colon without being somebody."""
+"""Words that often precede a colon without being a speaker."""
 
 _BOLD = re.compile(
     r"\*\*(?P<name>[^*]{1,100}?)(?P<inside>:)?\*\*"
@@ -57,7 +57,7 @@ _FENCE = re.compile(r" {0,3}(?P<marks>`{3,}|~{3,})(?P<info>.*)$")
 @dataclass(frozen=True, slots=True)
 class _Header:
     style: str
-    """"bold", "plain", or the heading's own marks."""
+    """"bold", "plain", or the heading's marks."""
     name: str
     when: str | None
     text: str
@@ -65,7 +65,7 @@ class _Header:
 
 @dataclass(slots=True)
 class _Said:
-    """A turn still being read."""
+    """The turn that is being read."""
 
     place: Place
     name: str
@@ -76,12 +76,12 @@ class _Said:
 
 
 def starts_turn(line: str) -> bool:
-    """Whether a turn, in any style, begins on this line."""
+    """Whether a turn of any style begins on this line."""
     return _header(line.rstrip()) is not None
 
 
 def events(path: Path, on_bytes: OnBytes | None = None) -> Iterator[EventDraft | Problem]:
-    """The turns of the file. A file with date headings is one session a date, else one session."""
+    """The turns of the file. A file with date headings is one session for each date, any other one session."""
     chat = _Chat(path)
     for line in lines(path, on_bytes):
         if isinstance(line, Problem):
@@ -137,13 +137,13 @@ class _Chat:
         return self._front_matter
 
     def _accepts(self, header: _Header) -> bool:
-        """Whether the header starts a turn here, given what the first one was like."""
+        """Whether the header starts a turn here, given the style of the first one."""
         known_role = header.name.lower() in _ROLES
         if self._style is None:
             return True
         if header.style != self._style:
             return False
-        # Where the first speaker is a role ("User"), another name is part of an answer, unless it is timed.
+        # Where the first speaker is a role ("User"), another name is part of an answer, unless it has a time.
         return known_role or not self._roles_only or _time_like(header.when)
 
     def _open(self, place: Place, header: _Header) -> Iterator[EventDraft | Problem]:
@@ -192,7 +192,7 @@ class _Chat:
         self._session = bounded(f"{self._stem}/{self._day.isoformat()}")
 
     def _moment(self, text: str | None) -> datetime | None:
-        """The time a header gives; of a clock time, on the day of the heading above, where there is one."""
+        """The time in a header; a clock time is on the day of the heading above, where there is one."""
         if text is None:
             return None
         if "-" in text:
@@ -218,7 +218,7 @@ class _Chat:
 
 
 def _parsed(text: str) -> datetime:
-    """An ISO 8601 time. Without an offset it is UTC: a file must read the same wherever it is read."""
+    """An ISO 8601 time. Without an offset it is UTC, so that a file is read the same way everywhere."""
     try:
         parsed = datetime.fromisoformat(text.strip().replace(" UTC", "Z"))
         return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).astimezone(UTC)
@@ -227,11 +227,11 @@ def _parsed(text: str) -> datetime:
 
 
 def _header(line: str) -> _Header | None:
-    """The start of a turn written on this line, in any style; whether it counts depends on the file."""
+    """The beginning of a turn on this line, in any style; the file decides whether it counts."""
     bold = _BOLD.match(line)
     if bold and (bold["inside"] or bold["outside"] or bold["text"] is None):
         return _made("bold", bold["name"], bold["when"], bold["text"])
-    # Not the first level: that is the title of the page.
+    # Not the first level, which is the page title.
     heading = _HEADING.match(line)
     if heading and len(heading["marks"]) > 1:
         return _made(heading["marks"], heading["name"].rstrip(" \t#").rstrip(":"), None, None)
@@ -253,7 +253,7 @@ def _made(style: str, name: str, when: str | None, text: str | None) -> _Header 
 
 
 def _speaker(name: str) -> bool:
-    """Whether this can be somebody's name: a role word, or a few words that are no usual label."""
+    """Whether this can be a speaker's name: a role word, or a few words that are not a common label."""
     lower = name.lower()
     if lower in _ROLES:
         return True

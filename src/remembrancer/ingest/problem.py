@@ -1,4 +1,4 @@
-"""What could not be taken from a file, and where it stands."""
+"""Records of a file that could not be read, and their location."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ MAX_MESSAGE_CHARS = 400
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One record, or one part of a record, that was left out.
+    """A record, or a part of one, that was left out.
 
-    `line` counts from 1 and is None where lines mean nothing (an export is one long line); `record` then says
-    which one, as in "conversation 3, message 12".
+    `line` counts from 1; None where lines mean nothing (an export is one long line); then `record` tells which one, as
+    in "conversation 3, message 12".
     """
 
     path: Path
@@ -28,14 +28,14 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in a file a record stands."""
+    """The location of a record in a file."""
 
     path: Path
     line: int | None = None
     record: str | None = None
 
     def problem(self, message: str | Exception) -> Problem:
-        """A problem at this place; the message is kept to one line, for it may quote the file."""
+        """A problem at this location. The message is put on one line, because it may quote the file."""
         text = " ".join(str(message).split())
         if len(text) > MAX_MESSAGE_CHARS:
             text = f"{text[: MAX_MESSAGE_CHARS - 1]}…"

@@ -1,4 +1,4 @@
-"""One file, any format."""
+"""Reading one file of any format."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def read(
     format: Format | None = None,  # noqa: A002 - the word users say; the builtin is not needed here
     on_bytes: OnBytes | None = None,
 ) -> Iterator[EventDraft | Problem]:
-    """What is in the file, in its order: a draft for each utterance, a Problem for each record left out.
+    """The content of the file, in order: a draft for each utterance, a Problem for each record left out.
 
-    `format` None means: see `detect`. `on_bytes` hears how many of the file's bytes are done, after each line
-    of a format read by lines, once at the end of an export. A file that holds nothing to keep gives a
-    Problem. Raises InvalidInput, here or at the first step, for a file that is not readable as its format.
+    `format` None: detect it. `on_bytes` is called with the number of bytes read: after each line, or once at the end of
+    an export. A file without usable content gives a Problem. Raises InvalidInput, here or at the first step, where the
+    file cannot be read as its format.
     """
     if format is None:
         format = detect(path)  # noqa: A001
@@ -70,7 +70,7 @@ def _exported(path: Path, parse: ExportParser, on_bytes: OnBytes | None) -> Iter
 
 
 def _conversations(path: Path, export: object) -> list[object]:
-    """An export is a list of conversations; one conversation by itself is taken too."""
+    """An export is a list of conversations; a single conversation is accepted too."""
     if is_object(export):
         return [export]
     try:
@@ -80,7 +80,7 @@ def _conversations(path: Path, export: object) -> list[object]:
 
 
 def _something(path: Path, found: Iterator[EventDraft | Problem]) -> Iterator[EventDraft | Problem]:
-    """The same, and a Problem where there was nothing at all: silence would look like success."""
+    """The same items, and a Problem where there are none: silence would look like success."""
     nothing = True
     for item in found:
         nothing = False

@@ -1,4 +1,4 @@
-"""One utterance on its way to being an event: keys, limits, and what must not be learned twice."""
+"""From one utterance to event drafts: keys, limits, and text that must not be learned twice."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from remembrancer.ingest.fields import clean
 from remembrancer.ingest.problem import Place, Problem
 
 SUFFIX_CHARS = 20
-"""Room kept at the end of a key for what is counted within a record: "/3" for a block, "#2" for a piece."""
+"""Reserved at the end of a key for a counter within the record: "/3" for a block, "#2" for a piece."""
 
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
@@ -29,7 +29,7 @@ def _nothing() -> Mapping[str, JsonValue]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """What a file says of one utterance. Unlike a draft its text may be of any length, or empty."""
+    """One utterance of a file. Unlike a draft, its text may be of any length, or empty."""
 
     text: str
     key: str
@@ -45,7 +45,7 @@ class Turn:
 
 
 def events(turn: Turn, place: Place) -> Iterator[EventDraft | Problem]:
-    """The drafts of `turn`, or the problem that stops it. A turn with nothing to say gives nothing."""
+    """The drafts of `turn`, or the problem that prevents them. An empty turn gives nothing."""
     try:
         made = drafts(turn)
     except InvalidInput as error:
@@ -55,10 +55,10 @@ def events(turn: Turn, place: Place) -> Iterator[EventDraft | Problem]:
 
 
 def drafts(turn: Turn) -> list[EventDraft]:
-    """`turn` as drafts: one, or several where the text is longer than one event may be.
+    """`turn` as one draft, or several where its text is longer than an event may be.
 
-    The first piece keeps the key and the payload; piece n is keyed "<key>#n" and refers to the first as
-    `continues`. Raises InvalidInput.
+    The first piece has the key and the payload; piece n has the key "<key>#n" and refers to the first as `continues`.
+    Raises InvalidInput.
     """
     made: list[EventDraft] = []
     for number, text in enumerate(pieces(without_recalled(clean(turn.text))), start=1):
@@ -82,9 +82,9 @@ def drafts(turn: Turn) -> list[EventDraft]:
 
 
 def pieces(text: str, limit: int = MAX_TEXT_BYTES) -> list[str]:
-    """The text in pieces of at most `limit` bytes, cut between paragraphs, else lines, else words.
+    """The text in pieces of at most `limit` bytes, split between paragraphs, else lines, else words.
 
-    Blank pieces are dropped; a text within the limit comes back unchanged.
+    Blank pieces are dropped; a text within the limit is returned unchanged.
     """
     data = text.encode()
     if len(data) <= limit:
@@ -104,18 +104,20 @@ def _cut(data: bytes, start: int, limit: int) -> int:
     end = start + limit
     if end >= len(data):
         return len(data)
-    # Only the second half is searched: a cut near the start would make many small pieces of one text.
+    # Only the second half is searched: splitting near the start would give many small pieces.
     for separator in (b"\n\n", b"\n", b" "):
         at = data.rfind(separator, start + limit // 2, end)
         if at >= 0:
             return at + len(separator)
-    while data[end] & 0b1100_0000 == 0b1000_0000:  # never inside a character
+    while data[end] & 0b1100_0000 == 0b1000_0000:  # never split a character
         end -= 1
     return end
 
 
 def bounded(name: str, limit: int = MAX_NAME_CHARS) -> str:
-    """A name fit to be a key or a session: one line, at most `limit` characters, still distinct when cut."""
+    """A name usable as a key or session: one line, at most `limit` characters, still distinct where it was
+    shortened.
+    """
     flat = _one_line(clean(name))
     if flat == name and len(name) <= limit:
         return name
@@ -124,7 +126,7 @@ def bounded(name: str, limit: int = MAX_NAME_CHARS) -> str:
 
 
 def label(name: str | None) -> str | None:
-    """A display name made fit to be an actor: one line, cut at the limit; None when nothing is left."""
+    """A display name usable as an actor: one line, shortened to the limit; None where nothing is left."""
     if name is None:
         return None
     flat = _one_line(name)
@@ -132,20 +134,20 @@ def label(name: str | None) -> str | None:
 
 
 def _one_line(text: str) -> str:
-    # Only control characters go: joiners, which Persian names and emoji are written with, are part of a name.
+    # Only control characters are removed: joiners belong to Persian names and to emoji.
     return " ".join("".join(" " if category(character) == "Cc" else character for character in text).split())
 
 
 def digest(*parts: str | None) -> str:
-    """32 hexadecimal digits that depend on each part and on where one ends."""
+    """32 hexadecimal digits that depend on each part and on the boundaries between them."""
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
 
 def identity(source: str, identifier: str, session: str | None) -> str:
-    """The key of a record that has an id of its own.
+    """The key of a record that has its own id.
 
-    A UUID is the same record wherever it turns up: a conversation that was forked or resumed carries copies
-    of its first messages. Any other id is only trusted within its conversation.
+    A UUID identifies the record everywhere: a forked or resumed conversation contains copies of its first messages. Any
+    other id is unique only within its conversation.
     """
     if _UUID.fullmatch(identifier):
         return f"{source}:{identifier}"
@@ -153,10 +155,10 @@ def identity(source: str, identifier: str, session: str | None) -> str:
 
 
 class ContentKeys:
-    """Keys for records without an id: what was said, and how often it was said before in this file.
+    """Keys for records without an id: their content, and how often it occurred before in the file.
 
-    The count makes a second "yes" another event; leaving out the position lets a file grow, or be edited
-    further up, without renaming the rest. Holds about 100 bytes a record.
+    The count makes a second "yes" another event. Without the position in the key, a file may grow or be edited further
+    up without changing other keys. Takes about 100 bytes for each record.
     """
 
     def __init__(self, source: str) -> None:

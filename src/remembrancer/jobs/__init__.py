@@ -1,1 +1,1 @@
-"""When engine functions run: sweeps whose work is derived from state."""
+"""Background jobs: when engine functions run. Each sweep derives its work list from the stored state."""

@@ -1,4 +1,4 @@
-"""Waiting for what is recorded next: one look a second for all who wait, and at once for what this process records."""
+"""Waiting for new events: polled once a second for all who wait, and woken at once by events of this process."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Final
 from remembrancer.errors import RemembrancerError
 
 EVERY: Final = timedelta(seconds=1)
-"""How often it is looked for what other processes have recorded."""
+"""How often events of other processes are polled for."""
 
 
 class Arrivals:
-    """Watches the position of one workspace's journal, as long as anybody waits for it to move."""
+    """Watches the position of one workspace's journal while somebody waits for it."""
 
     def __init__(self, position: Callable[[], Awaitable[int]], *, every: timedelta = EVERY) -> None:
-        """`position`: how many entries have been recorded by now."""
+        """`position`: returns the number of events recorded so far."""
         self._position = position
         self._every = every.total_seconds()
         self._seen = 0
@@ -27,13 +27,13 @@ class Arrivals:
         self._task: asyncio.Task[None] | None = None
 
     def wake(self) -> None:
-        """Something was recorded here."""
+        """Report that this process recorded something."""
         self._look.set()
 
     async def behind(self, position: int) -> None:
-        """Until something has been recorded behind a position; at once where it has.
+        """Wait until something has been recorded behind a position.
 
-        Also when the store does not answer: it is for those who read next to meet that.
+        Returns as well where the store does not answer: the next read raises the error.
         """
         self._waiting += 1
         try:
@@ -46,7 +46,7 @@ class Arrivals:
             self._waiting -= 1
 
     async def stop(self) -> None:
-        """Look no more. Who still waits is let go."""
+        """Stop polling, and release everybody who waits."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
@@ -67,7 +67,7 @@ class Arrivals:
                     self._let_go()
                 await self._pause()
         except RemembrancerError:
-            await self._pause()  # those who are let go below read for themselves, and meet it
+            await self._pause()  # those released below read for themselves, and get the error
         finally:
             self._task = None
             self._let_go()

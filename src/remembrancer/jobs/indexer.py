@@ -1,4 +1,4 @@
-"""The index sweep, run until nothing waits: when asked, and by itself beside other work."""
+"""The index sweep, run until nothing waits: on request, and in the background."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ SWEEP_SECONDS: Final = 30.0
 NOT_KEPT: Final = "vectors that were written are not there: the file may be damaged, `doctor` says more"
 
 OnIndexed = Callable[[int], None]
-"""Told how many cues have been indexed so far."""
+"""Called with the number of cues indexed so far."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexReport:
-    """What an index sweep did. `reason` says why nothing, or why some of it failed; empty otherwise.
+    """The result of an index sweep. `reason`: why nothing was indexed, or why some cues failed; empty otherwise.
 
-    `down`: the embedder did not answer, and what is left waits for the next sweep.
+    `down`: the embedder did not answer; the rest waits for the next sweep.
     """
 
     indexed: int
@@ -35,7 +35,7 @@ class IndexReport:
 
 
 class Indexer:
-    """Sweeps one workspace. A background task wakes when told of new work, and every 30 s for other processes' work."""
+    """Sweeps one workspace. A background task runs when it is woken, and every 30 s for other processes' work."""
 
     def __init__(self, ctx: Context, scope: Scope) -> None:
         self._ctx = ctx
@@ -46,23 +46,23 @@ class Indexer:
         self.last_error = ""
 
     def start(self) -> None:
-        """Begin to sweep in the background of the running event loop."""
+        """Start sweeping in the background, in the running event loop."""
         if self._task is None and self._ctx.embedder is not None:
             self._task = asyncio.get_running_loop().create_task(self._background(), name="remembrancer-indexer")
 
     def wake(self) -> None:
-        """There is new work."""
+        """Report new work."""
         self._wake.set()
 
     async def stop(self) -> None:
-        """Stop at once. What is left, a batch that was not written yet too, is found again by the next sweep."""
+        """Stop at once. The next sweep finds everything that was not written, including an unfinished batch."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
             await asyncio.wait([task])
 
     async def run(self, on_indexed: OnIndexed | None = None) -> IndexReport:
-        """Sweep until nothing waits, all that waits has failed, or the embedder does not answer."""
+        """Sweep until nothing waits, everything that waits has failed, or the embedder does not answer."""
         if self._ctx.embedder is None:
             return IndexReport(indexed=0, deferred=0, reason=self._ctx.without_embedder)
         indexed = deferred = 0
@@ -76,7 +76,7 @@ class Indexer:
                     return IndexReport(indexed=indexed, deferred=deferred, reason=str(error), down=True)
                 if swept.idle:
                     break
-                if swept.refs and swept.refs == before:  # it would do so for ever
+                if swept.refs and swept.refs == before:  # otherwise it would loop for ever
                     return IndexReport(indexed=indexed - len(before), deferred=deferred + len(before), reason=NOT_KEPT)
                 before = swept.refs
                 indexed, deferred = indexed + swept.indexed, deferred + swept.deferred
@@ -86,7 +86,7 @@ class Indexer:
         return IndexReport(indexed=indexed, deferred=deferred, reason=reason or ("" if indexed else "nothing waits"))
 
     async def run_for(self, reader: Reader, memory_id: UUID) -> IndexReport:
-        """Index one memory before all that waits, also while a sweep runs. Raises NotFound."""
+        """Index one memory before everything else, even while a sweep runs. Raises NotFound."""
         try:
             swept = await index_memory(self._ctx, reader, memory_id)
         except ModelUnavailable as error:

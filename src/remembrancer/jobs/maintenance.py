@@ -1,4 +1,4 @@
-"""The jobs that keep a memory in order, run one after another: each does what is due, and says what that was."""
+"""Maintenance: run the jobs that are due, one after another, and return their reports."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ _log = logging.getLogger("remembrancer")
 
 
 async def maintain(sweeper: Sweeper, only: Collection[Job] | None = None, *, force: bool = False) -> dict[str, Report]:
-    """Run each job of the preset that is due, or each of `only`; with `force` whether or not it is due.
+    """Run each job of the preset that is due, or those of `only`; with `force`, whether due or not.
 
-    Their reports, by name, in the order they ran. A job that breaks off keeps none of the others from running. Before
-    them, what an erasure could not get out of the store's files is. Raises StoreUnavailable: without the store none can
-    run.
+    Returns their reports by name, in the order they ran. A job that fails does not keep the others from running.
+    Unfinished purges of erasures are continued first. Raises StoreUnavailable: no job can run without the store.
     """
     ctx, scope = sweeper.ctx, sweeper.scope
     await ctx.store.purge(scope, at=ctx.clock())
@@ -37,7 +36,7 @@ async def maintain(sweeper: Sweeper, only: Collection[Job] | None = None, *, for
     first = reports.get(Job.INDEX.value)
     formed = any(counted(report).done for name, report in reports.items() if name != Job.INDEX.value)
     if formed and isinstance(first, IndexReport) and not first.down:
-        # What the others have formed is to be found by meaning too, without another round.
+        # Index what the other jobs have formed, so that it is found by meaning without another round.
         again = await run_job(sweeper, Job.INDEX)
         if isinstance(again, IndexReport):
             again = replace(again, indexed=first.indexed + again.indexed, deferred=first.deferred + again.deferred)
@@ -47,7 +46,7 @@ async def maintain(sweeper: Sweeper, only: Collection[Job] | None = None, *, for
 
 
 async def run_job(sweeper: Sweeper, job: Job, *, force: bool = False) -> Report:
-    """One run of one job, noted with its outcome, also where it broke off. Raises StoreUnavailable."""
+    """One run of a job; its outcome is recorded, also where it failed. Raises StoreUnavailable."""
     ctx = sweeper.ctx
     started_at = ctx.clock()
     error = ""

@@ -1,4 +1,4 @@
-"""How the jobs stand: their last and next runs, what waits for them, and what failed."""
+"""The state of the jobs: their last and next runs, their backlog, and their failures."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from remembrancer.policies.segmentation.segmentation import EPISODE
 from remembrancer.ports.embedder import word_embedder
 
 MOST_COUNTED: Final = 1_000
-"""So many pieces of work are counted; of more it is only said that there are more."""
+"""At most so many waiting items are counted."""
 LONGER_THAN_ANY_WAIT: Final = timedelta(days=2)
-"""By then all that failed may be tried again: it waits, and is counted, until then too."""
+"""Longer than any wait after a failure, so that deferred items are counted as well."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobState:
-    """`last`: None, it never ran. `next_run`: None, it is due now. `backlog`: pieces of work that wait, at most
-    `MOST_COUNTED`; None where only a run can tell. `failures`: those that failed and wait for another try.
+    """`last`: None, it never ran. `next_run`: None, it is due now. `backlog`: the number of waiting items, at most
+    `MOST_COUNTED`; None where only a run can tell. `failures`: items that failed and wait to be retried.
     """
 
     job: Job
@@ -36,7 +36,7 @@ class JobState:
 
 
 async def job_states(ctx: Context, scope: Scope) -> tuple[JobState, ...]:
-    """The jobs of the preset, in the order they run. Reads only."""
+    """The preset's jobs, in the order they run. Reads only."""
     runs = await ctx.store.runs(scope)
     deferrals = await ctx.store.deferrals(scope)
     now = ctx.clock()

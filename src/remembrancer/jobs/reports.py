@@ -1,4 +1,4 @@
-"""What jobs report, and what of it is the same for all."""
+"""Reports of jobs, and the counts that all of them have."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from remembrancer.jobs.indexer import IndexReport
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HealthReport:
-    """The snapshots that were taken, the workspace's first. `reason` says why none; empty otherwise."""
+    """The snapshots that were taken, the workspace's first. `reason`: why none; empty otherwise."""
 
     taken: tuple[HealthSnapshot, ...]
     reason: str = ""
@@ -30,7 +30,7 @@ class HealthReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionReport:
-    """What was made up for of sessions that a model failed on when they ended."""
+    """The learnings of sessions for which the model had failed when they ended."""
 
     sessions: tuple[ExtractReport, ...]
     reason: str = ""
@@ -38,7 +38,7 @@ class ExtractionReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotDue:
-    """The job has run lately: it is due again at `next_run`."""
+    """The job has run recently and is due again at `next_run`."""
 
     next_run: datetime
 
@@ -49,7 +49,7 @@ class NotDue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokenOff:
-    """The run ended in an error. What it had written stays; the next run goes on from there."""
+    """The run ended with an error. What it had written stays; the next run continues from there."""
 
     reason: str
 
@@ -70,12 +70,12 @@ Report = (
     | NotDue
     | BrokenOff
 )
-"""What a job did, with a `reason` where it did nothing or left something undone."""
+"""The result of a job. `reason` says why nothing was done or something was left."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """Pieces of work: done, put off after a failure, and left for a later run."""
+    """Numbers of items: done, deferred after a failure, and left for a later run."""
 
     done: int = 0
     failed: int = 0
@@ -83,7 +83,7 @@ class Counted:
 
 
 def counted(report: Report) -> Counted:  # noqa: C901, PLR0911, PLR0912  a case for each
-    """The numbers of a report that every job has."""
+    """The counts of a report."""
     match report:
         case IndexReport():
             return Counted(done=report.indexed, failed=report.deferred)

@@ -1,4 +1,4 @@
-"""The word to stop, given from any thread and heard in any event loop."""
+"""A stop signal that can be set from any thread and awaited in any event loop."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 
 
 class Stop:
-    """Set once, from whatever thread, it wakes all who wait for it."""
+    """Once set, from any thread, it wakes all who wait for it."""
 
     def __init__(self) -> None:
         self._told = False
@@ -15,7 +15,7 @@ class Stop:
         self._waiting: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
 
     def set(self) -> None:
-        """Twice is harmless."""
+        """Set the signal. Setting it again has no effect."""
         with self._door:
             self._told = True
             for loop, heard in self._waiting:
@@ -25,7 +25,7 @@ class Stop:
         return self._told
 
     async def wait(self) -> None:
-        """Until it is set; at once where it is."""
+        """Wait until it is set."""
         here = (asyncio.get_running_loop(), asyncio.Event())
         with self._door:
             if self._told:

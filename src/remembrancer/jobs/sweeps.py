@@ -1,4 +1,4 @@
-"""Which function of the engine each job runs, and whether a preset has it at all."""
+"""Which engine function each job runs, and which jobs a preset has."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from remembrancer.presets.spec import Preset
 
 @dataclass(frozen=True, slots=True)
 class Sweeper:
-    """Runs the jobs of one workspace. `force`: also what its own rules would leave for later."""
+    """Runs the jobs of one workspace. `force`: also process what a job's own rules would leave for later."""
 
     ctx: Context
     scope: Scope
@@ -34,7 +34,7 @@ class Sweeper:
     on_indexed: OnIndexed | None = None
 
     async def run(self, job: Job, *, force: bool = False) -> Report:  # noqa: C901, PLR0911, PLR0912  a case for each
-        """One sweep. Raises what stands in the way of all of it; what stands in the way of a part is in the report."""
+        """One sweep. Raises what prevents all of it; what prevents a part is in the report."""
         ctx, scope = self.ctx, self.scope
         match job:
             case Job.INDEX:
@@ -61,7 +61,7 @@ class Sweeper:
             case Job.RETAIN:
                 return await retain(ctx, scope)
             case Job.HEALTH:
-                # Once a day is often enough: it may write the whole file anew, while somebody still keeps it from that.
+                # Once a day is enough: a purge may rewrite the whole file, and another process may prevent it for long.
                 await ctx.store.purge(scope, at=ctx.clock())
                 taken = await take_snapshots(ctx, scope, force=force)
                 return HealthReport(taken=taken, reason="" if taken else "taken today already")
@@ -70,7 +70,7 @@ class Sweeper:
 
 
 def jobs_of(preset: Preset) -> tuple[Job, ...]:
-    """The jobs that the preset gives something to do, in the order they run."""
+    """The jobs that have something to do under the preset, in the order they run."""
     has = {
         Job.SEGMENT: preset.segmentation,
         Job.EXTRACT: preset.extraction,

@@ -1,7 +1,7 @@
-"""The jobs on a schedule, in this process, until told to stop.
+"""The worker: runs the jobs on a schedule in this process, until it is stopped.
 
-Any number of workers may share a file: work lists are derived from what is there, and an effect that another worker was
-faster with is not written twice. The same sweeps can be driven by any other scheduler.
+Any number of workers may share a store: work lists are derived from the stored state, and an effect that another worker
+wrote first is not written again. Any other scheduler can drive the same sweeps.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from remembrancer.jobs.stop import Stop
 from remembrancer.jobs.sweeps import Sweeper, jobs_of
 
 OnRun = Callable[[Job, Report], None]
-"""Told of each run when it has ended."""
+"""Called after each run."""
 
 LONGEST_WAIT: Final = timedelta(minutes=1)
-"""So long a worker sleeps at most: another worker's runs, or a clock that was set, move what is due."""
+"""A worker sleeps at most so long: other workers' runs, or a clock that was set, change what is due."""
 AFTER_TROUBLE: Final = timedelta(seconds=30)
-"""How long it waits when not even the store answered."""
+"""How long it waits where the store did not answer."""
 
 
 async def work(
     sweeper: Sweeper, stop: Stop | asyncio.Event, *, only: Collection[Job] | None = None, on_run: OnRun | None = None
 ) -> None:
-    """Run each job whenever it is due, until `stop` is set: at once what was missed, then each at its time.
+    """Run each job whenever it is due, until `stop` is set: missed runs at once, then each at its time.
 
-    What fails is noted and tried again; nothing but `stop`, or `on_run`, ends this. A run under way is finished first:
-    cancel the task to break it off, which loses nothing that was written. Raises InvalidInput where the preset has none
-    of the jobs in `only`.
+    Failures are recorded and retried; only `stop` or `on_run` ends this. A running job is finished first. Cancelling
+    the task interrupts it; nothing that was written is lost. Raises InvalidInput where the preset has none of the jobs
+    in `only`.
     """
     of_preset = jobs_of(sweeper.ctx.preset)
     jobs = [job for job in of_preset if only is None or job in only]
@@ -47,7 +47,7 @@ async def work(
 async def _round(
     sweeper: Sweeper, jobs: Collection[Job], stop: Stop | asyncio.Event, on_run: OnRun | None
 ) -> timedelta:
-    """Run what is due, and say how long until something is again."""
+    """Run what is due; returns the time until the next job is due."""
     for job in jobs:
         trouble = False
         try:
@@ -63,7 +63,7 @@ async def _round(
 
 async def _run_if_due(sweeper: Sweeper, job: Job, stop: Stop | asyncio.Event) -> Report | None:
     ctx = sweeper.ctx
-    runs = await ctx.store.runs(sweeper.scope)  # another worker may have run it meanwhile
+    runs = await ctx.store.runs(sweeper.scope)  # another worker may have run it in the meantime
     if stop.is_set() or not ctx.preset.schedule.is_due(job, runs.get(job.value), ctx.clock()):
         return None
     return await run_job(sweeper, job)
@@ -73,7 +73,7 @@ async def _until_due(sweeper: Sweeper, jobs: Collection[Job]) -> timedelta:
     schedule = sweeper.ctx.preset.schedule
     try:
         runs = await sweeper.ctx.store.runs(sweeper.scope)
-    except StoreUnavailable:  # if it lasts, the next round tells of it
+    except StoreUnavailable:  # if the failure lasts, the next round reports it
         return AFTER_TROUBLE
     now = sweeper.ctx.clock()
     waits = [at - now for job in jobs if (at := schedule.next_run(job, runs.get(job.value))) is not None]

@@ -1,1 +1,1 @@
-"""Named choices of the engine's stages, as data."""
+"""Presets: named choices for each stage of the engine, as data."""

@@ -1,4 +1,4 @@
-"""The presets there are, by name."""
+"""The shipped presets, by name."""
 
 from __future__ import annotations
 

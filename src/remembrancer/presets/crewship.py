@@ -1,4 +1,6 @@
-"""A journal with selective vector recall: few kinds of events are remembered, and importance fades over half a year."""
+"""Crewship: a journal with selective vector recall. Few kinds of events become memories; importance fades over half a
+year.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +66,7 @@ CREWSHIP: Final = Preset(
     ranking=Ranking(
         score=Product((Signal("similarity"), IMPORTANCE_NOW)),
         words_alone=Rrf((Signal("lexical_leg"),)),
-        # Importance may lift a row from anywhere in the order of similarity, so all of it is looked at.
+        # Importance can lift a row from any similarity rank, so all rows are candidates.
         depth=Depth(least=MAX_DEPTH),
     ),
     rankings=MappingProxyType(
@@ -87,11 +89,11 @@ CREWSHIP: Final = Preset(
     fading=Fading(strength=IMPORTANCE_NOW, below=0.15),
     links=SimilarLinks(at_most=3, above=0.80),
     rules=Rules(),
-    # Telemetry: what happened to a machine while something happened. Nothing is remembered of it.
+    # Telemetry of machines: no memories are formed from it.
     retention=Retention(
         types=("exec.output_chunk", "container.metrics", "network.port_opened", "network.port_closed", "llm.call")
     ),
     nudge_after=60,
-    # The text weighs fresher hits higher and does not say how: by the ramp that importance fades by.
+    # The text weighs fresher hits higher without saying how; the ramp of importance is used.
     renderer=Block(label="kind", freshness=LinearRamp(days=180, floor=0.1)),
 )

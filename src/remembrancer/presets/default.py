@@ -1,4 +1,4 @@
-"""Our own best: verbatim turns, words and meaning together, gentle on age, reinforced by use."""
+"""The default preset: verbatim turns, lexical and dense legs, slow decay, reinforced by use."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from remembrancer.presets.spec import Fading, Preset
 STATE: Final = (
     (Signal("importance"), 0.02),
     (Signal("confidence"), 0.02),
-    # Enough to put the newer of two equal answers first; five times as much already buries what is old and right.
+    # Enough to put the newer of two equal answers first; five times as much would bury old correct ones.
     (Signal("retention"), 0.002),
 )
-"""What a memory is worth whatever is asked: so little that it decides between equals only."""
+"""The value of a memory regardless of the question: small enough to decide only between equals."""
 
 DEFAULT: Final = Preset(
     name="default",
     description="Verbatim turns, found by words and meaning; recent and proven ones win ties.",
-    # Raw output and network chatter stay in the journal, where they can be read, and out of recall, which they drown.
+    # Raw output and network traffic stay readable in the journal, but would swamp recall.
     admission=Admission(never=("exec.output_chunk", "container.metrics", "network.*")),
     formation=Formation(
         importance=Importance(
@@ -47,15 +47,15 @@ DEFAULT: Final = Preset(
         score=Weighted(
             (
                 (Signal("late_interaction"), 0.11),
-                # In a long turn some word is near to anything; those of one passage belong together.
+                # In a long turn some word is similar to anything; the words of one passage belong together.
                 (Signal("passage_words"), 0.115),
                 (Signal("session_words"), 0.07),
                 (Signal("similarity"), 0.13),
-                # The words themselves: little beside their vectors, all there is for a name or number without meaning.
+                # Exact words: little beside their vectors, but the only evidence for names and numbers.
                 (Signal("coverage"), 0.045),
                 (Signal("nearby"), 0.1),
                 (Signal("session"), 0.055),
-                # Long turns and notes have nothing around them that would say more: their own words count again.
+                # Long turns and notes have no informative neighbours: their own words count again.
                 (Signal("self_contained"), 0.075),
                 (Signal("speaker"), 0.07),
                 (Signal("time"), 0.105),
@@ -93,17 +93,17 @@ DEFAULT: Final = Preset(
         ),
         depth=Depth(least=200),
         reread=100,
-        # An even say for a reranker, where somebody has one. Not measured: models differ, and none comes with this.
+        # A configured reranker counts for half. Not measured: models differ, and none is shipped.
         rerank=32,
         rerank_weight=0.5,
         floor=Floor(similarity=0.3, coverage=0.35, evidence=0.25, evidence_unread=0.14, then=0.5),
     ),
-    # Being shown proves nothing: only what was used starts its forgetting anew.
+    # Being shown proves nothing: only use restarts forgetting.
     dynamics=Dynamics(
         curve=HalfLife(days=30), since=Since.EXPOSED, counted=Exposure.USED, gain=LogarithmicGain(divisor=8)
     ),
     encoding=Encoding(turns=3, chars=220, words=True),
-    # Turns are what is found; an episode tells what they belong to, where it is asked for.
+    # Turns are what is found; episodes give their context where it is asked for.
     segmentation=Segmentation(segmenter=TopicShift(), least=8, idle_minutes=60),
     fading=Fading(
         strength=Greatest(
@@ -114,7 +114,7 @@ DEFAULT: Final = Preset(
         ),
         below=0.05,
     ),
-    # Notes that agents write down again and again, and nothing that says less or other than the one that is kept.
+    # Merges notes that agents write repeatedly, never one that says less or something else than the kept one.
     compaction=Compaction(above=0.9, reworded=False, across_sessions=True),
     renderer=Block(),
 )

@@ -1,4 +1,4 @@
-"""Explicit memories with priority and confidence, on Ebbinghaus's curve; three strikes and a memory is out."""
+"""Engram: explicit memories with priority and confidence, on Ebbinghaus's curve; three strikes retire a memory."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ENGRAM: Final = Preset(
                 (Signal("retention"), 0.1),
             )
         ),
-        # Without vectors similarity is nothing for every row: the words take its place.
+        # Without vectors every similarity is absent: lexical scores replace it.
         words_alone=Weighted(
             (
                 (Signal("lexical"), 0.6),

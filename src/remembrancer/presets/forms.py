@@ -1,7 +1,7 @@
-"""How the values that presets are made of stand in a file: dataclasses as tables, and back, by their annotations.
+"""Presets in TOML: dataclasses to tables and back, by their annotations.
 
-A table has a key for each field. Where a value may be of several classes, `form` says which: the class's name in lower
-case with underscores. None is `false`, as TOML has no word for it. A score expression is its text.
+A table has a key for each field. Where a value may be of several classes, `form` names one: its class name in lower
+case with underscores. None is written `false`, because TOML has no null. A score expression is written as its text.
 """
 
 from __future__ import annotations
@@ -24,31 +24,33 @@ from remembrancer.policies.rendering.markdown import Markdown
 from remembrancer.policies.rendering.sections import Sections
 
 RENDERERS: Final[tuple[type[Renderer], ...]] = (Block, Markdown, Sections)
-"""The classes that a preset's renderer may be of."""
+"""The classes of a preset's renderer."""
 
 FORM: Final = "form"
 Table = dict[str, Any]
-"""As tomllib reads it."""
+"""A table as tomllib reads it."""
 
 _BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
 
 
 class Form(Protocol):
-    """How the values of one annotation stand in a file."""
+    """How the values of one annotation are written in a file."""
 
     def told(self, value: Any) -> Any: ...
 
     def read(self, path: str, given: Any) -> Any:
-        """Raises InvalidInput naming the path from the top of the file, what is there, and what is allowed."""
+        """The value in the file. Raises InvalidInput naming its path from the top of the file, the value, and what is
+        allowed.
+        """
         ...
 
     def completed(self, given: Any, base: Any) -> Any:
-        """What is given, with what it leaves open as it is told in `base`."""
+        """The given table, completed with what `base` has."""
         ...
 
 
 def form_of(annotation: Any, names: Names) -> Form:  # noqa: PLR0911  a case for each kind of annotation
-    """`names`: what the text of a score may call by a name."""
+    """The form of an annotation. `names`: expressions that a score may refer to by name."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if annotation is Renderer:
         return _one_of(RENDERERS, names)
@@ -72,7 +74,7 @@ def form_of(annotation: Any, names: Names) -> Form:  # noqa: PLR0911  a case for
 
 
 def name_of(kind: type) -> str:
-    """What `form` calls a class.
+    """The name of a class in `form`.
 
     >>> from remembrancer.policies.forgetting.decay import HalfLife
     >>> name_of(HalfLife)
@@ -82,7 +84,7 @@ def name_of(kind: type) -> str:
 
 
 def within(path: str, key: str) -> str:
-    """The path of what stands under a key, as TOML would write it.
+    """The path of a key, as TOML writes it.
 
     >>> within("admission.from_severity", "keeper.decision")
     'admission.from_severity."keeper.decision"'
@@ -92,7 +94,7 @@ def within(path: str, key: str) -> str:
 
 
 class _Simple:
-    """What stands alone: what is given is all there is."""
+    """A value without parts; it replaces the base's."""
 
     def completed(self, given: Any, base: Any) -> Any:
         return given
@@ -107,7 +109,7 @@ class _Plain(_Simple):
         return self.kinds[-1](value)
 
     def read(self, path: str, given: Any) -> Any:
-        # A bool is an int to Python, and none in TOML.
+        # In Python a bool is an int; in TOML it is not.
         if type(given) not in self.kinds:
             raise InvalidInput(path, given, self.allowed)
         try:
@@ -182,7 +184,7 @@ class _Optional:
 
 @dataclass(frozen=True, slots=True)
 class _Entries:
-    """A mapping. `false` takes out an entry of what it is based on."""
+    """A mapping. `false` removes an entry of the base."""
 
     key: Form
     value: Form
@@ -240,7 +242,7 @@ class _Record:
 
 @dataclass(frozen=True, slots=True)
 class _OneOf:
-    """A table whose `form` says of which class it tells."""
+    """A table whose `form` names its class."""
 
     records: Mapping[str, _Record]
 
@@ -258,7 +260,7 @@ class _OneOf:
         return self.records[form].read(path, table)
 
     def completed(self, given: Any, base: Table) -> Any:
-        """Another form begins from its own defaults."""
+        """A table with another form starts from that form's defaults."""
         if not _is_table(given) or given.get(FORM, base[FORM]) != base[FORM]:
             return given
         return self.records[base[FORM]].completed(given, base)
@@ -294,9 +296,9 @@ def _table(path: str, given: Any) -> Table:
 
 
 def _placed(path: str, argument: str) -> str:
-    """Where in the file the argument stands that a value of that path refused.
+    """The path of the argument that a value at `path` rejected.
 
-    Some values name their argument from themselves on: `limits.most` under `limits`.
+    Some values name arguments relative to themselves: `limits.most` under `limits`.
     """
     own = path.rpartition(".")[2]
     return ".".join(part for part in (path, argument.removeprefix(f"{own}.")) if part)

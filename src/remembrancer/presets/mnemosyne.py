@@ -1,4 +1,4 @@
-"""Everything goes to working memory first; meaning, words and how lately it happened, in fixed shares."""
+"""Mnemosyne: everything enters working memory first; similarity, words and recency with fixed weights."""
 
 from __future__ import annotations
 

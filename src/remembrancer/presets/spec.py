@@ -1,4 +1,4 @@
-"""What a preset decides, checked when it is made."""
+"""The choices of a preset, checked on construction."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ from remembrancer.policies.schedule import Schedule
 from remembrancer.policies.segmentation.segmentation import EPISODE, Segmentation
 
 MAX_LIMIT = 200
-"""Hits of one answer, whatever the preset."""
+"""The most hits of one answer under any preset."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Hits of one answer: how many when nothing is said, and how many at most (1 to 200)."""
+    """The number of hits of one answer: by default, and at most (1 to 200)."""
 
     usual: int = 5
     most: int = MAX_LIMIT
@@ -50,20 +50,21 @@ class Limits:
         validation.whole("limits.usual", self.usual, 1, self.most)
 
     def of(self, asked: int | None) -> int:
-        """Raises InvalidInput for more than there may be."""
+        """The number of hits for what was asked. Raises InvalidInput above the most."""
         return self.usual if asked is None else validation.whole("limit", asked, 1, self.most)
 
     def capped(self, asked: int | None) -> int:
-        """As `of`, but the most there may be instead of more."""
+        """As `of`, but the most instead of an error."""
         return self.of(None if asked is None else min(asked, self.most))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sight:
-    """`by_role`: how far each role looks. `shared_from`: from which importance on a crew's rows are shared with it.
+    """The access policy. `by_role`: the reach of each role. `shared_from`: the least importance at which a crew's rows
+    are shared with its members.
 
-    `strict`: a role whose reach speaks of a scope part that the caller does not have is an error; otherwise it looks
-    over the workspace. `operators`: the roles that may change the priority of what is recorded.
+    `strict`: a role whose reach needs a scope part that the caller lacks is an error; otherwise it sees the workspace.
+    `operators`: the roles that may change the priority of events.
     """
 
     by_role: Mapping[str, Reach] = field(
@@ -81,7 +82,7 @@ class Sight:
         validation.fraction("sight.shared_from", self.shared_from)
 
     def reach_of(self, role: str) -> Reach:
-        """Raises InvalidInput for a role that is not known: a slip must not widen sight."""
+        """The reach of a role. Raises InvalidInput for an unknown role: a typo must not widen access."""
         if role not in self.by_role:
             raise InvalidInput("role", role, "one of " + ", ".join(sorted(self.by_role)))
         return self.by_role[role]
@@ -89,8 +90,8 @@ class Sight:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fading:
-    """`strength`: an expression over the signals of a memory's state, in [0, 1], which compares it with no other.
-    `below`: from there on a memory counts as faded (nothing is deleted for it).
+    """When memories count as faded. `strength`: an expression in [0, 1] over the signals of a memory's state alone.
+    `below`: a memory with less strength is faded; nothing is deleted because of it.
     """
 
     strength: Expression
@@ -105,16 +106,16 @@ class Fading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preset:
-    """One way to remember.
+    """One way to remember: a choice for each stage. None switches a stage off.
 
-    `ranking` is the usual one, `rankings` others by name. `encoding`: what of a cue is embedded. `links`: None joins
-    nothing by itself. `segmentation`: None forms no episodes. `review`: None rates no use. `facts`: None draws none.
-    `extraction`, `rules`, `stages`: None learns nothing of that kind. `key_terms`: None searches by the question.
-    `sleep`: None lets working memory be. `clusters`, `compaction`: None puts no memory in the place of several.
-    `promotion`: None tells no learning to more than those it was told to. `retention`: None archives no event.
-    `schedule`: how often each of these is looked to.
-    `standing_tag`: memories with it are in every answer, apart from its hits; None: there are none.
-    `nudge_after`: how many events of an agent without a `memory.updated` are worth a reminder.
+    - `ranking`: the default ranking; `rankings`: others, by name. `encoding`: what of a cue is embedded.
+    - `links`: automatic relations. `segmentation`: episodes. `review`: ratings of use. `facts`: facts from episodes.
+    - `extraction`, `rules`, `stages`: learnings from sessions, from events, and by project stage.
+    - `key_terms`: None searches by the question itself.
+    - `sleep`: consolidation of working memory. `clusters`, `compaction`: memories merged into one. `promotion`:
+      learnings shared more widely. `retention`: events archived. `schedule`: how often each of these runs.
+    - `standing_tag`: memories with this tag are in every answer, apart from the hits.
+    - `nudge_after`: how many events of an agent without a `memory.updated` lead to a reminder.
     """
 
     name: str
@@ -157,7 +158,9 @@ class Preset:
         validation.whole("nudge_after", self.nudge_after, 1, 1_000_000)
 
     def ranking_named(self, name: str | None) -> Ranking:
-        """None: the usual one. Raises InvalidInput for a name this preset does not have."""
+        """The ranking of that name; None: the default one. Raises InvalidInput for a name that this preset does not
+        have.
+        """
         if name is None:
             return self.ranking
         if name not in self.rankings:
@@ -167,12 +170,12 @@ class Preset:
 
     @property
     def hidden_kinds(self) -> frozenset[str]:
-        """Kinds of memories that a question finds only where it asks for them: an episode beside its own turns."""
+        """Kinds of memories that are found only where the question asks for them: an episode beside its own turns."""
         beside = self.segmentation is not None and not self.segmentation.replaces
         return frozenset({EPISODE}) if beside else frozenset()
 
     def expressions(self) -> tuple[Expression, ...]:
-        """Everything that is worked out of signals: its scores, and the strength that fades."""
+        """All expressions over signals: its scores, and the strength of fading."""
         rankings = (self.ranking, *self.rankings.values())
         scores = [ranking.expression(with_vector=each) for ranking in rankings for each in (True, False)]
         judged = [ranking.reranked(ranking.score) for ranking in rankings if ranking.rerank]

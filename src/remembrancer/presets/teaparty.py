@@ -1,4 +1,4 @@
-"""Learnings: prominence moves what matches, the narrower scope counts more, and near-duplicates make room."""
+"""TeaParty: learnings. Prominence reorders matches, narrower scopes count more, near-duplicates are dropped."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PROMINENCE: Final = (Signal("importance"), Signal("retention"), Signal("reinforc
 """importance x max(0.1, 0.5^(days / 90)) x (1 + reinforcement count)."""
 
 WORDS: Final = MinMax(Signal("bm25"), least=0)
-"""The best match is 1, no match is 0: the weakest of the matches still counts for what it is."""
+"""The best match is 1 and no match is 0; the weakest match keeps its proportion."""
 
 TEAPARTY: Final = Preset(
     name="teaparty",
@@ -47,7 +47,7 @@ TEAPARTY: Final = Preset(
         counted=Exposure.RETRIEVED,
         gain=LinearGain(),
         per_session=True,
-        # A crew is the team; what is narrower than a crew counts as the team's too.
+        # A crew is the team; narrower scopes count as the team's.
         level_factors=MappingProxyType({Level.WORKSPACE: 1.0, Level.PROJECT: 1.2, Level.CREW: 1.5}),
     ),
     fading=Fading(strength=Clamp(Product(PROMINENCE)), below=0.1),
@@ -57,6 +57,6 @@ TEAPARTY: Final = Preset(
     compaction=Compaction(),
     promotion=Promotion(),
     standing_tag="institutional",
-    # The text caps each kind and names no number: `kind_chars` stays open.
+    # The text limits each kind without naming a number: `kind_chars` stays empty.
     renderer=Sections(),
 )

@@ -1,4 +1,4 @@
-"""A preset as the text of a TOML file, and back."""
+"""Presets as TOML text, and back."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from remembrancer.presets.forms import Table, form_of
 from remembrancer.presets.spec import Fading, Preset
 
 BASED_ON: Final = "based_on"
-"""The preset that has what a file does not say."""
+"""The preset that completes what a file does not set."""
 
 STRENGTH: Final = "strength"
-"""What a score may call the expression of `fading.strength`."""
+"""The name by which a score may refer to the expression of `fading.strength`."""
 
 _FADING: Final = "fading"
 
 
 def text_of(preset: Preset) -> str:
-    """Every choice of the preset, also where it is the default: what there is to change."""
+    """The preset as TOML, with every choice, defaults included, so that all of them can be changed."""
     head = f"# Every choice of the preset {preset.name}. To use a changed one, give it a name of its own.\n"
     return head + tomli_w.dumps(table_of(preset))
 
 
 def table_of(preset: Preset) -> Table:
     strength = preset.fading.strength
-    # A signal has a name already, and one that says more.
+    # A single signal already has a name, and a clearer one.
     names = NO_NAMES if isinstance(strength, Signal | Const) else {STRENGTH: strength}
     fading = form_of(Fading, NO_NAMES).told(preset.fading)
     return form_of(Preset, names).told(preset) | {_FADING: fading}
 
 
 def own_preset(table: Table) -> Preset:
-    """As `preset_of`, for a preset of the user's own: under a shipped one's name it could be taken for that."""
+    """As `preset_of`, for a user's preset, which must not have the name of a shipped one."""
     preset = preset_of(table)
     if preset.name in PRESETS:
         raise InvalidInput("name", preset.name, "a name of its own: one that none of the presets that are shipped has")
@@ -45,7 +45,7 @@ def own_preset(table: Table) -> Preset:
 
 
 def preset_of(table: Table) -> Preset:
-    """The preset that a file's table tells. Raises InvalidInput naming the path, what is there, and what is allowed."""
+    """The preset of a file's table. Raises InvalidInput naming the path, the value, and what is allowed."""
     told = {key: value for key, value in table.items() if key != BASED_ON}
     if BASED_ON in table:
         told = form_of(Preset, NO_NAMES).completed(told, table_of(_base(table[BASED_ON])))
