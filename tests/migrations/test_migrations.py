@@ -20,8 +20,9 @@ import apsw
 import pytest
 
 from remembrancer import Remembrancer
+from remembrancer.adapters.relational.columns import insert_into
 from remembrancer.adapters.relational.connection import Connection
-from remembrancer.adapters.relational.rows import MEMORY_COLUMNS, event_bindings, memory_bindings, packed_terms
+from remembrancer.adapters.relational.rows import EVENTS, MEMORIES, packed_terms
 from remembrancer.adapters.relational.sqlite import schema
 from remembrancer.adapters.relational.sqlite.connection import connect
 from remembrancer.adapters.relational.sqlite.file import SqliteFile
@@ -134,7 +135,7 @@ def third_file(tmp_path: Path) -> Path:
     path = tmp_path / "third.db"
     connection = of_version(path, 3)
     for number, memory in enumerate((KESTREL, OWL), start=1):
-        values = dict(zip(MEMORY_COLUMNS, memory_bindings(memory), strict=True)) | {"n": number, "change": number}
+        values = dict(zip(MEMORIES.names, MEMORIES.bindings(memory), strict=True)) | {"n": number, "change": number}
         columns = [column for column in values if column not in OF_FOUR]
         connection.execute(
             f"INSERT INTO memories ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})",
@@ -327,12 +328,9 @@ def fifth_file(tmp_path: Path) -> Path:
     connection = of_version(path, 5)
     connection.execute("INSERT INTO streams VALUES (1, 'acme', '', 'platform', 'ana', '', 2)")
     for seq, event in enumerate(SPOKEN, start=1):
-        marks = ", ".join("?" * len(event_bindings(event, seq)))
-        connection.execute(f"INSERT INTO events VALUES (NULL, {marks})", event_bindings(event, seq))
+        connection.execute(insert_into("events", EVENTS.names), EVENTS.bindings(replace(event, seq=seq)))
     memory = replace(KESTREL, superseded_by=None, superseded_at=None)
-    columns = ", ".join((*MEMORY_COLUMNS, "change"))
-    marks = ", ".join("?" * (len(MEMORY_COLUMNS) + 1))
-    connection.execute(f"INSERT INTO memories ({columns}) VALUES ({marks})", (*memory_bindings(memory), 1))
+    connection.execute(insert_into("memories", (*MEMORIES.names, "change")), (*MEMORIES.bindings(memory), 1))
     connection.execute(
         "INSERT INTO memory_events VALUES (1, 0, 1); UPDATE sequence SET change = 1;"
         " INSERT INTO cues (workspace, memory, ordinal, event, heading, text, terms, length)"
@@ -388,8 +386,8 @@ class TestAFileOfTheFifthVersion:
 def test_what_is_archived_in_a_file_of_the_sixth_version_is_found_by_its_words(tmp_path: Path) -> None:
     path = tmp_path / "sixth.db"
     connection = of_version(path, 6)
-    marks = ", ".join("?" * (len(event_bindings(SPOKEN[1], 1)) + 1))
-    connection.execute(f"INSERT INTO archive VALUES (NULL, {marks})", (*event_bindings(SPOKEN[1], 1), micros(NOW)))
+    archived = (*EVENTS.bindings(replace(SPOKEN[1], seq=1)), micros(NOW))
+    connection.execute(insert_into("archive", (*EVENTS.names, "archived_at")), archived)
     connection.close()
     where = EventFilter(words=every_word("owls"), archived=True)
     assert with_store(path, lambda store: store.count_events(Reader(KESTREL.scope), where)) == 1

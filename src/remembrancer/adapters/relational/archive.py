@@ -6,9 +6,10 @@ from datetime import datetime
 from typing import Final
 
 from remembrancer.adapters.relational.clauses import Where
+from remembrancer.adapters.relational.columns import insert_into
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.full_text import add_words, tokens_of
-from remembrancer.adapters.relational.rows import EVENT_COLUMNS, event_bindings, event_of
+from remembrancer.adapters.relational.rows import EVENT_COLUMNS, EVENTS, event_of
 from remembrancer.adapters.relational.times import micros
 from remembrancer.domain.event import Event, archived
 from remembrancer.domain.scope import Scope
@@ -37,17 +38,14 @@ def archive(connection: Connection, scope: Scope, aged: Aged, at: datetime, limi
         if row is not None:
             event = event_of(row)
             connection.execute("DELETE FROM events WHERE n = ?", (number,))
-            put(connection, archived(event), event.seq, at, analyse)
+            put(connection, archived(event), at, analyse)
     return len(chosen)
 
 
-def put(connection: Connection, event: Event, seq: int, at: datetime, analyse: Analyse) -> None:
-    """An event as it is cut already, with the words that are left, at its place in its stream."""
+def put(connection: Connection, event: Event, at: datetime, analyse: Analyse) -> None:
+    """Insert an event that is cut to its archived form, and index it by the words that are left."""
     number: int = connection.execute(
-        "INSERT INTO archive (workspace, id, project, crew, agent, session, seq, occurred_at, recorded_at, type,"
-        " severity, priority, actor, role, text, payload, refs, key, origin, archived_at)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n",
-        (*event_bindings(event, seq), micros(at)),
+        f"{insert_into('archive', (*EVENTS.names, 'archived_at'))} RETURNING n", (*EVENTS.bindings(event), micros(at))
     ).get
     add_words(connection, "archive", number, tokens_of(event, analyse))
 

@@ -1,23 +1,33 @@
-"""Export rows into a workspace; those already there are left alone."""
+"""Import: rows of an export into a workspace. A row that is there already stays as it is."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any, Final, TypeVar
 from uuid import UUID
 
 from remembrancer.adapters.relational import archive, streams
 from remembrancer.adapters.relational.clauses import owner, stream_of
-from remembrancer.adapters.relational.connection import Connection
+from remembrancer.adapters.relational.columns import Columns, add_row
+from remembrancer.adapters.relational.connection import Binding, Connection
 from remembrancer.adapters.relational.embeddings import put_word_vectors, require_dim
 from remembrancer.adapters.relational.full_text import tokens_of
-from remembrancer.adapters.relational.health import SNAPSHOT_COLUMNS, snapshot_bindings
 from remembrancer.adapters.relational.journal import add_event, next_seq
 from remembrancer.adapters.relational.memories import add_cue, insert_row, next_change
-from remembrancer.adapters.relational.priorities import insert_change
-from remembrancer.adapters.relational.reviews import insert_review
-from remembrancer.adapters.relational.rows import EVENT_COLUMNS, TABLES, event_of
-from remembrancer.adapters.relational.times import micros
+from remembrancer.adapters.relational.rows import (
+    AUDIT,
+    CHANGES,
+    EVENT_COLUMNS,
+    EXPOSURES,
+    RELATIONS,
+    REVIEWS,
+    REVISIONS,
+    SNAPSHOTS,
+    TABLES,
+    VECTORS,
+    event_of,
+)
 from remembrancer.domain.event import Event, archived
 from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.journal import PriorityChange
@@ -41,11 +51,13 @@ from remembrancer.ports.exchange import (
 from remembrancer.ports.memories import Audited
 from remembrancer.ports.transfer import ExportRow
 
+T = TypeVar("T")
+
 
 def import_rows(
     connection: Connection, scope: Scope, rows: Iterable[ExportRow], analyse: Analyse, dry_run: bool
 ) -> int:
-    """Write them. Returns how many were new; a dry run takes them back."""
+    """Write the rows. Returns how many were new. A dry run undoes them."""
     connection.execute("SAVEPOINT rows")
     new = sum(_import_one(connection, scope.workspace, row, analyse) for row in rows)
     if dry_run:
@@ -86,20 +98,32 @@ def _import_journal(
 
 
 def _import_history(connection: Connection, workspace: str, record: Memorial) -> bool:
-    """What became of memories: added where it is not there yet, and never changed."""
-    match record:
-        case Revision() as revision:
-            return _import_revision(connection, workspace, revision)
-        case Relation() as relation:
-            return _import_relation(connection, workspace, relation)
-        case Exposed() as exposed:
-            return _import_exposure(connection, workspace, exposed)
-        case Review() as review:
-            return _import_review(connection, workspace, review)
-        case Audited() as line:
-            return _import_audit(connection, workspace, line)
-        case HealthSnapshot() as snapshot:
-            return _import_health(connection, workspace, snapshot)
+    """Add a line of a memory's history, or a snapshot, that is not there yet. One that is there never changes."""
+    if isinstance(record, HealthSnapshot):
+        return _add(connection, "health_snapshots", SNAPSHOTS, record, workspace=workspace)
+    if isinstance(record, Relation):
+        source = _memory_number(connection, "relation.source", workspace, record.source)
+        target = _memory_number(connection, "relation.target", workspace, record.target)
+        return _add(connection, "relations", RELATIONS, record, workspace=workspace, source=source, target=target)
+    name, table, columns = _LINES[type(record)]
+    number = _memory_number(connection, f"{name}.memory_id", workspace, record.memory_id)
+    if isinstance(record, Revision) and record.number >= _revision(connection, number):
+        return False  # the memory here is not that far: its own next revision takes this number
+    return _add(connection, table, columns, record, memory=number)
+
+
+_LINES: Final[dict[type, tuple[str, str, Columns[Any]]]] = {
+    Revision: ("revision", "revisions", REVISIONS),
+    Exposed: ("exposure", "exposures", EXPOSURES),
+    Review: ("review", "reviews", REVIEWS),
+    Audited: ("audit", "audit", AUDIT),
+}
+"""What belongs to one memory: the record's name, its table and its columns."""
+
+
+def _add(connection: Connection, table: str, columns: Columns[T], value: T, **owner: Binding) -> bool:
+    """Insert the value unless it is there. Returns whether it is new. `owner`: the columns of what it belongs to."""
+    return add_row(connection, table, (*owner, *columns.names), (*owner.values(), *columns.bindings(value)))
 
 
 def _import_event(connection: Connection, event: Event, analyse: Analyse) -> bool:
@@ -111,22 +135,22 @@ def _import_event(connection: Connection, event: Event, analyse: Analyse) -> boo
     ).fetchone()
     if row is not None:
         return _restore(connection, event, event_of(row[:-1]), row[-1], analyse)
-    seq = _free_place(connection, event)
+    event = replace(event, seq=_free_place(connection, event))
     _require_free_key(connection, event, "archive")
     try:
-        add_event(connection, event, seq, tokens_of(event, analyse))
+        add_event(connection, event, tokens_of(event, analyse))
     except connection.dialect.row_is_taken as error:
         raise Conflict(f"event {event.id}: its key {event.key!r} is taken here") from error
     return True
 
 
 def _restore(connection: Connection, event: Event, cut: Event, number: int, analyse: Analyse) -> bool:
-    """An event that is only in the archive here becomes whole again, at the place that it has here."""
+    """Replace an archived event by the whole one, at the place that it has here."""
     whole = replace(event, seq=cut.seq)
     if archived(whole) != cut:
         return False
     connection.execute("DELETE FROM archive WHERE n = ?", (number,))
-    add_event(connection, whole, cut.seq, tokens_of(whole, analyse))
+    add_event(connection, whole, tokens_of(whole, analyse))
     return True
 
 
@@ -134,22 +158,22 @@ def _import_archived(connection: Connection, record: ArchivedRecord, analyse: An
     event = record.event
     if any(_number(connection, table, event.scope.workspace, event.id) is not None for table in TABLES):
         return False
-    seq = _free_place(connection, event)
+    event = replace(event, seq=_free_place(connection, event))
     for table in TABLES:
         _require_free_key(connection, event, table)
-    archive.put(connection, event, seq, record.at, analyse)
+    archive.put(connection, event, record.at, analyse)
     return True
 
 
 def _import_priority_change(connection: Connection, workspace: str, change: PriorityChange) -> bool:
-    """Only the line: an event that is there keeps the priority that it has here."""
+    """Add the log line only: the event keeps the priority that it has here."""
     if all(_number(connection, table, workspace, change.event_id) is None for table in TABLES):
         raise InvalidInput("priority.event_id", str(change.event_id), "an event that stands before it in the export")
-    return insert_change(connection, workspace, change)
+    return _add(connection, "priority_changes", CHANGES, change, workspace=workspace)
 
 
 def _free_place(connection: Connection, event: Event) -> int:
-    """The event's place in its stream, or the one behind the last where another stands there."""
+    """The event's place in its stream, or the place after the last event if another event has it."""
     stream = stream_of(event.scope)
     taken = any(
         connection.execute(
@@ -180,7 +204,7 @@ def _require_free_key(connection: Connection, event: Event, table: str) -> None:
 
 
 def _import_stream(connection: Connection, record: StreamRecord) -> bool:
-    """Only onwards, and only where the same events stand up to that place: what was read is then the stream here."""
+    """Move the cursor forward, if the stream has the same events up to there: it is then the stream that was read."""
     here, last, note = streams.place(connection, record.stream)
     is_news = (record.cursor, bool(record.note)) > (here, note != "{}")
     if not is_news or record.cursor > last:
@@ -231,73 +255,12 @@ def _import_vector(connection: Connection, workspace: str, record: VectorRecord)
     if cue is None:
         raise InvalidInput("vector.ordinal", record.ordinal, f"the ordinal of a cue of memory {record.memory_id}")
     require_dim(connection, workspace, record.model, record.dim)
-    inserted = connection.count(
-        "INSERT INTO embeddings (cue, model, dim, truncated, vector, indexed_at) VALUES (?, ?, ?, ?, ?, ?)"
-        " ON CONFLICT DO NOTHING",
-        (cue, record.model, record.dim, int(record.truncated), record.data, micros(record.indexed_at)),
-    )
-    if not inserted:
+    if not _add(connection, "embeddings", VECTORS, record, cue=cue, dim=record.dim):
         return False
     if record.words is not None:
         put_word_vectors(connection, cue, record.model, record.words)
     connection.execute("UPDATE memories SET change = ? WHERE n = ?", (next_change(connection), number))
     return True
-
-
-def _import_revision(connection: Connection, workspace: str, revision: Revision) -> bool:
-    number = _memory_number(connection, "revision.memory_id", workspace, revision.memory_id)
-    if revision.number >= _revision(connection, number):
-        return False  # the memory here has not come so far: its own next revision takes this number
-    inserted = connection.count(
-        "INSERT INTO revisions (memory, number, title, text, replaced_at) VALUES (?, ?, ?, ?, ?)"
-        " ON CONFLICT DO NOTHING",
-        (number, revision.number, revision.title, revision.text, micros(revision.replaced_at)),
-    )
-    return inserted > 0
-
-
-def _import_relation(connection: Connection, workspace: str, relation: Relation) -> bool:
-    source = _memory_number(connection, "relation.source", workspace, relation.source)
-    target = _memory_number(connection, "relation.target", workspace, relation.target)
-    inserted = connection.count(
-        "INSERT INTO relations (workspace, source, target, kind, weight, created_at) VALUES (?, ?, ?, ?, ?, ?)"
-        " ON CONFLICT DO NOTHING",
-        (workspace, source, target, relation.kind, relation.weight, micros(relation.created_at)),
-    )
-    return inserted > 0
-
-
-def _import_exposure(connection: Connection, workspace: str, exposed: Exposed) -> bool:
-    number = _memory_number(connection, "exposure.memory_id", workspace, exposed.memory_id)
-    inserted = connection.count(
-        "INSERT INTO exposures (memory, kind, at, similarity, query, session) VALUES (?, ?, ?, ?, ?, ?)"
-        " ON CONFLICT DO NOTHING",
-        (number, exposed.exposure, micros(exposed.at), exposed.similarity, exposed.query, exposed.session or ""),
-    )
-    return inserted > 0
-
-
-def _import_review(connection: Connection, workspace: str, review: Review) -> bool:
-    number = _memory_number(connection, "review.memory_id", workspace, review.memory_id)
-    return insert_review(connection, number, review)
-
-
-def _import_audit(connection: Connection, workspace: str, line: Audited) -> bool:
-    number = _memory_number(connection, "audit.memory_id", workspace, line.memory_id)
-    inserted = connection.count(
-        "INSERT INTO audit (memory, at, action, reason) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        (number, micros(line.at), line.action, line.reason),
-    )
-    return inserted > 0
-
-
-def _import_health(connection: Connection, workspace: str, snapshot: HealthSnapshot) -> bool:
-    inserted = connection.count(
-        f"INSERT INTO health_snapshots (workspace, {SNAPSHOT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-        " ON CONFLICT DO NOTHING",
-        snapshot_bindings(workspace, snapshot),
-    )
-    return inserted > 0
 
 
 def _revision(connection: Connection, memory_number: int) -> int:

@@ -10,10 +10,11 @@ from typing import Final
 from uuid import UUID
 
 from remembrancer.adapters.relational.clauses import events_kept_by, owner, seen_by
+from remembrancer.adapters.relational.columns import insert_into
 from remembrancer.adapters.relational.connection import Binding, Connection
 from remembrancer.adapters.relational.full_text import add_words, tokens_of
 from remembrancer.adapters.relational.memories import add_memory, check_workspace
-from remembrancer.adapters.relational.rows import EVENT_COLUMNS, Table, event_bindings, event_of
+from remembrancer.adapters.relational.rows import EVENT_COLUMNS, EVENTS, Table, event_of
 from remembrancer.adapters.relational.times import micros
 from remembrancer.domain.event import Event, archived
 from remembrancer.domain.journal import Place, Recorded, Stretch
@@ -113,7 +114,7 @@ def provenance(connection: Connection, reader: Reader, memory_id: UUID) -> tuple
     return tuple(event_of(row) for row in rows)
 
 
-def add_event(connection: Connection, event: Event, seq: int, tokens: Iterable[str]) -> int:
+def add_event(connection: Connection, event: Event, tokens: Iterable[str]) -> int:
     """With its tokens, at the next position of its workspace. Returns the new row's number."""
     position = connection.execute(
         "INSERT INTO positions (workspace, last) VALUES (?, 1)"
@@ -121,10 +122,7 @@ def add_event(connection: Connection, event: Event, seq: int, tokens: Iterable[s
         (event.scope.workspace,),
     ).get
     number: int = connection.execute(
-        "INSERT INTO events (workspace, id, project, crew, agent, session, seq, occurred_at, recorded_at, type,"
-        " severity, priority, actor, role, text, payload, refs, key, origin, position)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n",
-        (*event_bindings(event, seq), position),
+        f"{insert_into('events', (*EVENTS.names, 'position'))} RETURNING n", (*EVENTS.bindings(event), position)
     ).get
     add_words(connection, "events", number, tokens)
     return number
@@ -139,12 +137,12 @@ def _append_one(connection: Connection, scope: Scope, entry: Entry, analyse: Ana
         return Appended(known, created=False)
     if archived_number(connection, scope, event.id) is not None:
         raise Conflict(f"event {event.id} is recorded already, and in the archive")
-    seq = next_seq(connection, event.scope)
-    number = add_event(connection, event, seq, tokens_of(event, analyse) if entry.tokens is None else entry.tokens)
+    event = replace(event, seq=next_seq(connection, event.scope))
+    number = add_event(connection, event, tokens_of(event, analyse) if entry.tokens is None else entry.tokens)
     if entry.memory is not None:
         check_workspace(scope, entry.memory.memory)
         add_memory(connection, entry.memory, {event.id: number})
-    return Appended(replace(event, seq=seq), created=True)
+    return Appended(event, created=True)
 
 
 def recorded_under_key(connection: Connection, event: Event) -> Event | None:

@@ -9,17 +9,16 @@ from typing import Final
 from uuid import UUID
 
 from remembrancer.adapters.relational.clauses import seen_by
+from remembrancer.adapters.relational.columns import assigned, insert_into
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.errors import as_written
 from remembrancer.adapters.relational.lookup import by_topic, get, with_value
 from remembrancer.adapters.relational.rows import (
-    MEMORY_COLUMNS,
+    MEMORIES,
     MEMORY_SELECT,
-    STRENGTH_COLUMNS,
-    memory_bindings,
+    STRENGTH,
     memory_of,
     packed_terms,
-    strength_bindings,
 )
 from remembrancer.adapters.relational.times import micros, moment
 from remembrancer.domain.memory import IndexedCue, Memory, MemoryWrite, Status, holds
@@ -48,11 +47,9 @@ def add_memory(connection: Connection, write: MemoryWrite, event_numbers: Mappin
 
 def insert_row(connection: Connection, memory: Memory) -> int:
     """Only the memory's own row. Returns its number."""
-    columns = ", ".join((*MEMORY_COLUMNS, "change"))
-    marks = ", ".join("?" * (len(MEMORY_COLUMNS) + 1))
     return connection.execute(
-        f"INSERT INTO memories ({columns}) VALUES ({marks}) RETURNING n",
-        (*memory_bindings(memory), next_change(connection)),
+        f"{insert_into('memories', (*MEMORIES.names, 'change'))} RETURNING n",
+        (*MEMORIES.bindings(memory), next_change(connection)),
     ).get
 
 
@@ -109,7 +106,7 @@ def revise(connection: Connection, scope: Scope, write: MemoryWrite, expected_re
     ).fetchone()
     if row is None:
         raise NotFound("memory", memory.id)
-    before, number = memory_of(row), row[len(MEMORY_COLUMNS)]
+    before, number = memory_of(row), row[-1]
     if before.superseded_by is not None:
         raise Conflict(f"memory {memory.id} is superseded by {before.superseded_by}: what it said stays")
     if before.revision != expected_revision:
@@ -135,9 +132,9 @@ def revise(connection: Connection, scope: Scope, write: MemoryWrite, expected_re
         "INSERT INTO revisions (memory, number, title, text, replaced_at) VALUES (?, ?, ?, ?, ?)",
         (number, before.revision, before.title, before.text, micros(at)),
     )
-    assignments = ", ".join(f"{column} = ?" for column in (*MEMORY_COLUMNS, "change"))
     connection.execute(
-        f"UPDATE memories SET {assignments} WHERE n = ?", (*memory_bindings(after), next_change(connection), number)
+        f"UPDATE memories SET {assigned(*MEMORIES.names, 'change')} WHERE n = ?",
+        (*MEMORIES.bindings(after), next_change(connection), number),
     )
     connection.execute("DELETE FROM cues WHERE memory = ?", (number,))
     numbers = _event_numbers(connection, write, {})
@@ -196,11 +193,11 @@ def adjust_one(
     if adjustment.retire and status is Status.ACTIVE:
         status, retired_at = Status.RETIRED, at
         note(connection, scope, memory.id, "retired", adjustment.retire, at)
-    assignments = ", ".join(f"{column} = ?" for column in (*STRENGTH_COLUMNS, "status", "retired_at", "change"))
     connection.execute(
-        f"UPDATE memories SET {assignments} WHERE workspace = ? AND id = ?",
+        f"UPDATE memories SET {assigned(*STRENGTH.names, 'status', 'retired_at', 'change')}"
+        " WHERE workspace = ? AND id = ?",
         (
-            *strength_bindings(adjustment.strength),
+            *STRENGTH.bindings(adjustment.strength),
             status,
             micros(retired_at),
             change_number,

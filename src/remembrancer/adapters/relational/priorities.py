@@ -13,7 +13,6 @@ from remembrancer.adapters.relational.errors import as_written
 from remembrancer.adapters.relational.memories import adjust_one, next_change
 from remembrancer.adapters.relational.rows import (
     EVENT_COLUMNS,
-    MEMORY_COLUMNS,
     MEMORY_SELECT,
     TABLES,
     Row,
@@ -118,7 +117,7 @@ def _formed_from(connection: Connection, scope: Scope, event_id: UUID) -> list[t
         " JOIN memories m ON m.n = l.memory WHERE e.workspace = ? AND e.id = ? ORDER BY m.n",
         (scope.workspace, event_id.bytes),
     )
-    return [(row[len(MEMORY_COLUMNS)], memory_of(row)) for row in rows]
+    return [(row[-1], memory_of(row)) for row in rows]
 
 
 def _sources(connection: Connection, memory: int) -> list[Event]:

@@ -9,11 +9,12 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from remembrancer.adapters.relational.columns import encoded
 from remembrancer.adapters.relational.connection import Connection, Cursor
 from remembrancer.adapters.relational.lookup import by_topic, there
 from remembrancer.adapters.relational.memories import MICROSECOND, add_cue, next_change
 from remembrancer.adapters.relational.quotations import repeated, silence
-from remembrancer.adapters.relational.rows import EVENT_COLUMNS, TABLES, Row, Table, encoded, event_of
+from remembrancer.adapters.relational.rows import EVENT_COLUMNS, TABLES, Row, Table, event_of
 from remembrancer.adapters.relational.times import micros
 from remembrancer.domain.erasure import Erasure, Removal, Removed, completed
 from remembrancer.domain.journal import searchable_text

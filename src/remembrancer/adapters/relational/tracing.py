@@ -10,7 +10,6 @@ from remembrancer.adapters.relational.clauses import Where
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.rows import (
     EVENT_COLUMNS,
-    MEMORY_COLUMNS,
     MEMORY_SELECT,
     TABLES,
     event_of,
@@ -54,7 +53,7 @@ def _memories(connection: Connection, scope: Scope, ids: Collection[UUID]) -> di
     )
     found: dict[UUID, Trace] = {}
     for row in list(rows):
-        memory, number = memory_of(row), row[len(MEMORY_COLUMNS)]
+        memory, number = memory_of(row), row[-1]
         found[memory.id] = Trace(
             memory=memory,
             events=_ids(

@@ -242,7 +242,7 @@ def test_the_clauses_keep_what_an_event_filter_says(
     connection = connect(":memory:")
     connection.execute(schema.schema_sql())
     for seq, event in enumerate(rows):
-        add_event(connection, event, seq, event.text.replace(",", "").split())
+        add_event(connection, replace(event, seq=seq), event.text.replace(",", "").split())
     conditions = events_kept_by(connection.dialect, where, seen_by(reader, "e", visibility=False), "events")
     found = connection.execute(f"SELECT e.id FROM events e WHERE {conditions.sql}", conditions.bindings)
     assert {UUID(bytes=identifier) for (identifier,) in found} == {
@@ -348,7 +348,7 @@ def test_at_the_very_moment_all_three_agree(what: str, where: Filter) -> None:
 def test_an_event_at_the_very_end_is_left_out() -> None:
     connection = connect(":memory:")
     connection.execute(schema.schema_sql())
-    add_event(connection, an_event(at=NOW), 1, ())
+    add_event(connection, an_event(at=NOW), ())
     conditions = events_kept_by(
         connection.dialect, EventFilter(until=NOW), seen_by(READER, "e", visibility=False), "events"
     )

@@ -1,0 +1,168 @@
+"""Tables of columns: for each column of a record its name, its codec, and the field of the value that it holds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any, Final, Generic, TypeVar, cast
+from uuid import UUID
+
+from remembrancer.adapters.relational.connection import Binding, Connection
+from remembrancer.adapters.relational.errors import UNREADABLE, unreadable
+from remembrancer.adapters.relational.times import micros, moment
+from remembrancer.domain.flat import Flat
+from remembrancer.domain.validation import JsonValue
+
+T = TypeVar("T")
+Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Codec:
+    """How a field becomes a binding, and how a value of the database other than NULL becomes a field.
+
+    None: it is the same in both.
+    """
+
+    bind: Callable[[Any], Binding] | None = None
+    read: Callable[[Any], object] | None = None
+
+
+PLAIN: Final = Codec()
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column. `path`: the field it holds, where that has another name, such as "strength.usage.shown"."""
+
+    name: str
+    codec: Codec = PLAIN
+    path: str = ""
+
+    @property
+    def place(self) -> str:
+        return self.path or self.name.rpartition(".")[2]
+
+
+def columns(names: str, codec: Codec = PLAIN) -> tuple[Column, ...]:
+    """A column for each of the names, which blanks separate."""
+    return tuple(Column(name, codec) for name in names.split())
+
+
+def inside(owner: str, columns: Iterable[Column]) -> tuple[Column, ...]:
+    """The columns of a value that another value holds in this field."""
+    return tuple(replace(column, path=f"{owner}.{column.place}") for column in columns)
+
+
+class Columns(Generic[T]):
+    """The columns that a value of type T is read from, in order, and those of its own table that it is written to.
+
+    `alias`: that of its own table in statements. A column of another table is named with the alias of that one
+    ("m.id"). `inner`: the constructors of the values that T holds, by their path.
+    """
+
+    def __init__(
+        self,
+        alias: str,
+        kind: Callable[..., T],
+        columns: Sequence[Column],
+        inner: Mapping[str, Callable[..., object]] | None = None,
+    ) -> None:
+        self.names: Final = tuple(column.name for column in columns if "." not in column.name)
+        """Of its own table."""
+        self._own = [place for place, column in enumerate(columns) if "." not in column.name]
+        self.selected: Final = tuple(
+            column.name if "." in column.name else f"{alias}.{column.name}" for column in columns
+        )
+        self.select: Final = ", ".join(self.selected)
+        self._flat = Flat[T]([column.place for column in columns], {"": kind, **(inner or {})})
+        codecs = [column.codec for column in columns]
+        self._binds = [(place, codec.bind) for place, codec in enumerate(codecs) if codec.bind is not None]
+        self._reads = [(place, codec.read) for place, codec in enumerate(codecs) if codec.read is not None]
+
+    def bindings(self, value: T) -> tuple[Binding, ...]:
+        """One for each column of its own table."""
+        fields = list(self._flat.fields_of(value))
+        for place, bind in self._binds:
+            fields[place] = bind(fields[place])
+        return cast("tuple[Binding, ...]", tuple(fields[place] for place in self._own))
+
+    def value_of(self, row: Row) -> T:
+        """The value of a row that begins with these columns.
+
+        Raises UnreadableRow for a row that this program never writes.
+        """
+        fields = list(row[: len(self.selected)])
+        try:
+            for place, read in self._reads:
+                if (held := fields[place]) is not None:
+                    fields[place] = read(held)
+            return self._flat.value_of(fields)
+        except UNREADABLE as error:
+            raise unreadable(error) from error
+
+
+def insert_into(table: str, columns: Sequence[str]) -> str:
+    """An INSERT of one row, with a `?` for each column."""
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+
+
+def assigned(*columns: str) -> str:
+    """The assignments of an UPDATE, with a `?` for each column."""
+    return ", ".join(f"{column} = ?" for column in columns)
+
+
+def add_row(connection: Connection, table: str, columns: Sequence[str], bindings: Sequence[Binding]) -> bool:
+    """Insert a row, unless one with its key is there. Returns whether it was inserted."""
+    return connection.count(f"{insert_into(table, columns)} ON CONFLICT DO NOTHING", bindings) > 0
+
+
+def encoded(value: Mapping[str, JsonValue]) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def decoded(value: str) -> dict[str, JsonValue]:
+    return {} if value == "{}" else json.loads(value)
+
+
+def _id_binding(value: UUID | None) -> bytes | None:
+    return None if value is None else value.bytes
+
+
+def _id(value: bytes) -> UUID:
+    return UUID(bytes=value)
+
+
+def _tags_binding(tags: tuple[str, ...]) -> str:
+    return json.dumps(tags, ensure_ascii=False)
+
+
+def _tags(value: str) -> tuple[str, ...]:
+    return () if value == "[]" else tuple(cast("list[str]", json.loads(value)))
+
+
+def _empty_for_none(value: str | None) -> str:
+    return value or ""
+
+
+def _none_for_empty(value: str) -> str | None:
+    return value or None
+
+
+ID: Final = Codec(_id_binding, _id)
+TIME: Final = Codec(micros, moment)
+DAY: Final = Codec(date.isoformat, date.fromisoformat)
+FLAG: Final = Codec(int, bool)
+OBJECT: Final = Codec(encoded, decoded)
+TAGS: Final = Codec(_tags_binding, _tags)
+SCOPE_PART: Final = Codec(_empty_for_none)
+"""'' stands for None. `scope_of` reads it."""
+NAME: Final = Codec(_empty_for_none, _none_for_empty)
+"""'' stands for None."""
+
+
+def one_of(kind: Callable[[Any], object]) -> Codec:
+    """A member of an enumeration, stored as its value."""
+    return Codec(read=kind)
