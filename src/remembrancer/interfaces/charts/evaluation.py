@@ -33,9 +33,10 @@ from remembrancer.interfaces.charts.document import document
 from remembrancer.interfaces.charts.measure import SMALL, fitted
 from remembrancer.interfaces.charts.palette import HUES
 from remembrancer.interfaces.charts.panel import DASHED, DOTTED, Panel, Point, row_panel, sample
-from remembrancer.interfaces.charts.svg import NOTHING, element, joined
+from remembrancer.interfaces.charts.svg import joined
 
 T = TypeVar("T")
+Cell = tuple[float, Interval]
 
 SYSTEMS: Final = (*HUES, "ink", "red", "grey")
 """The hues of systems, in their order."""
@@ -55,8 +56,6 @@ DASHES: Final = (None, DASHED)
 NAME: Final = 180.0
 """Pixels for the name of a system."""
 QUESTION: Final = 380.0
-NUMBERED: Final = 14
-"""Up to so many columns, the numbers of a coloured table are written."""
 UNIT: Final = (0.0, 1.0)
 
 
@@ -73,7 +72,7 @@ def documents(shown: Iterable[View]) -> dict[str, str]:
 def _drawn(view: View) -> str:  # noqa: C901, PLR0911 - a case for each kind of view
     match view:
         case Found():
-            bars = {system: [(means, metric) for metric in view.metrics] for system, means in view.means.items()}
+            bars = {system: [_cell(means, metric) for metric in view.metrics] for system, means in view.means.items()}
             return grouped(view.title, _over(view), view.metrics, bars)
         case Blocks():
             return _blocks(view)
@@ -99,15 +98,15 @@ def _drawn(view: View) -> str:  # noqa: C901, PLR0911 - a case for each kind of 
             assert_never(view)
 
 
-def grouped(title: str, told: str, labels: Sequence[str], bars: Mapping[str, Sequence[tuple[Means, str]]]) -> str:
-    """For each label a group of bars from 0 to 1, one a system: the mean of a metric with its interval."""
+def grouped(title: str, told: str, labels: Sequence[str], bars: Mapping[str, Sequence[Cell]]) -> str:
+    """A document with a group of bars for each label, one bar a system: a value from 0 to 1 with its interval."""
     panel = Panel(x=(-0.5, len(labels) - 0.5))
     marks, wide = panel.levels(), 0.8 / len(bars)
     for number, ((_, cells), hue) in enumerate(coloured(bars)):
-        for place, (means, metric) in enumerate(cells):
+        for place, (value, interval) in enumerate(cells):
             begin = place - 0.4 + number * wide
-            marks += panel.bar((begin, 0.0), (begin + wide * 0.92, means.values[metric]), hue)
-            marks += _whisker(panel, begin + wide * 0.46, means.told[metric], "ink")
+            marks += panel.bar((begin, 0.0), (begin + wide * 0.92, value), hue)
+            marks += _whisker(panel, begin + wide * 0.46, interval, "ink")
     marks += panel.names(list(enumerate(labels)))
     legend = [(sample(hue, bar=True), name(system)) for (system, _), hue in coloured(bars)]
     return document("evaluation", title, told, [panel.picture(marks)], legend)
@@ -146,12 +145,15 @@ def _over(view: Found | Blocks) -> str:
     return f"Mean over {means.questions:,} questions, 95 % intervals by drawing {drawn}.{only}"
 
 
+def _cell(means: Means, metric: str) -> Cell:
+    return means.values[metric], means.told[metric]
+
+
 def _categories(view: Categories) -> str:
-    """Every system in every category, and on the questions that nothing answers, where those hint at turns."""
-    first = next(iter(view.means.values()))
-    bars = {system: [(one, CATEGORY_METRIC) for one in means] for system, means in view.means.items()}
-    room = 900.0 / len(view.labels)
+    """Every system in every category, and on unanswerable questions that name turns."""
+    first, room = next(iter(view.means.values())), 900.0 / len(view.labels)
     labels = [f"{fitted(label, room, SMALL)}\nn={of.questions}" for label, of in zip(view.labels, first, strict=True)]
+    bars = {system: [_cell(one, CATEGORY_METRIC) for one in means] for system, means in view.means.items()}
     return grouped(f"Turns found by category: {CATEGORY_METRIC}", "95 % intervals.", labels, bars)
 
 
@@ -176,27 +178,17 @@ def _blocks(view: Blocks) -> str:
 
 
 def _every_metric(view: EveryMetric) -> str:
-    """A table in colours: a row a metric, a column a category."""
-    columns = len(view.labels)
-    panel = row_panel(len(METRICS), (-0.5, columns - 0.5), left=96.0)
-    marks, numbered, room = panel.rows(METRICS), columns <= NUMBERED, panel.width / columns
-    for column, (label, means) in enumerate(zip(view.labels, view.means, strict=True)):
-        for row, metric in enumerate(METRICS):
+    """A coloured table: a row for each category, a column for each metric."""
+    panel = row_panel(len(view.labels), (-0.5, len(METRICS) - 0.5))
+    marks = panel.rows([f"{name(label)} n={of.questions}" for label, of in zip(view.labels, view.means, strict=True)])
+    for row, means in enumerate(view.means):
+        for column, metric in enumerate(METRICS):
             value = means.values[metric]
             marks += panel.bar((column - 0.5, row - 0.5), (column + 0.5, row + 0.5), "blue", 0.6 * value)
-            marks += panel.words((column, row), f"{value:.3f}", (0.0, 4.0), "middle", "") if numbered else NOTHING
-        if not numbered:
-            x, y = panel.across(column) + 4.0, panel.bottom + 8.0
-            words = element("text", fitted(label, 90.0, SMALL), text_anchor="end", font_size=SMALL, class_="chart-note")
-            marks += element("g", words, transform=f"translate({x:.2f} {y:.2f}) rotate(-90)")
-    if numbered:
-        labels = zip(view.labels, view.means, strict=True)
-        marks += panel.names(
-            [(at, f"{fitted(each, room, SMALL)}\nn={of.questions}") for at, (each, of) in enumerate(labels)]
-        )
+            marks += panel.words((column, row), f"{value:.3f}", (0.0, 4.0), "middle", "")
+    marks += panel.names(list(enumerate(METRICS)))
     told = "Means by category and together; darker is higher, from 0 to 1."
-    title = f"{name(view.system)}: {view.level}s, every metric"
-    return document("evaluation", title, told, [panel.picture(marks, below=50.0 if numbered else 100.0)])
+    return document("evaluation", f"{name(view.system)}: {view.level}s, every metric", told, [panel.picture(marks)])
 
 
 def _causes(view: Causes) -> str:

@@ -50,8 +50,8 @@ class Panel:
     def bottom(self) -> float:
         return TOP + self.height
 
-    def picture(self, marks: Markup, *, below: float = BELOW) -> Picture:
-        return Picture(marks=marks, height=self.bottom + below, width=ACROSS)
+    def picture(self, marks: Markup) -> Picture:
+        return Picture(marks=marks, height=self.bottom + BELOW, width=ACROSS)
 
     def across(self, value: float) -> float:
         low, high, at = (math.log(each) for each in (*self.x, value)) if self.log else (*self.x, value)

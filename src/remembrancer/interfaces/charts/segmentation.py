@@ -14,7 +14,6 @@ from remembrancer.evaluation.segmentation_report import (
     views,
 )
 from remembrancer.evaluation.segmentation_summary import METRICS
-from remembrancer.evaluation.summary import Means
 from remembrancer.interfaces.charts.document import document
 from remembrancer.interfaces.charts.evaluation import SYSTEMS, differing, grouped, name, reaching
 from remembrancer.interfaces.charts.panel import row_panel, sample
@@ -38,19 +37,7 @@ def _drawn(view: View) -> str:
 def _reached(one: SetReport) -> str:
     """Every method, metric by metric, with their intervals."""
     bars = {
-        result.method: [
-            (
-                Means(
-                    questions=one.dialogues,
-                    conversations=one.dialogues,
-                    values=result.values,
-                    intervals=result.intervals,
-                    cluster_intervals=result.intervals,
-                ),
-                metric,
-            )
-            for metric in METRICS
-        ]
+        result.method: [(result.values[metric], result.intervals[metric]) for metric in METRICS]
         for result in one.results
     }
     told = f"{name(one.name)}. Pk, WindowDiff: less is better; F1: more. 95 % intervals by drawing dialogues."
