@@ -17,6 +17,7 @@ from remembrancer.interfaces.charts.frame import Picture, Room, empty, figure, k
 from remembrancer.interfaces.charts.layout import MOST, Arrangement, arranged, laid_out
 from remembrancer.interfaces.charts.layout import Room as Plane
 from remembrancer.interfaces.charts.measure import SMALL, fitted, text_width
+from remembrancer.interfaces.charts.scale import finite
 from remembrancer.interfaces.charts.svg import NOTHING, element, joined, number
 from remembrancer.interfaces.cli.drawing import counted
 
@@ -262,7 +263,7 @@ def _class(kind: RelationKind) -> str:
 
 
 def _weight(edge: RelationOut) -> float:
-    return min(max(edge.weight, 0.0), 1.0) if math.isfinite(edge.weight) else 0.0
+    return min(max(finite(edge.weight) or 0.0, 0.0), 1.0)
 
 
 def _toward(begin: Point, end: Point, far: float) -> Point:

@@ -20,7 +20,7 @@ from remembrancer.interfaces.charts.lines import (
     time_axis,
 )
 from remembrancer.interfaces.charts.measure import SMALL
-from remembrancer.interfaces.charts.scale import along, day_text, through
+from remembrancer.interfaces.charts.scale import along, day_text, finite, through
 from remembrancer.interfaces.charts.svg import NOTHING, element, joined, number, percent
 from remembrancer.policies.health import GREEN_FROM, YELLOW_FROM, Band, Metric, band
 
@@ -46,18 +46,17 @@ def health_chart(history: Sequence[HealthOut], *, now: datetime) -> Markup:
     `history`: of one workspace or crew, in any order.
     """
     days = _by_day(history)
-    scored = [(_noon(each.day), each.score) for each in days if _finite(each.score)]
+    scored = [(each.day, score) for each in days if (score := finite(each.score)) is not None]
     if not scored:
         return empty("health", "No health to draw yet", _NONE_TOLD)
     since, until = _span(days, now)
-    title = _finding(days)
+    title = _finding(scored)
     told = f"Score from 0 to 100, {day_text(since)} to {day_text(until)}: {_counted(len(scored))}."
     told += " Where the line is broken, none was taken."
     smalls = element("div", joined(_small(metric, days, since, until) for metric in Metric), class_="chart-smalls")
     marks = _ground(TOP, HEIGHT) + time_axis(since, until, top=TOP, down=TOP + HEIGHT)
-    line_only = [(at, value) for at, value in scored if value is not None]
-    marks += _curve(line_only, since, until, TOP, HEIGHT, filled=False)
-    marks += _last(scored[-1], since, until)
+    points = [(_noon(day), score) for day, score in scored]
+    marks += _curve(points, since, until, TOP, HEIGHT, filled=False) + _last(points[-1], since, until)
     pictures = [Picture(marks=marks, height=TOP + HEIGHT + AXIS)]
     return figure("health", title=title, told=told, pictures=pictures, below=smalls)
 
@@ -81,7 +80,7 @@ def health_table(history: Sequence[HealthOut]) -> Markup:
 
 def health_gauge(latest: HealthOut | None) -> Markup:
     """The newest score as a place on the scale from 0 to 100."""
-    if latest is None or not _finite(latest.score) or latest.score is None:
+    if latest is None or (score := finite(latest.score)) is None:
         title = "No health yet" if latest is None else "Health: no data"
         return empty("gauge", title, _NONE_TOLD if latest is None else "There was nothing to measure.")
     told = latest.advice or (f"Weakest: {latest.weakest}." if latest.weakest else "")
@@ -90,15 +89,15 @@ def health_gauge(latest: HealthOut | None) -> Markup:
     arcs = joined(
         element("path", d=_arc(middle, base, low, high), class_=f"chart-arc chart-{each}") for each, low, high in _BANDS
     )
-    marks = arcs + _needle(middle, base, latest.score)
-    called = band(latest.score)
-    marks += element("text", f"{latest.score:.0f}", x=middle, y=base - 14.0, class_="chart-huge", text_anchor="middle")
+    marks = arcs + _needle(middle, base, score)
+    called = band(score)
+    marks += element("text", f"{score:.0f}", x=middle, y=base - 14.0, class_="chart-huge", text_anchor="middle")
     marks += element("text", called, x=middle, y=base + 8.0, class_="chart-note", text_anchor="middle", font_size=14.0)
     for share, words in ((0.0, "0"), (100.0, "100")):
         x = middle + (-_RADIUS if share == 0 else _RADIUS)
         marks += element("text", words, x=x, y=base + 18.0, class_="chart-note", text_anchor="middle", font_size=SMALL)
     picture = Picture(marks=marks, width=width, height=height)
-    return figure("gauge", title=f"Health {latest.score:.0f}, {called}", told=_sentence(told), pictures=[picture])
+    return figure("gauge", title=f"Health {score:.0f}, {called}", told=_sentence(told), pictures=[picture])
 
 
 def _by_day(history: Sequence[HealthOut]) -> list[HealthOut]:
@@ -116,13 +115,8 @@ def _noon(day: date) -> datetime:
     return datetime.combine(day, time(12), tzinfo=UTC)
 
 
-def _finite(value: float | None) -> bool:
-    return value is not None and math.isfinite(value)
-
-
-def _finding(days: Sequence[HealthOut]) -> str:
+def _finding(scored: Sequence[tuple[date, float]]) -> str:
     """The newest score, its band, and how it has changed since a week ago, or since the first that is known."""
-    scored = [(each.day, each.score) for each in days if each.score is not None and math.isfinite(each.score)]
     day, score = scored[-1]
     title = f"Health {score:.0f}, {band(score)}"
     if len(scored) == 1:
@@ -173,9 +167,8 @@ def _runs(points: Points) -> list[Points]:
     return [*runs]
 
 
-def _last(point: tuple[datetime, float | None], since: datetime, until: datetime) -> Markup:
-    at, score = point
-    share, value = through(at, since, until), score or 0.0
+def _last(point: tuple[datetime, float], since: datetime, until: datetime) -> Markup:
+    share, value = through(point[0], since, until), point[1]
     down = _down(value, TOP, HEIGHT)
     # Above the point, or below it where there is no room above.
     words = note(share, down - 10.0 if down > TOP + 20.0 else down + 20.0, f"{value:.0f}", "chart-strong")
@@ -185,12 +178,12 @@ def _last(point: tuple[datetime, float | None], since: datetime, until: datetime
 def _small(metric: Metric, days: Sequence[HealthOut], since: datetime, until: datetime) -> Markup:
     """One metric: its name, how it stands in words, and its own line."""
     newest = days[-1].metrics.get(metric)
-    value = newest.value if newest is not None and _finite(newest.value) else None
+    value = finite(newest.value) if newest is not None else None
     told = f"{value:.0f} {band(value)}" if value is not None else "no data"
     points = [
         (_noon(each.day), found)
         for each in days
-        if metric in each.metrics and (found := each.metrics[metric].value) is not None and math.isfinite(found)
+        if metric in each.metrics and (found := finite(each.metrics[metric].value)) is not None
     ]
     marks = joined(
         level(_down(limit, 2.0, SMALL_HEIGHT), "chart-grid") for limit in (0.0, YELLOW_FROM, GREEN_FROM, 100.0)
@@ -237,4 +230,4 @@ def _sentence(words: str) -> str:
 
 
 def _told(value: float | None) -> str:
-    return f"{value:.1f}" if value is not None and math.isfinite(value) else "no data"
+    return "no data" if finite(value) is None else f"{value:.1f}"

@@ -33,6 +33,11 @@ class Moment:
     label: str
 
 
+def finite(value: float | None) -> float | None:
+    """The value; None for NaN and infinity."""
+    return value if value is not None and math.isfinite(value) else None
+
+
 def along(value: float, low: float, high: float) -> float:
     """How far from `low` to `high`, in [0, 1]: what is outside counts as the end it is beyond, no number as `low`.
 

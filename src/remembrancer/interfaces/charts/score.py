@@ -12,6 +12,7 @@ from markupsafe import Markup
 from remembrancer.domain.recall import PRODUCT, Part
 from remembrancer.interfaces.charts import palette
 from remembrancer.interfaces.charts.frame import Picture, key, ornament, small_picture, swatch, table
+from remembrancer.interfaces.charts.scale import finite
 from remembrancer.interfaces.charts.svg import NOTHING, element, joined, percent
 from remembrancer.policies.ranking import leading
 from remembrancer.policies.ranking.signals import MEANINGS
@@ -201,9 +202,7 @@ def _value_text(told: str) -> Markup:
 
 
 def _pieces(nodes: Sequence[Part]) -> list[_Piece]:
-    return [
-        _Piece(node, _words(node), _colour(node), _finite(node.value), _number(node.contribution)) for node in nodes
-    ]
+    return [_Piece(node, _words(node), _colour(node), finite(node.value), _number(node.contribution)) for node in nodes]
 
 
 def _colour(node: Part) -> str:
@@ -248,12 +247,8 @@ def _part(part: PartOut) -> Part:
     return Part(part.label, part.value, part.contribution, tuple(map(_part, part.parts)))
 
 
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None
-
-
 def _number(value: float) -> float:
-    return value if math.isfinite(value) else 0.0
+    return finite(value) or 0.0
 
 
 def _told(value: float | None) -> str:
