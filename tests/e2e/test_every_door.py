@@ -31,9 +31,9 @@ from mcp_clients import over_stdio
 from parsed_pages import ParsedPage
 from server_process import serving
 
-from remembrancer.interfaces.cli.drawing import one_line
 from remembrancer.interfaces.cli.main import build
 from remembrancer.interfaces.http.logs import LOGGER, JsonLines, ReadableLines
+from remembrancer.interfaces.text import one_line
 from remembrancer.interfaces.wire import MemoriesOut, RecallOut, VaultOut
 from remembrancer.interfaces.wire_journal import JournalPageOut
 from remembrancer.interfaces.wire_life import MaintenanceOut

@@ -8,19 +8,8 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from remembrancer.domain.recall import PRODUCT
-from remembrancer.interfaces.cli.drawing import (
-    GLYPHS,
-    Meter,
-    Shares,
-    Shorter,
-    counted,
-    leaves,
-    part_bars,
-    shortened,
-    shown,
-    size,
-    sparkline,
-)
+from remembrancer.interfaces.cli.drawing import GLYPHS, Meter, Shares, Shorter, leaves, part_bars, shortened, sparkline
+from remembrancer.interfaces.text import counted, shown, size
 from remembrancer.interfaces.wire import PartOut
 
 

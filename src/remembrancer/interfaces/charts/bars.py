@@ -14,7 +14,7 @@ from remembrancer.interfaces.charts.lines import AXIS, level, time_axis
 from remembrancer.interfaces.charts.measure import SMALL
 from remembrancer.interfaces.charts.scale import day_text, number_text, round_above
 from remembrancer.interfaces.charts.svg import NOTHING, element, joined, percent
-from remembrancer.interfaces.cli.drawing import counted
+from remembrancer.interfaces.text import counted
 
 TOP, HEIGHT = 22.0, 120.0
 MOST: Final = 92

@@ -15,7 +15,7 @@ from remembrancer.interfaces.charts.measure import FONT, SMALL, fitted, text_wid
 from remembrancer.interfaces.charts.palette import HUES
 from remembrancer.interfaces.charts.score import bare_bar, bare_legend
 from remembrancer.interfaces.charts.svg import NOTHING, element, joined
-from remembrancer.interfaces.cli.drawing import counted, minute
+from remembrancer.interfaces.text import counted, minute, titled
 
 if TYPE_CHECKING:
     from remembrancer.interfaces.wire import ComparedOut, ComparisonOut, PlaceOut
@@ -80,11 +80,10 @@ def _listed(comparison: ComparisonOut, number: int) -> Markup:
     """The row of a memory, its cells below the columns of the chart."""
     one, top = comparison.memories[number], number * LISTED_ROW
     right = LISTED + LISTED_COLUMN * len(comparison.answers)
-    text = one.memory.text if one.memory.title is None else f"{one.memory.title}: {one.memory.text}"
     marks = element("line", x1=0.0, x2=right + LISTED, y1=top, y2=top, class_="chart-grid")
     marks += _disc(number, DISC + 2.0, top + 24.0)
     marks += _lines([fitted(one.cue.heading, LISTED - 56.0, SMALL)], 40.0, top + 18.0, "chart-note")
-    marks += _lines(wrapped(text, LISTED - 56.0, 3, SMALL), 40.0, top + 35.0, None)
+    marks += _lines(wrapped(titled(one.memory), LISTED - 56.0, 3, SMALL), 40.0, top + 35.0, None)
     for column, place in enumerate(one.places):
         scores = (each.places[column].score or 0.0 for each in comparison.memories if each.places[column].returned)
         marks += _place(place, LISTED + LISTED_COLUMN * column + 6.0, top, max(scores, default=0.0) or 1.0)

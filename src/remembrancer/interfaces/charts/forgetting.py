@@ -28,10 +28,9 @@ from remembrancer.interfaces.charts.scale import (
     round_numbers,
     through,
 )
-from remembrancer.interfaces.charts.strength import StrengthCurve
+from remembrancer.interfaces.charts.strength import StrengthCurve, forecast
 from remembrancer.interfaces.charts.svg import NOTHING, element, joined, percent
-from remembrancer.interfaces.cli.drawing import counted, minute
-from remembrancer.interfaces.cli.fading_pages import forecast
+from remembrancer.interfaces.text import counted, minute, titled
 
 if TYPE_CHECKING:
     from remembrancer.interfaces.wire import CurveOut, ReviewOut
@@ -66,14 +65,14 @@ def forgetting_curve(curve: CurveOut, reviews: Sequence[ReviewOut]) -> Markup:
 
 def forgetting_document(curve: CurveOut) -> str:
     """The curve as an SVG document, below the memory's own words and the forecast."""
-    memory = curve.outlook.memory
     strength = StrengthCurve.of(curve)
     pictures, told = list[Picture](), "There is no curve to draw."
     if strength is not None:
         picture, told, _ = _drawn(strength, ())
         pictures.append(picture)
-    words = f"{memory.title}: {memory.text}" if memory.title else memory.text
-    return document("forgetting", words, f"{forecast(curve.outlook, curve.now)} {told}", pictures)
+    return document(
+        "forgetting", titled(curve.outlook.memory), f"{forecast(curve.outlook, curve.now)} {told}", pictures
+    )
 
 
 def forgetting_table(curve: CurveOut, reviews: Sequence[ReviewOut]) -> Markup:

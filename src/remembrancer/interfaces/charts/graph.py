@@ -19,7 +19,7 @@ from remembrancer.interfaces.charts.layout import Room as Plane
 from remembrancer.interfaces.charts.measure import SMALL, fitted, text_width
 from remembrancer.interfaces.charts.scale import finite
 from remembrancer.interfaces.charts.svg import NOTHING, element, joined, number
-from remembrancer.interfaces.cli.drawing import counted
+from remembrancer.interfaces.text import counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,9 +10,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Self
 
 from remembrancer.interfaces.charts.scale import round_above, through
+from remembrancer.interfaces.text import day
+from remembrancer.policies.rendering.ages import spoken_age
 
 if TYPE_CHECKING:
-    from remembrancer.interfaces.wire import CurveOut
+    from remembrancer.interfaces.wire import CurveOut, OutlookOut
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,3 +53,14 @@ class StrengthCurve:
             return self.points[-1][1]
         (before, low), (after, high) = self.points[index - 1], self.points[index]
         return low + (high - low) * through(moment, before, after)
+
+
+def forecast(outlook: OutlookOut, now: datetime) -> str:
+    """How strong the memory is, and when it falls or fell below the limit, in one or two sentences."""
+    strength, below, falls = f"Strength {outlook.strength:.3g} now", f"{outlook.below:g}", outlook.falls_at
+    if falls is None:
+        return f"{strength}. It does not fall below {below} within a hundred years."
+    when = f"on {day(falls)} at {falls:%H:%M} UTC, {spoken_age(now - falls)}"
+    if outlook.faded:
+        return f"{strength}: faded. It fell below {below} {when}."
+    return f"{strength}. It falls below {below} {when}, if nothing else happens to it."

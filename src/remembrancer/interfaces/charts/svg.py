@@ -9,7 +9,7 @@ from typing import Final
 from markupsafe import Markup, escape
 
 from remembrancer.errors import InvalidInput
-from remembrancer.interfaces.cli.drawing import one_line
+from remembrancer.interfaces.text import one_line
 
 NOTHING: Final = Markup()
 _NO_XML: Final = str.maketrans(dict.fromkeys("\ufffe\uffff"))

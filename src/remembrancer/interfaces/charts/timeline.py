@@ -17,7 +17,7 @@ from remembrancer.interfaces.charts.lines import AXIS, time_axis
 from remembrancer.interfaces.charts.measure import FONT, fitted, text_width
 from remembrancer.interfaces.charts.scale import day_text, through
 from remembrancer.interfaces.charts.svg import NOTHING, element, joined, percent
-from remembrancer.interfaces.cli.drawing import counted, minute
+from remembrancer.interfaces.text import counted, minute
 
 if TYPE_CHECKING:
     from remembrancer.interfaces.wire import MemoryOut

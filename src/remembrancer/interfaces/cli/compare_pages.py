@@ -10,7 +10,8 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from remembrancer.interfaces.cli.drawing import Shorter, indented, minute, one_line
+from remembrancer.interfaces.cli.drawing import Shorter, indented
+from remembrancer.interfaces.text import minute, one_line, titled
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -115,7 +116,7 @@ def _why(letter: str, one: ComparedOut) -> Blocks:
 
 
 def _said(one: ComparedOut) -> str:
-    return one.cue.text if one.memory.title is None else f"{one.memory.title}: {one.memory.text}"
+    return one.cue.text if one.memory.title is None else titled(one.memory)
 
 
 def _overlaps(answer: ComparisonOut) -> Table:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from rich.bar import Bar
@@ -15,6 +12,8 @@ from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
+
+from remembrancer.interfaces.text import one_line, shown
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -29,32 +28,6 @@ GLYPHS: Final = "█▓▒░▪▫●○◆◇▲△"
 """As many as a score of ours has parts; with more, they begin anew."""
 BAR_CELLS: Final = 28
 _COLUMNS: Final = "▁▂▃▄▅▆▇█"
-
-# CSI, a terminated OSC, and the two-byte sequences; what is left of any other goes with its control character.
-_ESCAPES: Final = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\^_]")
-_JOINERS: Final = frozenset("\u200c\u200d")
-_UNSEEN: Final = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
-
-
-def shown(text: str) -> str:
-    r"""Other people's words, unable to move the cursor, colour or hide anything: escapes and control characters go.
-
-    Line ends and tabs stay, and the joiners that Persian words and emoji are written with.
-
-    >>> shown("\x1b[31mred\x1b[0m\x07")
-    'red'
-    """
-    if text.replace("\n", "").replace("\t", "").isprintable():  # as nearly all are, and looked at much faster
-        return text
-    return "".join(
-        character
-        for character in _ESCAPES.sub("", text)
-        if character in "\n\t" or character in _JOINERS or unicodedata.category(character) not in _UNSEEN
-    )
-
-
-def one_line(text: str) -> str:
-    return " ".join(shown(text).split())
 
 
 def shortened(text: str, cells: int) -> str:
@@ -74,32 +47,6 @@ def sparkline(shares: Iterable[float | None]) -> str:
     '▁▅·█'
     """
     return "".join("·" if share is None else _COLUMNS[min(int(share * 8), 7)] for share in shares)
-
-
-def day(moment: datetime) -> str:
-    return f"{moment:%A} {moment.day} {moment:%B %Y}"
-
-
-def minute(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d %H:%M}"
-
-
-def size(count: int) -> str:
-    """Bytes in the unit people would choose.
-
-    >>> size(1536)
-    '1.5 KiB'
-    """
-    for unit, length in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if count >= length:
-            return f"{count / length:.1f} {unit}"
-    return f"{count} bytes"
-
-
-def counted(count: int, noun: str) -> str:
-    """The count with its noun in the right number: 1 event, 2 days, 3 memories."""
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2] not in "aeiou" else f"{noun}s"
-    return f"{count:,} {noun if count == 1 else plural}"
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> Table:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
-from remembrancer.interfaces.cli.drawing import counted, facts, indented, minute, one_line
+from remembrancer.interfaces.cli.drawing import facts, indented
+from remembrancer.interfaces.text import counted, minute, one_line
 
 if TYPE_CHECKING:
     from uuid import UUID

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from remembrancer.facade import MAX_LISTED
-from remembrancer.interfaces.charts.strength import StrengthCurve
-from remembrancer.interfaces.cli.drawing import Shorter, counted, day, indented, minute
+from remembrancer.interfaces.charts.strength import StrengthCurve, forecast
+from remembrancer.interfaces.cli.drawing import Shorter, indented
 from remembrancer.interfaces.cli.plot import Plot
+from remembrancer.interfaces.text import counted, day, minute, titled
 from remembrancer.policies.rendering.ages import spoken_age
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from remembrancer.interfaces.wire import CurveOut, MemoryOut, OutlookOut, OutlooksOut
+    from remembrancer.interfaces.wire import CurveOut, OutlookOut, OutlooksOut
 
 Blocks = Iterator["RenderableType"]
 
@@ -43,7 +44,7 @@ def fading(answer: OutlooksOut, *, now: datetime, within: timedelta, faded: int)
 def curve(answer: CurveOut) -> Blocks:
     """The curve, and in words when it crosses."""
     outlook = answer.outlook
-    yield Shorter(_titled(outlook.memory), lines=2)
+    yield Shorter(titled(outlook.memory), lines=2)
     yield Text(f"  {outlook.memory.id}", style="dim")
     yield ""
     if (strength := StrengthCurve.of(answer)) is not None:
@@ -55,23 +56,12 @@ def curve(answer: CurveOut) -> Blocks:
         yield Text(f"Drawn since it was last used or reviewed, on {day(begin)}.", style="dim")
 
 
-def forecast(outlook: OutlookOut, now: datetime) -> str:
-    """What becomes of a memory, as a sentence."""
-    strength, below, falls = f"Strength {outlook.strength:.3g} now", f"{outlook.below:g}", outlook.falls_at
-    if falls is None:
-        return f"{strength}. It does not fall below {below} within a hundred years."
-    when = f"on {day(falls)} at {falls:%H:%M} UTC, {spoken_age(now - falls)}"
-    if outlook.faded:
-        return f"{strength}: faded. It fell below {below} {when}."
-    return f"{strength}. It falls below {below} {when}, if nothing else happens to it."
-
-
 def _listed(answer: OutlooksOut, now: datetime) -> Blocks:
     for outlook in answer.memories:
         head = Text(f"{outlook.strength:.3f}  ", style="yellow" if outlook.faded else "bold")
         head.append(_when(outlook, now), style="not bold dim")
         yield head
-        yield indented(Shorter(_titled(outlook.memory)), 2)
+        yield indented(Shorter(titled(outlook.memory)), 2)
         yield indented(Text(str(outlook.memory.id), style="dim"), 2)
 
 
@@ -80,7 +70,3 @@ def _when(outlook: OutlookOut, now: datetime) -> str:
         return f"stays at or above {outlook.below:g}"
     told = f"{minute(outlook.falls_at)} UTC, {spoken_age(now - outlook.falls_at)}"
     return f"faded: below {outlook.below:g} since {told}" if outlook.faded else f"below {outlook.below:g} from {told}"
-
-
-def _titled(memory: MemoryOut) -> str:
-    return memory.text if memory.title is None else f"{memory.title}: {memory.text}"

@@ -25,7 +25,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from remembrancer.interfaces.cli.drawing import one_line
+from remembrancer.interfaces.text import one_line
 
 if TYPE_CHECKING:
     from remembrancer import Remembrancer, Settings

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 from rich.text import Text
 
 from remembrancer.domain.event import Priority, Severity
-from remembrancer.interfaces.cli.drawing import Shorter, counted, facts, indented, minute, one_line, shown
+from remembrancer.interfaces.cli.drawing import Shorter, facts, indented
+from remembrancer.interfaces.text import counted, minute, one_line, shown
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

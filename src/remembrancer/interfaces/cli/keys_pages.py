@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from remembrancer.interfaces.cli.drawing import Shorter, minute
+from remembrancer.interfaces.cli.drawing import Shorter
+from remembrancer.interfaces.text import minute
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

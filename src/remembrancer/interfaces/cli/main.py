@@ -43,8 +43,8 @@ from remembrancer.interfaces.cli import (
     vault,
     write,
 )
-from remembrancer.interfaces.cli.drawing import one_line
 from remembrancer.interfaces.cli.options import command
+from remembrancer.interfaces.text import one_line
 
 INTERRUPTED: Final = 130
 DEFECT: Final = 70

@@ -11,20 +11,8 @@ from typing import TYPE_CHECKING, Final
 from rich.table import Table
 from rich.text import Text
 
-from remembrancer.interfaces.cli.drawing import (
-    Meter,
-    Shorter,
-    counted,
-    day,
-    facts,
-    indented,
-    minute,
-    one_line,
-    part_bars,
-    shown,
-    size,
-    sparkline,
-)
+from remembrancer.interfaces.cli.drawing import Meter, Shorter, facts, indented, part_bars, sparkline
+from remembrancer.interfaces.text import counted, day, minute, one_line, shown, size, titled
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -81,7 +69,7 @@ def recalled(recall: RecallOut, *, explain: bool) -> Blocks:
     if recall.standing:
         yield Text(f"In every answer: {counted(len(recall.standing), 'standing memory')}", style="bold")
         for memory in recall.standing:
-            yield indented(Shorter(_titled(memory), lines=2))
+            yield indented(Shorter(titled(memory), lines=2))
             yield indented(Text(str(memory.id), style="dim"))
         yield ""
 
@@ -96,7 +84,7 @@ def heading(hit: HitOut) -> Text:
 
 
 def said(hit: HitOut) -> str:
-    return hit.cue.text if hit.memory.title is None else _titled(hit.memory)
+    return hit.cue.text if hit.memory.title is None else titled(hit.memory)
 
 
 def listed(found: MemoriesOut) -> Blocks:
@@ -275,7 +263,7 @@ def explained(answer: WhyNotOut) -> Blocks:
     mark = Text("✓ ", style="green") if answer.returned else Text("✗ ", style="yellow")
     yield mark.append(one_line(answer.reason), style="default")
     yield facts([("score", "" if answer.score is None else f"{answer.score:.3f}")])
-    yield indented(Shorter(_titled(answer.memory), lines=2), 2)
+    yield indented(Shorter(titled(answer.memory), lines=2), 2)
     yield Text(f"  {answer.memory.id}", style="dim")
 
 
@@ -395,11 +383,7 @@ def _index(report: IndexReportOut) -> Text:
 def _line(lead: str, memory: MemoryOut) -> Shorter:
     head = Text(f"{lead}  ", style="dim")
     head.append(f"{memory.origin if memory.kind == 'message' else memory.kind}  ", style="not dim cyan")
-    return Shorter(_titled(memory), lead=head)
-
-
-def _titled(memory: MemoryOut) -> str:
-    return memory.text if memory.title is None else f"{memory.title}: {memory.text}"
+    return Shorter(titled(memory), lead=head)
 
 
 def _day_and_session(memory: MemoryOut) -> tuple[str, str | None]:

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from remembrancer.interfaces.charts.scale import along, through
 from remembrancer.interfaces.charts.strength import StrengthCurve
-from remembrancer.interfaces.cli.drawing import minute
+from remembrancer.interfaces.text import minute
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult

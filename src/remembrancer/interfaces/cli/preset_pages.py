@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 from rich.table import Table
 from rich.text import Text
 
-from remembrancer.interfaces.cli.drawing import facts, indented, one_line
+from remembrancer.interfaces.cli.drawing import facts, indented
+from remembrancer.interfaces.text import one_line
 
 if TYPE_CHECKING:
     from pydantic import JsonValue

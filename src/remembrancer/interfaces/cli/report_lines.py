@@ -20,7 +20,7 @@ from remembrancer.engine.review import ReviewReport
 from remembrancer.engine.rules import RulesReport
 from remembrancer.engine.segment import SegmentReport
 from remembrancer.engine.sleep import SleepReport
-from remembrancer.interfaces.cli.drawing import counted, minute, one_line
+from remembrancer.interfaces.text import counted, minute, one_line
 from remembrancer.jobs.indexer import IndexReport
 from remembrancer.jobs.reports import BrokenOff, ExtractionReport, HealthReport, NotDue, Report
 from remembrancer.jobs.reports import counted as numbers_of

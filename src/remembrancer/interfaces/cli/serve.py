@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from remembrancer.errors import InvalidInput, Unsupported
-from remembrancer.interfaces.cli.drawing import one_line
 from remembrancer.interfaces.cli.invocation import Invocation
+from remembrancer.interfaces.text import one_line
 
 if TYPE_CHECKING:
     from remembrancer import AsyncRemembrancer, Settings

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from remembrancer.interfaces.cli.drawing import counted, one_line
+from remembrancer.interfaces.text import counted, one_line
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

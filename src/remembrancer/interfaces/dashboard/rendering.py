@@ -14,8 +14,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 import remembrancer
-from remembrancer.interfaces.cli.drawing import counted, one_line, shown, size
 from remembrancer.interfaces.dashboard.asset_files import asset_address
+from remembrancer.interfaces.text import counted, day, minute, one_line, shown, size
 from remembrancer.policies.rendering.ages import spoken_age
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def environment() -> Environment:
     filters |= {
         "ago": _ago,
         "counted": counted,
-        "day": _day,
+        "day": day,
         "iso": _iso,
         "minute": _minute,
         "one_line": one_line,
@@ -128,12 +128,7 @@ def _iso(moment: datetime) -> str:
 
 
 def _minute(moment: datetime) -> str:
-    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-
-
-def _day(moment: datetime) -> str:
-    told = moment.astimezone(UTC)
-    return f"{told:%A} {told.day} {told:%B %Y}"
+    return f"{minute(moment)} UTC"
 
 
 def _ago(moment: datetime, now: datetime) -> str:

@@ -1,0 +1,76 @@
+"""Words that a person reads, on any surface: other people's text made harmless, times, counts and sizes."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from remembrancer.interfaces.wire import MemoryOut
+
+# CSI, a terminated OSC, and two-byte sequences. Of any other sequence only the control character is removed.
+_ESCAPES: Final = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\^_]")
+_JOINERS: Final = frozenset("\u200c\u200d")
+_UNSEEN: Final = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
+
+
+def shown(text: str) -> str:
+    r"""Other people's text without escape sequences, control characters and other characters that cannot be seen.
+
+    Line ends and tabs stay, and the joiners that Persian words and emoji are written with.
+
+    >>> shown("\x1b[31mred\x1b[0m\x07")
+    'red'
+    """
+    if text.replace("\n", "").replace("\t", "").isprintable():  # true of nearly every text, and much faster
+        return text
+    return "".join(
+        character
+        for character in _ESCAPES.sub("", text)
+        if character in "\n\t" or character in _JOINERS or unicodedata.category(character) not in _UNSEEN
+    )
+
+
+def one_line(text: str) -> str:
+    """`shown`, with every run of white space as one space."""
+    return " ".join(shown(text).split())
+
+
+def titled(memory: MemoryOut) -> str:
+    """The text of a memory after its title, if it has one."""
+    return memory.text if memory.title is None else f"{memory.title}: {memory.text}"
+
+
+def day(moment: datetime) -> str:
+    """A day in UTC: Wednesday 4 March 2026."""
+    moment = moment.astimezone(UTC)
+    return f"{moment:%A} {moment.day} {moment:%B %Y}"
+
+
+def minute(moment: datetime) -> str:
+    """A time in UTC: 2026-03-04 09:00."""
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M}"
+
+
+def size(count: int) -> str:
+    """A number of bytes in the largest unit that it reaches.
+
+    >>> size(1536)
+    '1.5 KiB'
+    """
+    for unit, length in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if count >= length:
+            return f"{count / length:.1f} {unit}"
+    return f"{count} bytes"
+
+
+def counted(count: int, noun: str) -> str:
+    """The count with its noun, given in the singular.
+
+    >>> counted(1, "event"), counted(2, "day"), counted(3, "memory")
+    ('1 event', '2 days', '3 memories')
+    """
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2] not in "aeiou" else f"{noun}s"
+    return f"{count:,} {noun if count == 1 else plural}"
