@@ -6,6 +6,7 @@ import asyncio
 import http.client
 import signal
 import socket
+from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
@@ -38,7 +39,15 @@ def test_what_is_remembered_over_http_is_recalled_and_judged(mode: str) -> None:
         asyncio.run(talk(url))
 
 
-def test_several_clients_at_once_are_answered_each_with_its_own() -> None:
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server that several tests ask."""
+    db = tmp_path_factory.mktemp("shared") / "a.db"
+    with serving_http("--db", str(db), "--embedder", "none") as (url, _):
+        yield url
+
+
+def test_several_clients_at_once_are_answered_each_with_its_own(shared: str) -> None:
     async def one(url: str, name: str) -> None:
         async with over_http(url) as call:
             kept = await asyncio.gather(*(call.done("remember", text=f"{name} said {n}") for n in range(10)))
@@ -49,8 +58,7 @@ def test_several_clients_at_once_are_answered_each_with_its_own() -> None:
     async def talk(url: str) -> None:
         await asyncio.gather(*(one(url, name) for name in ("ana", "ben", "cleo", "dora")))
 
-    with serving_http() as (url, _):
-        asyncio.run(talk(url))
+    asyncio.run(talk(shared))
 
 
 def test_a_client_goes_on_after_the_server_was_started_anew() -> None:
@@ -80,22 +88,20 @@ def test_a_signal_ends_the_server_and_what_was_acknowledged_is_kept(cli: Cli) ->
     assert len(cli.done("recent", "--json", "--limit", "20").json["memories"]) == 10
 
 
-def test_only_this_machines_own_names_and_pages_are_answered() -> None:
-    with serving_http() as (url, _):
-        assert asked(url, Host="evil.example")[0] == 421
-        assert asked(url, Host="127.0.0.1.evil.example:80")[0] == 421
-        assert asked(url, Origin="http://evil.example")[0] == 403
-        assert asked(url, Origin="null")[0] == 403
-        assert asked(url, kind="text/plain")[0] == 400
+def test_only_this_machines_own_names_and_pages_are_answered(shared: str) -> None:
+    assert asked(shared, Host="evil.example")[0] == 421
+    assert asked(shared, Host="127.0.0.1.evil.example:80")[0] == 421
+    assert asked(shared, Origin="http://evil.example")[0] == 403
+    assert asked(shared, Origin="null")[0] == 403
+    assert asked(shared, kind="text/plain")[0] == 400
 
 
-def test_what_is_no_message_is_refused_without_harm() -> None:
-    with serving_http() as (url, _):
-        assert asked(url, "GET")[0] == 405
-        assert asked(url, "DELETE")[0] == 405
-        assert asked(url, body=b"\xff\x00 no JSON", Accept="application/json, text/event-stream")[0] == 400
-        assert asked(url, body=b" " * (1024 * 1024 + 1))[0] == 413
-        assert asked(url.replace("/mcp", "/other"))[0] == 404
+def test_what_is_no_message_is_refused_without_harm(shared: str) -> None:
+    assert asked(shared, "GET")[0] == 405
+    assert asked(shared, "DELETE")[0] == 405
+    assert asked(shared, body=b"\xff\x00 no JSON", Accept="application/json, text/event-stream")[0] == 400
+    assert asked(shared, body=b" " * (1024 * 1024 + 1))[0] == 413
+    assert asked(shared.replace("/mcp", "/other"))[0] == 404
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.7", "example.org"])  # noqa: S104  it is refused

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from driver import Cli
-from mcp_clients import PATIENCE, PROGRAM, environment, over_stdio, recall_feedback_and_health, started
+from mcp_clients import PATIENCE, over_stdio, recall_feedback_and_health, started
 
 HELLO = {
     "jsonrpc": "2.0",
@@ -173,13 +173,12 @@ def test_what_is_remembered_is_soon_found_by_its_meaning() -> None:
         (("--db", "no/such/folder/x.db"), 3, "no/such/folder"),
     ],
 )
-@pytest.mark.usefixtures("folder")
-def test_what_cannot_be_served_is_one_line_and_a_code(arguments: tuple[str, ...], code: int, said: str) -> None:
-    ran = subprocess.run(
-        [*PROGRAM, *arguments], env=environment(), capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
-    )
-    assert (ran.returncode, ran.stdout) == (code, "")
-    [line] = ran.stderr.splitlines()
+def test_what_cannot_be_served_is_one_line_and_a_code(
+    cli: Cli, arguments: tuple[str, ...], code: int, said: str
+) -> None:
+    ran = cli("mcp", *arguments)
+    assert (ran.code, ran.out) == (code, "")
+    [line] = ran.err.splitlines()
     assert line.startswith("error: ")
     assert said in line
 

@@ -68,11 +68,20 @@ class Load:
                         self.busy.set()
 
 
-def test_a_server_says_where_it_is_and_answers_there(tmp_path: Path) -> None:
-    with serving(tmp_path / "a.db") as server, client(server) as http:
-        assert server.url.startswith("http://127.0.0.1:")
-        assert server.pid == server.process.pid
-        assert http.get("/openapi.json").json()["info"]["title"] == "Remembrancer"
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> ServerProcess:
+    """A server that has ended: it was asked to record an event, and for it."""
+    with serving(tmp_path_factory.mktemp("told") / "a.db") as server, client(server) as http:
+        record(http, "xyzzy")
+        http.get("/v1/events", params={"query": "xyzzy"})
+        server.ask_to_stop()
+        server.ended()
+    return server
+
+
+def test_a_server_says_where_it_is(told: ServerProcess) -> None:
+    assert told.url.startswith("http://127.0.0.1:")
+    assert told.pid == told.process.pid
 
 
 def test_no_acknowledged_write_is_lost_when_it_is_asked_to_stop_under_load(tmp_path: Path) -> None:
@@ -143,26 +152,20 @@ def test_asked_twice_it_breaks_off_a_job_as_well(tmp_path: Path, cli: Cli) -> No
     assert cli.done("doctor", "--db", str(db), "--json").json["ok"]
 
 
-def test_each_request_is_a_line_of_json_on_stderr_and_nothing_of_it_is_what_was_said(tmp_path: Path) -> None:
-    with serving(tmp_path / "a.db") as server, client(server) as http:
-        record(http, "xyzzy")
-        http.get("/v1/events", params={"query": "xyzzy"})
-        server.ask_to_stop()
-        server.ended()
-    told = [json.loads(line) for line in server.lines]
-    assert [(one.get("method"), one.get("route"), one.get("status")) for one in told if "route" in one] == [
+def test_each_request_is_a_line_of_json_on_stderr(told: ServerProcess) -> None:
+    lines = [json.loads(line) for line in told.lines]
+    assert [(one.get("method"), one.get("route"), one.get("status")) for one in lines if "route" in one] == [
         ("POST", "/v1/events", 201),
         ("GET", "/v1/events", 200),
     ]
-    assert "xyzzy" not in server.stderr
 
 
-def test_it_warns_once_where_there_is_no_embedder(tmp_path: Path) -> None:
-    with serving(tmp_path / "a.db") as server, client(server) as http:
-        http.get("/openapi.json")
-        server.ask_to_stop()
-        server.ended()
-    warnings = [json.loads(line) for line in server.lines if json.loads(line)["level"] == "warning"]
+def test_nothing_that_was_said_is_logged(told: ServerProcess) -> None:
+    assert "xyzzy" not in told.stderr
+
+
+def test_it_warns_once_where_there_is_no_embedder(told: ServerProcess) -> None:
+    warnings = [json.loads(line) for line in told.lines if json.loads(line)["level"] == "warning"]
     assert [one["message"] for one in warnings] == ["sparse-only: no embedder: lexical recall only, as asked for"]
 
 
@@ -244,25 +247,12 @@ def test_a_person_is_told_where_it_is_and_who_may_come(tmp_path: Path) -> None:
     )
 
 
-WITHOUT = """
-import sys
-sys.modules["uvicorn"] = None
-from remembrancer.interfaces.cli.main import run
-sys.exit(run(["serve", "--port", "0"]))
-"""
-
-
-def test_a_package_that_is_missing_is_named_with_what_installs_it(tmp_path: Path) -> None:
-    ran = subprocess.run(
-        [sys.executable, "-c", WITHOUT],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": SOURCE},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (ran.returncode, ran.stdout) == (3, "")
-    assert ran.stderr == "error: the server needs uvicorn: pip install 'remembrancer[server]'\n"
+def test_a_package_that_is_missing_is_named_with_what_installs_it(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    monkeypatch.delitem(sys.modules, "remembrancer.interfaces.http.server", raising=False)
+    ran = cli("serve", "--port", "0")
+    assert (ran.code, ran.out) == (3, "")
+    assert ran.err == "error: the server needs uvicorn: pip install 'remembrancer[server]'\n"
 
 
 def head_of(length: int) -> bytes:
