@@ -7,6 +7,7 @@ import gc
 import logging
 import traceback
 from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any, Final, TypeVar, get_args
 
@@ -45,7 +46,8 @@ SCHEMA: Final[JsonObject] = {
 }
 GOOD: Final = {"title": "Deploy", "days": 2}
 
-each_provider = pytest.mark.parametrize("provider", get_args(Provider))
+PROVIDERS: Final[tuple[Provider, ...]] = get_args(Provider)
+each_provider = pytest.mark.parametrize("provider", PROVIDERS)
 
 
 @pytest.fixture
@@ -71,17 +73,20 @@ class Waits(list[float]):
         self.append(seconds)
 
 
+async def using(
+    service: LlmService, work: Callable[[PydanticAiModel], Coroutine[Any, Any, T]], *, waits: Waits | None = None
+) -> T:
+    model = PydanticAiModel.open(service, sleep=Waits() if waits is None else waits)
+    try:
+        return await work(model)
+    finally:
+        await model.close()
+
+
 def with_model(
     service: LlmService, work: Callable[[PydanticAiModel], Coroutine[Any, Any, T]], *, waits: Waits | None = None
 ) -> T:
-    async def run() -> T:
-        model = PydanticAiModel.open(service, sleep=Waits() if waits is None else waits)
-        try:
-            return await work(model)
-        finally:
-            await model.close()
-
-    return asyncio.run(run())
+    return asyncio.run(using(service, work, waits=waits))
 
 
 def answered(service: LlmService, task: Task | None = None, *, waits: Waits | None = None) -> Answer:
@@ -336,12 +341,21 @@ def test_a_server_that_always_fails_is_given_up(server: LlmServer, provider: Pro
     assert tuple(waits) == WAITS
 
 
-@each_provider
-def test_a_slow_answer_is_given_up_and_tried_again(server: LlmServer, provider: Provider) -> None:
-    server.answers = [hangs]
-    waits = Waits()
-    assert answered(a_service(server, provider, timeout=2.0), waits=waits).usage == used(2, answers=1)
-    assert waits == [1.0]
+def test_a_slow_answer_is_given_up_and_tried_again() -> None:
+    """By all providers at the same time, since each takes as long as the time limit."""
+
+    async def one(server: LlmServer, provider: Provider) -> tuple[Usage, Waits]:
+        server.answers = [hangs]
+        waits = Waits()
+        service = a_service(server, provider, timeout=2.0)
+        return (await using(service, lambda model: model.answer(a_task()), waits=waits)).usage, waits
+
+    async def each(servers: ExitStack) -> dict[str, tuple[Usage, Waits]]:
+        running = [servers.enter_context(LlmServer(always=GOOD)) for _ in PROVIDERS]
+        return dict(zip(PROVIDERS, await asyncio.gather(*map(one, running, PROVIDERS)), strict=True))
+
+    with ExitStack() as servers:
+        assert asyncio.run(each(servers)) == dict.fromkeys(PROVIDERS, (used(2, answers=1), [1.0]))
 
 
 def test_an_answer_that_never_comes_is_a_failure(server: LlmServer) -> None:
