@@ -60,12 +60,11 @@ def words_of(text: str) -> frozenset[str]:
 
 
 def in_files(path: Path, wanted: Mapping[str, bytes]) -> dict[str, set[str]]:
-    """What of the wanted stands in which of the database's files, upper and lower case alike where it is text."""
+    """What of the wanted stands in which of the database's files, upper and lower case alike."""
     found: dict[str, set[str]] = {}
     for file in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
-        held = file.read_bytes() if file.exists() else b""
-        lowered = held.lower()
-        names = {name for name, data in wanted.items() if data in held or data in lowered}
+        held = file.read_bytes().lower() if file.exists() else b""
+        names = {name for name, data in wanted.items() if data.lower() in held}
         if names:
             found[file.name] = names
     return found
