@@ -1,1 +1,1 @@
-"""Pictures as inline SVG, made on the server: they need no script, and no style but that of assets/charts.css."""
+"""Charts as SVG without scripts: figures for the dashboard's pages, and documents that are files of their own."""

@@ -1,4 +1,4 @@
-"""How much there was of something on each day."""
+"""Bar charts of counts per day."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from remembrancer.interfaces.text import counted
 
 TOP, HEIGHT = 22.0, 120.0
 MOST: Final = 92
-"""Bars: what has more days is drawn by the week, and what has more weeks by as many days as make it fit."""
+"""The most bars that are drawn. A longer time is counted by the week, or by as many days as keep to the limit."""
 _TAKEN: Final = 0.78
-"""Of its room, what a bar takes."""
+"""The share of its slot that a bar fills."""
 
 
 def day_bars(counts: Mapping[date, int], *, since: date, until: date, noun: str = "event") -> Markup:
-    """A bar for each day from `since` to `until`, both included; a day that is not in `counts` has none.
+    """A figure with a bar for each day from `since` to `until`, both included. A day missing in `counts` counts as 0.
 
     `noun`: what is counted, in the singular. Raises InvalidInput for days in the wrong order, or counts below 0.
     """
@@ -46,7 +46,7 @@ def day_bars(counts: Mapping[date, int], *, since: date, until: date, noun: str 
 
 
 def bars_table(counts: Mapping[date, int], *, since: date, until: date, noun: str = "event") -> Markup:
-    """The numbers of `day_bars`, newest first, without the empty ones; empty where all are."""
+    """The counts above 0 of `day_bars` as a table, newest first; empty if there are none."""
     rows = [
         [_day(first) if first == last else f"{_day(first)} to {_day(last)}", f"{count:,}"]
         for first, last, count in reversed(_gathered(counts, since, until))
@@ -60,7 +60,7 @@ def bars_table(counts: Mapping[date, int], *, since: date, until: date, noun: st
 
 
 def _gathered(counts: Mapping[date, int], since: date, until: date) -> Sequence[tuple[date, date, int]]:
-    """(first day, last day, count) of each bar."""
+    """(first day, last day, count) of each bar, oldest first."""
     if until < since:
         raise InvalidInput("until", until, f"{since} or later: days in their order")
     for day, count in counts.items():
@@ -79,7 +79,7 @@ def _gathered(counts: Mapping[date, int], since: date, until: date) -> Sequence[
 
 def _bar(index: int, of: int, bar: tuple[date, date, int], top: float, noun: str) -> Markup:
     first, last, count = bar
-    # The least count there is can still be seen.
+    # Even a count of 1 is visible.
     height = max(count / top * HEIGHT, 2.0)
     when = _day(first) if first == last else f"{_day(first)} to {_day(last)}"
     return element(
@@ -95,7 +95,7 @@ def _bar(index: int, of: int, bar: tuple[date, date, int], top: float, noun: str
 
 
 def _levels(top: float) -> Markup:
-    """The greatest count and half of it, where that is a count."""
+    """Rules at the top of the axis and half-way, where these are whole numbers."""
     marks = NOTHING
     for share in (1.0, 0.5):
         value = top * share
@@ -112,7 +112,7 @@ def _midnight(day: date) -> datetime:
 
 
 def _end(first: date, days: int) -> datetime:
-    """When the room of the last bar ends, which may be drawn for more days than it has."""
+    """The end of the slot of the bar that begins on `first`; the last bar may cover fewer days than its slot."""
     latest = datetime.max.replace(tzinfo=UTC)
     begin = _midnight(first)
     return begin + timedelta(days=days) if begin < latest - timedelta(days=days) else latest

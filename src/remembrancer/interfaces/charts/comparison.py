@@ -1,4 +1,4 @@
-"""What each preset returns for one question, and which memories change places between them."""
+"""A bump chart of the memories that several presets return for one question, ranked by each preset."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 HEAD, ROW, FOOT = 48.0, 38.0, 4.0
 DISC: Final = 12.5
 BESIDE: Final = 112.0
-"""Pixels for titles, on either side."""
+"""Pixels for titles, on either side of the columns."""
 WIDE_COLUMN, NARROW_COLUMN = 66.0, 48.0
 LISTED, LISTED_COLUMN, LISTED_ROW = 300.0, 128.0, 84.0
-"""Pixels in a document: for the memories on the left and the reasons on the right, for a preset, for a memory."""
+"""In a document: the width of either margin (memories, reasons), the width of a preset, the height of a row."""
 _CRAMPED: Final = 72.0
 DASHES: Final = ("", "7 4", "2 4")
-"""Of lines: memories that share a colour differ by these."""
+"""The dash patterns that tell apart lines of the same colour."""
 
 
 def comparison_chart(comparison: ComparisonOut, *, query: str = "") -> Markup:
-    """A column for each preset with its ranking from above; a line follows a memory from one to the next.
+    """A figure with a column for each preset, best rank at the top, and a line for each memory between the columns.
 
-    A memory that only one preset returns has a second ring. Each has a number, by which the list below names it.
-    `query`: what the links end with, such as "?agent=coder".
+    A memory that only one preset returns has a second ring. The numbers refer to the list below the chart. `query` is
+    appended to its links, such as "?agent=coder".
     """
     if not comparison.answers:
         return empty("comparison", "No preset was asked", "")
@@ -52,22 +52,24 @@ def comparison_chart(comparison: ComparisonOut, *, query: str = "") -> Markup:
 
 
 def comparison_table(comparison: ComparisonOut) -> Markup:
-    """Rank and score of each memory under each preset, or why it is not there."""
+    """A table of each memory's rank and score under each preset, or why the preset does not return it."""
     heads = ["Memory", *(answer.preset for answer in comparison.answers)]
     rows = ([_titled(one, 480.0), *map(_cell, one.places)] for one in comparison.memories)
     return table("Ranks and scores in numbers", heads, rows) if comparison.memories else NOTHING
 
 
 def comparison_document(comparison: ComparisonOut) -> str:
-    """The chart as an SVG document, and below it a row for each memory: its rank and score under each preset, the score
-    as a bar of its parts with the two that weigh most, or why it is not returned, and why the presets differ.
+    """An SVG document: the chart, and below it a row for each memory that says why the presets differ.
+
+    Below each preset the row has the memory's rank, its score, the parts of the score as a bar, and the two parts that
+    weigh most; or why the memory is not returned.
     """
     title = f"What each preset returns for \u201c{comparison.query}\u201d"
     if not comparison.memories:
         return document("comparison", title, "No preset returns anything.", [])
     told = (
-        f"{_finding(comparison)}. {_alike(comparison)} As of {minute(comparison.asked_at)} UTC. Bars: scores in the"
-        " colours of their parts, to the scale of each preset's best."
+        f"{_finding(comparison)}. {_alike(comparison)} As of {minute(comparison.asked_at)} UTC. Bars: the parts of the"
+        " score; a full bar is the best score of the preset."
     )
     chart = _drawn(comparison, LISTED, LISTED_COLUMN, Room.ANY)
     rows = joined(_listed(comparison, number) for number in range(len(comparison.memories)))
@@ -77,7 +79,7 @@ def comparison_document(comparison: ComparisonOut) -> str:
 
 
 def _listed(comparison: ComparisonOut, number: int) -> Markup:
-    """The row of a memory, its cells below the columns of the chart."""
+    """The row of one memory; its cells are aligned with the columns of the chart."""
     one, top = comparison.memories[number], number * LISTED_ROW
     right = LISTED + LISTED_COLUMN * len(comparison.answers)
     marks = element("line", x1=0.0, x2=right + LISTED, y1=top, y2=top, class_="chart-grid")
@@ -105,7 +107,7 @@ def _place(place: PlaceOut, left: float, top: float, best: float) -> Markup:
 
 
 def _weights(leading: str) -> list[str]:
-    """Each part of a score by itself, with the sign that joins it to the one before.
+    """The parts of a score that weigh most, each with the sign that joins it to the one before.
 
     >>> _weights("coverage 0.17 + similarity 0.12")
     ['coverage 0.17', '+ similarity 0.12']
@@ -114,7 +116,7 @@ def _weights(leading: str) -> list[str]:
 
 
 def _weight(part: str, room: float) -> str:
-    """The part in one line: a long name is cut, its number is not."""
+    """One part, fitted to a width: its name is shortened, its number is not."""
     name, _, value = part.rpartition(" ")
     return f"{fitted(name, room - text_width(f' {value}', SMALL), SMALL)} {value}"
 
@@ -142,7 +144,7 @@ def _drawn(comparison: ComparisonOut, beside: float, column: float, room: Room) 
 
 
 def _head(preset: str, index: int, x: float, column: float, width: float) -> Markup:
-    """The name above its column. In narrow columns those of neighbours stand on two lines, as wide as two columns."""
+    """The name above a column. In narrow columns, names alternate between two lines to have twice the width."""
     staggered = column < _CRAMPED
     words = fitted(preset, (1.8 * column if staggered else column) - 6.0, SMALL)
     half = text_width(words, SMALL) / 2
@@ -152,7 +154,7 @@ def _head(preset: str, index: int, x: float, column: float, width: float) -> Mar
 
 
 def _line(number: int, one: ComparedOut, xs: Sequence[float]) -> Markup:
-    """From each column to the next, where both return it."""
+    """A line from each column to the next, if both presets return the memory."""
     ranks = _ranks(one)
     marks = NOTHING
     for index in range(len(ranks) - 1):
@@ -188,7 +190,7 @@ def _disc(number: int, x: float, y: float) -> Markup:
 
 
 def _beside(one: ComparedOut, xs: Sequence[float], room: float) -> Markup:
-    """Its title where the first preset ranks it, and where the last does."""
+    """The title to the left of the first column and to the right of the last, if that preset returns the memory."""
     ranks, marks = _ranks(one), NOTHING
     away = DISC + 12.0
     for rank, x, anchor in ((ranks[0], xs[0] - away, "end"), (ranks[-1], xs[-1] + away, "start")):
@@ -201,7 +203,7 @@ def _beside(one: ComparedOut, xs: Sequence[float], room: float) -> Markup:
 
 
 def _memories(comparison: ComparisonOut, query: str) -> Markup:
-    """Each by its number: its title as a link, who alone returns it, and why the presets differ."""
+    """A numbered list: each memory's title as a link, the preset that alone returns it, and why the presets differ."""
     items = joined(
         element(
             "li",
@@ -232,7 +234,7 @@ def _finding(comparison: ComparisonOut) -> str:
 
 
 def _alike(comparison: ComparisonOut) -> str:
-    """Which two presets agree most."""
+    """A sentence that names the two presets that agree most."""
     if not comparison.overlaps or len(comparison.answers) < 3:
         return ""
     most = max(comparison.overlaps, key=lambda each: each.share)

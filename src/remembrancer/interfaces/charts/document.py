@@ -1,4 +1,4 @@
-"""A chart as a file of its own: an SVG document in the light colours of the dashboard, and that drawn as a PNG."""
+"""Charts as files: an SVG document in the light colours of the dashboard, and its rasterisation as a PNG."""
 
 from __future__ import annotations
 
@@ -16,22 +16,23 @@ from remembrancer.interfaces.charts.measure import FONT, fitted, text_width, wra
 from remembrancer.interfaces.charts.svg import element, joined
 
 FAMILY: Final = "Source Sans Pro"
-"""The font of every PNG, which the package font-source-sans-pro brings; other scripts need fonts of the system."""
+"""The font of every PNG, from the package font-source-sans-pro. Scripts that it lacks need a font of the system."""
 ZOOM: Final = 2.0
-"""Dots of a PNG for each pixel of the document."""
+"""PNG dots per pixel of the document, across and down."""
 MARGIN: Final = 40.0
 _TITLE: Final = 20.0
 _LINE: Final = 20.0
 _SWATCH: Final = 26.0
 
 Entries = Iterable[tuple[Markup, str]]
-"""A legend: each mark, drawn in 18 by 14 pixels, with the words for it."""
+"""A legend: marks of 18 by 14 pixels, each with its label."""
 
 
 def document(name: str, title: str, told: str, pictures: Sequence[Picture], legend: Entries = ()) -> str:
-    """An SVG document: the title on one line, `told` on up to three, the pictures below each other, and the legend.
+    """An SVG document: the title on one line, `told` on up to three, the pictures below each other, then the legend.
 
-    `name`: as for `figure`. A picture without a width is drawn 1,000 pixels wide.
+    `name` and `told` are those of `figure`. A picture without a width is drawn 1,000 pixels wide. Attributes such as
+    `var(--chart-blue)` are replaced by the colour.
     """
     width = max((picture.width or ACROSS for picture in pictures), default=ACROSS)
     down = MARGIN + _TITLE / 2
@@ -59,12 +60,12 @@ def document(name: str, title: str, told: str, pictures: Sequence[Picture], lege
         class_=f"chart chart-{name}",
         font_family=f"{FAMILY}, sans-serif",
     )
-    # Only values of attributes: in what people wrote, a quotation mark is escaped.
+    # Only attributes match: in texts, quotation marks are escaped.
     return re.sub(r'(?<==")var\((--[\w-]+)\)(?=")', lambda found: _colours()[found[1]], drawn)
 
 
 def png(svg: str) -> bytes:
-    """The document as a PNG. The same document gives the same bytes where the same fonts are installed."""
+    """The document as a PNG file. Equal documents give equal bytes on machines with the same fonts."""
     from resvg_py import svg_to_bytes  # noqa: PLC0415 - only pictures in dots need it
 
     fonts = files("font_source_sans_pro") / "files"
@@ -73,7 +74,7 @@ def png(svg: str) -> bytes:
 
 
 def _legend(entries: Entries, width: float, top: float) -> tuple[Markup, float]:
-    """Entries beside each other, in as many lines as they need, and where the last line ends."""
+    """The entries beside each other, in as many lines as they need; and where the last line ends, in pixels."""
     x, y, marks = 0.0, top, list[Markup]()
     for mark, words in entries:
         taken = _SWATCH + text_width(words) + _LINE
@@ -87,7 +88,7 @@ def _legend(entries: Entries, width: float, top: float) -> tuple[Markup, float]:
 
 @cache
 def _colours() -> dict[str, str]:
-    """The light colours of the style sheet, by the names of their variables."""
+    """The colours for light ground, by the names of their variables in the style sheet."""
     block = re.search(r":root \{([^}]*)\}", _styles())
     told = dict(re.findall(r"(--[\w-]+): ([^;]+);", "" if block is None else block[1]))
     return {name: re.sub(r"var\(--\w+, (#\w+)\)", r"\1", value) for name, value in told.items()}
@@ -95,9 +96,9 @@ def _colours() -> dict[str, str]:
 
 @cache
 def _sheet() -> str:
-    """The rules for charts without variables, other themes and narrow places, none of which a rasteriser knows."""
+    """The style sheet without what resvg lacks: variables, mixed colours, rules for dark themes and narrow places."""
     rules = re.sub(r"@[^{]+\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}|:root[^}]*\}|/\*.*?\*/", "", _styles(), flags=re.DOTALL)
-    # Shades of a colour are mixed from it and ink; here they are the colour on white ground.
+    # In a browser a shade is the colour mixed with ink; here it is the colour at less opacity.
     rules = re.sub(r"fill: color-mix\([^%]*?(\d+)%[^;]*;", r"fill-opacity: 0.\1;", rules)
     rules = rules.replace("fill: var(--chart-hue);", "").replace("--chart-hue:", "fill:")
     return re.sub(r"var\((--[\w-]+)\)", lambda found: _colours()[found[1]], rules)

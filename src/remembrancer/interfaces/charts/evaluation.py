@@ -1,4 +1,4 @@
-"""A picture for each view of an evaluation, as an SVG document."""
+"""The pictures of an evaluation: an SVG document for each of its views."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ T = TypeVar("T")
 Cell = tuple[float, Interval]
 
 SYSTEMS: Final = (*HUES, "ink", "red", "grey")
-"""The hues of systems, in their order."""
+"""The hues of the systems compared, in the order of the report."""
 CAUSES: Final = {
     Cause.FOUND: "green",
     Cause.RANKED_LOW: "sky",
@@ -52,15 +52,15 @@ CAUSES: Final = {
     Cause.NOT_INGESTED: "ink",
 }
 DASHES: Final = (None, DASHED)
-"""Of the kinds of questions that nothing answers, in their order."""
+"""The dash patterns of the kinds of unanswerable questions, in the order of the view."""
 NAME: Final = 180.0
-"""Pixels for the name of a system."""
+"""Pixels that the name of a system may take."""
 QUESTION: Final = 380.0
 UNIT: Final = (0.0, 1.0)
 
 
 def documents(shown: Iterable[View]) -> dict[str, str]:
-    """An SVG document for each view, by the name of its file; and beside `silence`, `roc` where scores were swept."""
+    """Documents by the names of their files. A `silence` view also gives a `roc` document, if thresholds were swept."""
     drawn: dict[str, str] = {}
     for view in shown:
         drawn[view.name] = _drawn(view)
@@ -99,7 +99,7 @@ def _drawn(view: View) -> str:  # noqa: C901, PLR0911 - a case for each kind of 
 
 
 def grouped(title: str, told: str, labels: Sequence[str], bars: Mapping[str, Sequence[Cell]]) -> str:
-    """A document with a group of bars for each label, one bar a system: a value from 0 to 1 with its interval."""
+    """A document with a group of bars for each label: one bar for each system, from 0 to 1, with its interval."""
     panel = Panel(x=(-0.5, len(labels) - 0.5))
     marks, wide = panel.levels(), 0.8 / len(bars)
     for number, ((_, cells), hue) in enumerate(coloured(bars)):
@@ -113,13 +113,13 @@ def grouped(title: str, told: str, labels: Sequence[str], bars: Mapping[str, Seq
 
 
 def differing(panel: Panel, row: float, value: float, interval: Interval, hue: str, *, sure: bool) -> Markup:
-    """A value with its interval in a row; hollow where it is not sure."""
+    """A dot with its interval in a row of a panel; hollow if the value is not significant."""
     marks = panel.line([(interval.low, row), (interval.high, row)], hue)
     return marks + panel.dot((value, row), hue, hollow=not sure)
 
 
 def coloured(systems: Mapping[str, T]) -> list[tuple[tuple[str, T], str]]:
-    """Each system's name and value, with its hue."""
+    """((name, value), hue) of each system."""
     return [(item, SYSTEMS[number % len(SYSTEMS)]) for number, item in enumerate(systems.items())]
 
 
@@ -128,7 +128,7 @@ def name(system: str) -> str:
 
 
 def reaching(values: Iterable[float]) -> Point:
-    """The edges of an axis that holds the values and 0, with a little room."""
+    """The ends of an axis that holds 0 and all values, with a margin of 6 %."""
     low, high = min(several := [0.0, *values]), max(several)
     room = (high - low or 1.0) * 0.06
     return low - room, high + room
@@ -150,7 +150,7 @@ def _cell(means: Means, metric: str) -> Cell:
 
 
 def _categories(view: Categories) -> str:
-    """Every system in every category, and on unanswerable questions that name turns."""
+    """Recall of every system by category, unanswerable questions that name turns included."""
     first, room = next(iter(view.means.values())), 900.0 / len(view.labels)
     labels = [f"{fitted(label, room, SMALL)}\nn={of.questions}" for label, of in zip(view.labels, first, strict=True)]
     bars = {system: [_cell(one, CATEGORY_METRIC) for one in means] for system, means in view.means.items()}
@@ -158,7 +158,7 @@ def _categories(view: Categories) -> str:
 
 
 def _blocks(view: Blocks) -> str:
-    """The share of the evidence that stands in the block, by its length; dashed: all of a question's evidence."""
+    """The share of the evidence inside a block, by its length; dashed, the share of questions with all of it."""
     beside = "Beside the names: mean lengths in tokens. " if view.chars else ""
     told = f"Dashed: all of a question's evidence. {beside}{_over(view)}"
     panel = Panel(x=(-0.2, len(BUDGETS) - 0.8))
@@ -192,7 +192,7 @@ def _every_metric(view: EveryMetric) -> str:
 
 
 def _causes(view: Causes) -> str:
-    """What becomes of the evidence, for each reader."""
+    """The share of the evidence that was found or was lost for each cause: a stacked bar for each reading depth."""
     panel = row_panel(len(READERS), UNIT, row=60.0, left=110.0)
     marks, legend = panel.uprights("share of the turns that answer"), list[tuple[Markup, str]]()
     reached = [0.0] * len(READERS)
@@ -210,7 +210,7 @@ def _causes(view: Causes) -> str:
 
 
 def _reliable(view: Reliable) -> str:
-    """How often an answer's first turn answers, against its score; on the dashed line the score says just that."""
+    """A reliability diagram: how often the first turn answers the question, by its score; dashed: calibrated."""
     panel = Panel(x=UNIT)
     marks = panel.levels("share that answers") + panel.uprights("score of the first turn")
     marks += panel.line([(0.0, 0.0), (1.0, 1.0)], "faint", DASHED)
@@ -233,7 +233,7 @@ def _reliable(view: Reliable) -> str:
 
 
 def _silent(view: Silent) -> str:
-    """To how many questions nothing is returned, and whether the best score could tell: a row a system and kind."""
+    """How often unanswerable questions get nothing, and the AUC of the best score, by system and kind."""
     rows = [(system, kind, told) for system, kinds in view.told.items() for kind, told in kinds.items()]
     hues = dict(zip(dict.fromkeys(kind for _, kind, _ in rows), ("blue", "orange"), strict=False))
     panel = row_panel(len(rows), UNIT, right=540.0)
@@ -257,7 +257,7 @@ def _silent(view: Silent) -> str:
 
 
 def _by_floor(view: ByFloor) -> str:
-    """What saying nothing below a least score does, to each kind of questions that nothing answers."""
+    """Precision, recall and F1 of returning nothing below a threshold, by that threshold."""
     panel = Panel(x=UNIT)
     marks, legend = panel.levels() + panel.uprights("least score"), list[tuple[Markup, str]]()
     first = next(iter(view.told.values())).by_floor
@@ -277,13 +277,13 @@ def _by_floor(view: ByFloor) -> str:
         f"{'dashed: ' * bool(place)}{of.questions:,} {kind} questions"
         for place, (kind, of) in enumerate(view.told.items())
     ]
-    told = f"{', '.join(asked)}. Silence is the positive: right where nothing answers."
+    told = f"{', '.join(asked)}. Positive: nothing is returned."
     title = f"Saying nothing below a least score: {name(view.system)}"
     return document("evaluation", title, told, [panel.picture(marks)], legend)
 
 
 def _operating(view: Silent) -> str:
-    """The ROC curve of each preset's best score: what is answered that can be, against what is that cannot."""
+    """ROC curves of the best score: answerable questions that get an answer, against unanswerable ones that do."""
     panel = Panel(x=UNIT)
     marks = panel.levels("share of the answerable ones that get an answer")
     marks += panel.uprights("share of the questions that nothing answers that get an answer")
@@ -299,12 +299,12 @@ def _operating(view: Silent) -> str:
             if points:
                 legend.append((sample(hue, dash=dash), f"{name(system)}: {kind}{auc}"))
     title = view.title.replace(SILENCE, "What a least score lets through")
-    told = "A point for each least score, in steps of 0.01. On the dotted line the score tells nothing."
+    told = "A point for each least score, in steps of 0.01. Dotted: a score without information."
     return document("evaluation", title, told, [panel.picture(marks)], legend)
 
 
 def _differences(view: Differences) -> str:
-    """What sets two systems apart, metric by metric; hollow where the corrected p is not below 0.05."""
+    """The difference between two systems in each metric; hollow if the corrected p is 0.05 or more."""
     told = view.paired
     clustered = told.conversations >= ENOUGH_CONVERSATIONS
     rows = [
@@ -325,7 +325,7 @@ def _differences(view: Differences) -> str:
 
 
 def _changed(view: ChangedMost) -> str:
-    """The questions that changed most: what each was under the one and is under the other."""
+    """The questions that changed most, with the metric under either system."""
     shown, (first, second) = view.shown, (name(view.paired.first), name(view.paired.second))
     panel = row_panel(len(shown), (-0.05, 1.05), left=400.0, row=42.0)
     marks = panel.uprights(CHANGED_BY)
@@ -346,7 +346,7 @@ def _changed(view: ChangedMost) -> str:
 
 
 def _times(view: Times) -> str:
-    """How long an answer takes: the median, and what one in twenty exceeds."""
+    """The median time of an answer and the 95th percentile."""
     every = [value for one in view.latencies.values() for value in (one.p50, one.p95)]
     panel = row_panel(len(view.latencies), (min(every) / 1.6, max(every) * 1.6), row=40.0, log=True)
     marks = panel.uprights("ms, logarithmic") + panel.rows([name(system) for system in view.latencies])

@@ -1,4 +1,4 @@
-"""How one memory fades, and what it was rated."""
+"""The forgetting curve of one memory, with its reviews."""
 
 from __future__ import annotations
 
@@ -37,23 +37,23 @@ if TYPE_CHECKING:
 
 TOP, HEIGHT = 36.0, 210.0
 STRIP: Final = 30.0
-"""Pixels below the curve, for reviews."""
+"""Pixels below the curve for the marks of reviews."""
 RATINGS: Final = ("again", "hard", "good", "easy")
 _BACK: Final = 1.5
-"""Times the curve's own span: so far before it reviews are drawn, those before are counted."""
+"""Reviews are drawn from up to so many times the curve's span before its beginning; older ones are only counted."""
 _MARKS: Final = {
     "again": "M-5 -5 L5 5 M5 -5 L-5 5",
     "hard": "M-5.5 4.5 L5.5 4.5 L0 -5.5 Z",
     "good": "M-5 0 A5 5 0 1 0 5 0 A5 5 0 1 0 -5 0 Z",
     "easy": "M0 -6.5 L6.5 0 L0 6.5 L-6.5 0 Z",
 }
-"""A cross, a triangle, a disc and a diamond, around 0."""
+"""A cross, a triangle, a disc and a diamond, as SVG paths around (0, 0)."""
 
 
 def forgetting_curve(curve: CurveOut, reviews: Sequence[ReviewOut]) -> Markup:
-    """Strength so far, dashed from now on as it will be if nothing else happens, and each review by its rating.
+    """A figure with the strength so far, the forecast dashed, the threshold, and each review marked by its rating.
 
-    `reviews` in any order. Where no curve can be drawn, only the forecast in words.
+    `reviews` may come in any order. Without a curve to draw, the figure has the forecast in words only.
     """
     title, _, ahead = forecast(curve.outlook, curve.now).partition(". ")
     strength = StrengthCurve.of(curve)
@@ -64,7 +64,7 @@ def forgetting_curve(curve: CurveOut, reviews: Sequence[ReviewOut]) -> Markup:
 
 
 def forgetting_document(curve: CurveOut) -> str:
-    """The curve as an SVG document, below the memory's own words and the forecast."""
+    """An SVG document: the memory's title and text, the forecast in words, and the curve without reviews."""
     strength = StrengthCurve.of(curve)
     pictures, told = list[Picture](), "There is no curve to draw."
     if strength is not None:
@@ -76,7 +76,7 @@ def forgetting_document(curve: CurveOut) -> str:
 
 
 def forgetting_table(curve: CurveOut, reviews: Sequence[ReviewOut]) -> Markup:
-    """The strength at about ten moments of the curve, and every review, oldest first; empty where there is neither."""
+    """A table of the strength at about ten times and of every review, oldest first; empty if there is neither."""
     every = max(len(curve.points) // 10, 1)
     rows = [(each.at, f"strength {each.strength:.3f}") for each in curve.points[::every]]
     rows += [
@@ -91,7 +91,7 @@ def forgetting_table(curve: CurveOut, reviews: Sequence[ReviewOut]) -> Markup:
 
 
 def _drawn(strength: StrengthCurve, reviews: Sequence[ReviewOut]) -> tuple[Picture, str, list[ReviewOut]]:
-    """The picture, what it shows in words, and the reviews that are drawn: not those from long before the curve."""
+    """The picture, its description, and the reviews that it shows: those from long before the curve are left out."""
     begin, until = strength.points[0][0], strength.points[-1][0]
     seen = sorted((each for each in reviews if each.at <= until), key=lambda each: each.at)
     drawn = [each for each in seen if begin - each.at <= (until - begin) * _BACK]
@@ -108,7 +108,7 @@ def _drawn(strength: StrengthCurve, reviews: Sequence[ReviewOut]) -> tuple[Pictu
 
 
 def _levels(top: float, limit: float) -> Markup:
-    """Round values, each with its number where that is not in the way of what is said of the limit."""
+    """Rules at round values; a number that would overlap the label of the threshold is left out."""
     marks = NOTHING
     for value in round_numbers(0.0, top, 4):
         down = _down(value, top)
@@ -133,7 +133,7 @@ def _line(strength: StrengthCurve, since: datetime, until: datetime) -> Markup:
 
 
 def _threshold(strength: StrengthCurve, down: float, since: datetime, until: datetime) -> Markup:
-    """The limit, named at the end that is farther from where strength falls below it."""
+    """The threshold. Its label is at the end that is farther from the crossing."""
     late = strength.crossing is not None and through(strength.crossing, since, until) > 0.5
     words = note(0.0 if late else 1.0, down - 6.0, f"faded below {strength.limit:g}", "chart-limit")
     return level(down, "chart-limit") + words
@@ -146,7 +146,7 @@ def _now(now: datetime, since: datetime, until: datetime) -> Markup:
 
 def _falls(share: float, down: float, words: str) -> Markup:
     mark = element("circle", cx=percent(share), cy=down, r=5.5, class_="chart-falls")
-    # Under the curve, where nothing else is; or, where that has no room, before it.
+    # Below the threshold, or above it if there is no room below.
     below = down < TOP + HEIGHT - 20.0
     beside = element(
         "text",

@@ -1,4 +1,4 @@
-"""What every chart stands in: what it shows in words, the picture, and the numbers behind it."""
+"""The HTML around a chart: a figure with its caption and pictures, a table of its numbers, and legends."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from remembrancer.interfaces.charts.svg import NOTHING, element, joined, number
 
 
 class Room(StrEnum):
-    """For which places a picture is: all, or those at least 40rem wide, or the others."""
+    """The containers that a picture is for: all, those at least 40rem wide, or narrower ones."""
 
     ANY = ""
     WIDE = "chart-wide"
@@ -22,14 +22,15 @@ class Room(StrEnum):
 
 
 _MOST: Final = {Room.WIDE: 630.0, Room.NARROW: 300.0}
-"""Pixels that the narrowest of those places have for a picture."""
+"""The width in pixels that the narrowest such container has for a picture."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """Marks, in pixels. `width` None: it is as wide as there is room, and what is in it has its places in percent.
+    """SVG marks in pixels, with their size.
 
-    With a `width`, all is made smaller or larger together.
+    With a `width`, the picture is scaled as a whole. Without one it is as wide as its container, and the marks have
+    their horizontal positions in percent.
     """
 
     marks: Markup
@@ -41,9 +42,10 @@ class Picture:
 def figure(
     name: str, *, title: str, told: str, pictures: Sequence[Picture], below: Markup = NOTHING, linked: bool = False
 ) -> Markup:
-    """A figure of the class `chart-NAME`: its title and what else is told stand above, and name the picture.
+    """A figure of the class `chart-NAME` with a caption: the title, and below it the description `told`.
 
-    `linked`: there are links in it, so that it is announced as a group: the parts of an image cannot be reached.
+    The caption labels the pictures for screen readers. `linked`: the pictures contain links, so they get the role
+    "group": the contents of an "img" cannot be reached.
     """
     content = joined(picture.marks for picture in pictures)
     identity = _identity(name, title, told, content, below)
@@ -64,17 +66,17 @@ def figure(
 
 
 def small_picture(name: str, label: str, picture: Picture) -> Markup:
-    """A picture without a caption: what it shows is its label."""
+    """A picture without a caption; `label` describes it to screen readers."""
     return _root(picture, class_=f"chart-{name}", role="img", aria_label=label)
 
 
 def ornament(name: str, picture: Picture) -> Markup:
-    """A picture of what stands in words beside it: readers are not told it twice."""
+    """A picture that screen readers skip, because the words beside it say the same."""
     return _root(picture, class_=f"chart-{name}", aria_hidden="true")
 
 
 def empty(name: str, title: str, told: str) -> Markup:
-    """In place of a chart that nothing can be drawn in."""
+    """A note that stands in place of a chart without data."""
     return element(
         "div",
         element("p", title, class_="chart-title"),
@@ -84,25 +86,25 @@ def empty(name: str, title: str, told: str) -> Markup:
 
 
 def table(summary: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Markup:
-    """The numbers of a chart, folded away; the first cell of a row is its head."""
+    """A collapsed table of a chart's numbers, to be opened by its summary. The first cell of a row is its header."""
     head = element("tr", *(element("th", each, scope="col") for each in heads))
     body = joined(
         element("tr", element("th", row[0], scope="row"), *(element("td", cell) for cell in row[1:])) for row in rows
     )
     grid = element("table", element("thead", head), element("tbody", body))
-    # What can be scrolled must be within reach of the keyboard.
+    # A region that scrolls must take the keyboard focus.
     reach = element("div", grid, class_="chart-scroll", role="region", tabindex="0", aria_label=summary)
     return element("details", element("summary", summary), reach, class_="chart-data")
 
 
 def key(entries: Iterable[tuple[Markup, str]], *, label: str) -> Markup:
-    """What marks mean: each with its words."""
+    """A legend: each mark with its label."""
     items = joined(element("li", mark, element("span", words)) for mark, words in entries)
     return element("ul", items, class_="chart-key", aria_label=label)
 
 
 def swatch(marks: Markup, *, width: float = 18.0) -> Markup:
-    """A mark as it looks in the picture, 14 pixels high."""
+    """A mark for a legend, 14 pixels high."""
     return element(
         "svg",
         marks,
@@ -119,7 +121,7 @@ def _svg(picture: Picture, role: str, named: str, *, linked: bool) -> Markup:
     most = _MOST.get(picture.room)
     if most is None or picture.width is None or picture.width <= most:
         return drawn
-    # What is wider is scrolled: made smaller, it could not be read. The links in it are within reach of the keyboard.
+    # A wider picture scrolls, as it would be illegible if scaled down. Links in it take the focus themselves.
     reach = "0" if not linked else None
     return element(
         "div", drawn, class_=f"chart-scroll {picture.room}", role="region", tabindex=reach, aria_labelledby=named
@@ -134,5 +136,5 @@ def _root(picture: Picture, **attributes: str) -> Markup:
 
 
 def _identity(*content: str) -> str:
-    """The same for the same chart, and another for another: a page may hold several."""
+    """An id derived from the content, so that several charts on one page have different ids."""
     return "chart-" + blake2b("\x1f".join(content).encode("utf-8", "replace"), digest_size=6).hexdigest()

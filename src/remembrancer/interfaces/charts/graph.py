@@ -1,4 +1,4 @@
-"""Memories and what joins them."""
+"""A node-link diagram of memories and their relations."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ WIDE: Final = Plane(width=620.0, edge=96.0, apart=42.0, beside=60.0, above=30.0)
 NARROW: Final = Plane(width=296.0, edge=86.0, apart=34.0, beside=46.0, above=28.0)
 RADIUS, FOCUS = 7.0, 11.0
 LABEL: Final = 124.0
-"""Pixels that a title may take; the whole of it stands where one points."""
+"""Pixels that a title may take; the tooltip has the whole title."""
 _HIGH: Final = 16.0
 _BEND: Final = 18.0
-"""Pixels that edges between the same two memories are apart in their middle."""
+"""Pixels between the middles of edges that join the same two memories."""
 _HEAD: Final = 8.0
 _SYMMETRIC: Final = frozenset({RelationKind.SIMILAR})
 _WORDS: Final = {
@@ -49,7 +49,7 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class GraphNode:
-    """A memory to be drawn."""
+    """A memory as a node."""
 
     id: UUID
     title: str
@@ -61,7 +61,7 @@ class GraphNode:
 
 @dataclass(frozen=True, slots=True)
 class _Graph:
-    """`pairs`: the indexes among `nodes` that each edge joins. `query`: what links end with."""
+    """`pairs`: for each edge, the indexes of its source and target in `nodes`. `query` is appended to links."""
 
     nodes: Sequence[GraphNode]
     edges: Sequence[RelationOut]
@@ -74,10 +74,10 @@ class _Graph:
 def relation_graph(
     nodes: Sequence[GraphNode], edges: Sequence[RelationOut], *, focus: UUID | None = None, query: str = ""
 ) -> Markup:
-    """Memories as links to their pages, joined by their relations; `focus` stands out.
+    """A figure with a node for each memory, linked to its page, and an edge for each relation; `focus` stands out.
 
-    Of more than MOST memories those that have the most relations are drawn, and `focus`. Relations to what is not among
-    `nodes` are left out. `query`: what the links end with, such as "?agent=coder".
+    Of more than MOST memories only `focus` and those with the most relations are drawn. Relations to memories outside
+    `nodes` are left out. `query` is appended to the links, such as "?agent=coder".
     """
     shown = _chosen(nodes, edges, focus)
     if not shown:
@@ -93,7 +93,7 @@ def relation_graph(
 
 
 def _chosen(nodes: Sequence[GraphNode], edges: Sequence[RelationOut], focus: UUID | None) -> list[GraphNode]:
-    """Each once, in the order they came."""
+    """At most MOST nodes, without duplicates, in the order given."""
     unique = list({node.id: node for node in nodes}.values())
     if len(unique) <= MOST:
         return unique
@@ -126,14 +126,14 @@ def _edges(graph: _Graph, points: Sequence[Point], sizes: Sequence[float]) -> It
     for edge, (source, target) in zip(edges, pairs, strict=True):
         both = tuple(sorted((source, target)))
         met[both] += 1
-        # Evenly to both sides of the straight line, seen from the same end whichever way an edge goes.
+        # Parallel edges bend evenly to both sides of the straight line, whichever way each of them points.
         bend = (met[both] - (several[both] + 1) / 2) * _BEND * (1 if source < target else -1)
         told = f"{nodes[source].title} {_WORDS[edge.kind]} {nodes[target].title} ({_weight(edge):.2f})"
         yield _edge(edge, told, (points[source], points[target]), (sizes[source], sizes[target]), bend)
 
 
 def _edge(edge: RelationOut, told: str, ends: tuple[Point, Point], sizes: tuple[float, float], bend: float) -> Markup:
-    """A curve from the rim of one node to the rim of the other, with its head."""
+    """A curve from the rim of one node to the rim of the other, with an arrow head."""
     (x0, y0), (x1, y1) = ends
     long = math.dist(*ends) or 1.0
     normal = (y0 - y1) / long, (x1 - x0) / long
@@ -150,8 +150,8 @@ def _edge(edge: RelationOut, told: str, ends: tuple[Point, Point], sizes: tuple[
 
 
 def _head(kind: RelationKind, tip: Point, before: Point) -> Markup:
-    """Full where something is said for the other, hollow where it comes from it, a bar where against, two where it
-    takes its place; none where both say it.
+    """The arrow head of a kind: full for supports, hollow for derived from, a bar for contradicts, two for supersedes,
+    and none for similar, which has no direction.
     """
     if kind in _SYMMETRIC:
         return NOTHING
@@ -172,7 +172,7 @@ def _head(kind: RelationKind, tip: Point, before: Point) -> Markup:
 
 
 def _before(kind: RelationKind) -> float:
-    """Pixels before its tip at which a line ends, so as not to show through its head."""
+    """How many pixels before the tip the line ends, so that it does not show through the arrow head."""
     if kind in _SYMMETRIC:
         return 0.0
     return 3.0 if kind is RelationKind.CONTRADICTS else _HEAD * 0.7
@@ -180,7 +180,7 @@ def _before(kind: RelationKind) -> float:
 
 def _node(node: GraphNode, page: str, at: Point, size: float, label: Markup | None, *, focused: bool) -> Markup:
     circle = element("circle", cx=at[0], cy=at[1], r=size, class_="chart-node chart-focus" if focused else "chart-node")
-    # A finger needs more than the eye.
+    # An invisible larger circle makes the node easier to touch.
     reach = element("circle", cx=at[0], cy=at[1], r=14.0, class_="chart-reach")
     return element("a", element("title", node.title), reach, circle, label, href=f"/memories/{page}")
 
@@ -188,7 +188,7 @@ def _node(node: GraphNode, page: str, at: Point, size: float, label: Markup | No
 def _labels(
     nodes: Sequence[GraphNode], points: Sequence[Point], sizes: Sequence[float], order: Sequence[int], plane: Plane
 ) -> dict[int, Markup]:
-    """Titles where they are in the way of no node and of no other title; who comes first in `order` chooses first."""
+    """Titles that overlap no node and no other title, placed in the given order; a node without room has no title."""
     taken = np.zeros((2 * len(nodes), 4))
     taken[: len(nodes)] = [(x - size, y - size, x + size, y + size) for (x, y), size in zip(points, sizes, strict=True)]
     labels = dict[int, Markup]()
@@ -208,7 +208,7 @@ Box = tuple[float, float, float, float]
 
 
 def _beside(at: Point, size: float, wide: float) -> Iterator[tuple[float, float, Box]]:
-    """Where a title may begin, on which line, and the room it takes: below, above, to the right, to the left."""
+    """(left, base line, bounding box) of a title below, above, to the right and to the left of its node."""
     x, y = at
     below, above = y + size + _HIGH - 1.0, y - size - 5.0
     for left, base in (
@@ -221,7 +221,7 @@ def _beside(at: Point, size: float, wide: float) -> Iterator[tuple[float, float,
 
 
 def _meets(box: Box, others: NDArray[np.float64]) -> bool:
-    """Whether it overlaps any of the others, shape (n, 4)."""
+    """Whether the box overlaps any of the others, an array of shape (n, 4)."""
     left, top, right, bottom = others.T
     return bool(((box[0] < right) & (left < box[2]) & (box[1] < bottom) & (top < box[3])).any())
 

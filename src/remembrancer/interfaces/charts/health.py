@@ -1,4 +1,4 @@
-"""How well a memory is doing: its score over time, what it is made of, and how it stands now."""
+"""Charts of the health score: its history, the history of each metric, and a gauge of the newest score."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 TOP, HEIGHT = 12.0, 190.0
 SMALL_HEIGHT: Final = 44.0
 LEAST: Final = timedelta(days=7)
-"""What is drawn of time at least: one snapshot alone is a point in a week."""
+"""The shortest time axis: a single snapshot is a dot in a week."""
 _BANDS: Final = ((Band.GREEN, GREEN_FROM, 100.0), (Band.YELLOW, YELLOW_FROM, GREEN_FROM), (Band.RED, 0.0, YELLOW_FROM))
 _WEEK: Final = timedelta(days=7)
 _GAUGE: Final = (220.0, 128.0)
@@ -41,9 +41,9 @@ Points = Sequence[tuple[datetime, float]]
 
 
 def health_chart(history: Sequence[HealthOut], *, now: datetime) -> Markup:
-    """The score of each day in its bands, and below it each metric on its own; a day without a snapshot is a gap.
+    """A figure with the daily score over its bands, and below it a small chart of each metric. Missing days are gaps.
 
-    `history`: of one workspace or crew, in any order.
+    `history`: snapshots of one workspace or crew, in any order.
     """
     days = _by_day(history)
     scored = [(each.day, score) for each in days if (score := finite(each.score)) is not None]
@@ -62,7 +62,7 @@ def health_chart(history: Sequence[HealthOut], *, now: datetime) -> Markup:
 
 
 def health_table(history: Sequence[HealthOut]) -> Markup:
-    """The numbers of `health_chart`, newest first; empty without any."""
+    """A table of the scores and metrics by day, newest first; empty without snapshots."""
     days = _by_day(history)
     if not days:
         return NOTHING
@@ -79,7 +79,7 @@ def health_table(history: Sequence[HealthOut]) -> Markup:
 
 
 def health_gauge(latest: HealthOut | None) -> Markup:
-    """The newest score as a place on the scale from 0 to 100."""
+    """A figure with the newest score on a half-circle scale from 0 to 100."""
     if latest is None or (score := finite(latest.score)) is None:
         title = "No health yet" if latest is None else "Health: no data"
         return empty("gauge", title, _NONE_TOLD if latest is None else "There was nothing to measure.")
@@ -101,7 +101,7 @@ def health_gauge(latest: HealthOut | None) -> Markup:
 
 
 def _by_day(history: Sequence[HealthOut]) -> list[HealthOut]:
-    """Oldest first; of several on a day, the last that was taken."""
+    """One snapshot a day, the last one taken, oldest day first."""
     latest = {each.day: each for each in sorted(history, key=lambda each: each.taken_at)}
     return [latest[day] for day in sorted(latest)]
 
@@ -116,7 +116,7 @@ def _noon(day: date) -> datetime:
 
 
 def _finding(scored: Sequence[tuple[date, float]]) -> str:
-    """The newest score, its band, and how it has changed since a week ago, or since the first that is known."""
+    """The newest score, its band, and the change since a week ago or, failing that, since the first score."""
     day, score = scored[-1]
     title = f"Health {score:.0f}, {band(score)}"
     if len(scored) == 1:
@@ -135,7 +135,7 @@ def _counted(count: int) -> str:
 
 
 def _ground(top: float, height: float) -> Markup:
-    """The bands, each with its name, and the levels where they meet."""
+    """The coloured bands with their names."""
     marks = NOTHING
     for each, low, high in _BANDS:
         begin, end = _down(high, top, height), _down(low, top, height)
@@ -145,7 +145,7 @@ def _ground(top: float, height: float) -> Markup:
 
 
 def _curve(points: Points, since: datetime, until: datetime, top: float, height: float, *, filled: bool) -> Markup:
-    """A line through days that follow each other; a day that has no neighbours is a dot."""
+    """A line through consecutive days; a day without neighbours is a dot."""
     marks, dots = NOTHING, NOTHING
     for run in _runs(points):
         places = [(through(at, since, until), _down(value, top, height) - top) for at, value in run]
@@ -170,13 +170,13 @@ def _runs(points: Points) -> list[Points]:
 def _last(point: tuple[datetime, float], since: datetime, until: datetime) -> Markup:
     share, value = through(point[0], since, until), point[1]
     down = _down(value, TOP, HEIGHT)
-    # Above the point, or below it where there is no room above.
+    # The number is above the dot, or below it near the upper edge.
     words = note(share, down - 10.0 if down > TOP + 20.0 else down + 20.0, f"{value:.0f}", "chart-strong")
     return element("circle", cx=percent(share), cy=down, r=4.5, class_="chart-dot chart-now") + words
 
 
 def _small(metric: Metric, days: Sequence[HealthOut], since: datetime, until: datetime) -> Markup:
-    """One metric: its name, how it stands in words, and its own line."""
+    """One metric: its name, its newest value with its band, and a small chart."""
     newest = days[-1].metrics.get(metric)
     value = finite(newest.value) if newest is not None else None
     told = f"{value:.0f} {band(value)}" if value is not None else "no data"
@@ -209,7 +209,7 @@ def _down(value: float, top: float, height: float) -> float:
 
 
 def _arc(middle: float, base: float, low: float, high: float) -> str:
-    """A part of the half circle over which 0 to 100 run from left to right, a little apart from its neighbours."""
+    """The path of a part of the half circle, with a small gap to the neighbouring parts."""
     begin, end = (_on_circle(middle, base, value, _RADIUS) for value in (low + (low > 0), high - (high < 100)))
     places = [" ".join(number(value) for value in place) for place in (begin, end)]
     return f"M{places[0]} A{number(_RADIUS)} {number(_RADIUS)} 0 0 1 {places[1]}"

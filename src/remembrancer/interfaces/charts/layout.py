@@ -1,7 +1,7 @@
-"""Where the nodes of a graph stand: as far apart as they are joined by edges, as nearly as a plane allows.
+"""Graph layout: the distance between two nodes approximates the number of edges between them.
 
-Each connected part is laid out by stress majorization (Gansner, Koren and North 2004, "Graph drawing by stress
-majorization"), begun from classical scaling; the parts are then put side by side, what is joined to nothing last.
+Each connected component is laid out by stress majorization (Gansner, Koren and North 2004, "Graph drawing by stress
+majorization"), which starts from classical scaling. The components are then put side by side, largest first.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Points = NDArray[np.float64]
-    """Shape (nodes, 2): across and down."""
+    """Shape (nodes, 2): x and y."""
 
 MOST: Final = 200
-"""Nodes."""
+"""The most nodes that are laid out."""
 _TURNS, _ITERATIONS = 24, 80
 _SETTLED: Final = 0.005
-"""Of the length of an edge: what moves less, stays."""
+"""Iteration ends when no node moves farther than this, in edge lengths."""
 _PUSHES: Final = 60
 _SEED: Final = 7
 _LEAST_SHRUNK: Final = 0.6
-"""Of what is too wide, no more than that is taken off its height."""
+"""A component that is scaled to the width keeps at least this share of its height."""
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """Pixels: the width there is, how long an edge would best be, how far two nodes are apart at least, and what is
-    left free beside a part of the graph, and above and below it.
+    """Sizes in pixels: the width available, the wanted length of an edge, the least distance between two nodes, and
+    the margins of a component: left and right of it (`beside`), above and below it (`above`).
     """
 
     width: float
@@ -48,8 +48,8 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """How a graph lies in a plane without bounds: the indexes of each connected part, the greatest first, and the
-    places of its nodes, in lengths of an edge, around (0, 0).
+    """A layout before it is fitted to a width: for each connected component, largest first, the indexes of its nodes
+    and their positions around (0, 0), in edge lengths.
     """
 
     count: int
@@ -57,10 +57,10 @@ class Arrangement:
 
 
 def arranged(count: int, edges: Sequence[tuple[int, int]]) -> Arrangement:
-    """Lay out a graph, once for all rooms it is to be drawn in.
+    """Lay out a graph of `count` nodes, independently of the width it will be drawn in. Deterministic.
 
-    `edges` are pairs of indexes below `count`, in any order and direction. The same input has the same places. Raises
-    InvalidInput for more than MOST nodes and for edges of nodes that there are not.
+    `edges` are pairs of indexes below `count`, in any order and direction. Raises InvalidInput for more than MOST nodes
+    and for indexes out of range.
     """
     if not 0 <= count <= MOST:
         raise InvalidInput("count", count, f"0 to {MOST} nodes")
@@ -70,7 +70,7 @@ def arranged(count: int, edges: Sequence[tuple[int, int]]) -> Arrangement:
 
 
 def laid_out(graph: Arrangement, room: Room) -> tuple[Points, float]:
-    """The place of each node in pixels, shape (count, 2), and the height that all take."""
+    """The position of each node in pixels, shape (count, 2), and the height of the whole."""
     places = np.zeros((graph.count, 2))
     shelves = _Shelves(room)
     for part, own in graph.parts:
@@ -92,7 +92,7 @@ def _neighbours(count: int, edges: Sequence[tuple[int, int]]) -> list[list[int]]
 
 
 def _parts(near: Sequence[Sequence[int]]) -> list[list[int]]:
-    """The nodes of each connected part, in their order."""
+    """The sorted nodes of each connected component."""
     parts, seen = list[list[int]](), set[int]()
     for start in range(len(near)):
         if start not in seen:
@@ -103,7 +103,7 @@ def _parts(near: Sequence[Sequence[int]]) -> list[list[int]]:
 
 
 def _steps_from(start: int, near: Sequence[Sequence[int]]) -> dict[int, int]:
-    """How many edges away each node is that can be reached."""
+    """The number of edges to each node that can be reached."""
     steps, waiting = {start: 0}, deque([start])
     while waiting:
         node = waiting.popleft()
@@ -120,16 +120,16 @@ def _distances(part: Sequence[int], near: Sequence[Sequence[int]]) -> NDArray[np
 
 
 def _stress(distances: NDArray[np.float64]) -> Points:
-    """Places whose distances are as near to those asked for as can be, near ones weighing more (1 / distance²)."""
+    """Positions whose distances approximate `distances`, with the weight 1 / distance²."""
     count = len(distances)
     if count == 1:
         return np.zeros((1, 2))
     places = _scaled(distances)
-    # What stands in one place would never part: there is no direction to go.
+    # Nodes at the same position would never separate, as there is no direction between them.
     places += np.random.default_rng(_SEED).uniform(-0.1, 0.1, places.shape)
     weights = 1.0 / np.square(distances + np.eye(count)) - np.eye(count)
     laplacian = np.diag(weights.sum(axis=1)) - weights
-    # Solvable with the first node held at 0: only differences count.
+    # Only differences count, so the first node is held at 0 to make the system solvable.
     inverse = np.linalg.inv(laplacian[1:, 1:])
     wanted = weights * distances
     for _ in range(_ITERATIONS):
@@ -146,17 +146,17 @@ def _stress(distances: NDArray[np.float64]) -> Points:
 
 
 def _between(places: Points) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """How far each two are apart, across and down."""
+    """The distance between each two nodes, and its x and y components."""
     across = places[:, None, 0] - places[None, :, 0]
     down = places[:, None, 1] - places[None, :, 1]
     return np.hypot(across, down), across, down
 
 
 def _scaled(distances: NDArray[np.float64]) -> Points:
-    """Classical multidimensional scaling: the two axes along which most is apart."""
+    """Classical multidimensional scaling to two dimensions."""
     squares = np.square(distances)
     centred = -0.5 * (squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean())
-    # The two axes by turning two at random again and again: near enough for a beginning, and far sooner than all axes.
+    # Subspace iteration finds the two leading eigenvectors well enough for a start, and much faster than `eigh`.
     axes = np.random.default_rng(_SEED).standard_normal((len(distances), 2))
     lengths = np.zeros((2, 2))
     for _ in range(_TURNS):
@@ -165,7 +165,7 @@ def _scaled(distances: NDArray[np.float64]) -> Points:
 
 
 def _turned(places: Points) -> Points:
-    """With the longest side across, and the first node to the left and above: an axis has no sign of its own."""
+    """Rotated so that the longest side is horizontal and the first node is on the upper left."""
     places = places - places.mean(axis=0)
     _, _, axes = np.linalg.svd(places, full_matrices=False)
     turned = places @ axes.T
@@ -173,7 +173,7 @@ def _turned(places: Points) -> Points:
 
 
 def _fitting(places: Points, room: Room) -> Points:
-    """Turned upright in a narrow room, and made smaller where it is still too wide."""
+    """Rotated by 90° if the width is narrow, and scaled down if it is still too wide."""
     across, down = np.ptp(places, axis=0)
     if across > room.width - 2 * room.beside and down < across and room.width < 3 * room.edge + 2 * room.beside:
         places = places[:, ::-1]
@@ -183,7 +183,7 @@ def _fitting(places: Points, room: Room) -> Points:
 
 
 def _spread(places: Points, room: Room) -> Points:
-    """Pushed apart until no two are nearer than `apart`, or long enough; none leaves the width."""
+    """Push nodes apart until no two are nearer than `apart`, for at most _PUSHES rounds, and keep them in the width."""
     half = (room.width - 2 * room.beside) / 2
     places = places - (places.max(axis=0) + places.min(axis=0)) / 2
     for _ in range(_PUSHES):
@@ -198,7 +198,7 @@ def _spread(places: Points, room: Room) -> Points:
 
 
 class _Shelves:
-    """Parts side by side, from the left, in rows as high as their highest."""
+    """Places components from left to right, in rows as high as their highest component."""
 
     def __init__(self, room: Room) -> None:
         self._width, self._margin = room.width, np.array([room.beside, room.above])
@@ -206,7 +206,7 @@ class _Shelves:
         self._widths, self._counts = list[float](), list[int]()
 
     def put(self, places: Points) -> Points:
-        """The places moved to where there is room."""
+        """The positions, moved to the next free place."""
         across, down = np.ptp(places, axis=0) + 2 * self._margin
         if not self._counts or self._left + across > self._width + 1e-6:
             self._left, self._top = 0.0, self.height
@@ -220,7 +220,7 @@ class _Shelves:
         return moved
 
     def rows(self, parts: Sequence[Sequence[int]]) -> Iterator[tuple[list[int], float]]:
-        """The nodes of each row, and its width; `parts` in the order they were put."""
+        """The nodes and the width of each row; `parts` in the order in which they were put."""
         waiting = iter(parts)
         for count, width in zip(self._counts, self._widths, strict=True):
             yield [node for part in islice(waiting, count) for node in part], width

@@ -1,4 +1,4 @@
-"""Lines over time, the axis below them, and levels across: for pictures that are as wide as there is room."""
+"""Lines over time, the time axis and horizontal rules, for pictures as wide as their container."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from remembrancer.interfaces.charts.scale import round_times, through
 from remembrancer.interfaces.charts.svg import NOTHING, element, joined, number, percent
 
 ACROSS: Final = 1000.0
-"""Units across a line's own system, which is stretched to the width there is."""
+"""The width of the coordinate system of lines, which is stretched to the width of the picture."""
 AXIS: Final = 24.0
-"""Pixels below a picture for the names of times."""
-_FEW, _MANY = 4, 8  # names of times that have room in a narrow place, and in others
+"""Pixels below a picture for the labels of the time axis."""
+_FEW, _MANY = 4, 8  # labels of a time axis in a narrow container, and in others
 
 
 def stretched(marks: Markup, *, top: float, height: float) -> Markup:
-    """Marks whose places across are 0 to ACROSS, as wide as the picture."""
+    """Marks with x from 0 to ACROSS, stretched to the width of the picture."""
     return element(
         "svg",
         marks,
@@ -34,12 +34,12 @@ def stretched(marks: Markup, *, top: float, height: float) -> Markup:
 
 
 def line(points: Sequence[tuple[float, float]], class_: str) -> Markup:
-    """Through points of (share of the width, pixels down), drawn inside `stretched`."""
+    """A line through points of (share of the width, pixels down), for `stretched`."""
     return _path(" L".join(_place(*point) for point in points), class_)
 
 
 def area(points: Sequence[tuple[float, float]], floor: float, class_: str) -> Markup:
-    """What lies between a line and a floor."""
+    """The area between a line and the height `floor`, in pixels down, for `stretched`."""
     if len(points) < 2:
         return NOTHING
     closed = [(points[0][0], floor), *points, (points[-1][0], floor)]
@@ -55,7 +55,7 @@ def upright(share: float, top: float, bottom: float, class_: str) -> Markup:
 
 
 def note(share: float, down: float, words: str, class_: str = "chart-note") -> Markup:
-    """Words at a place, that stay inside the picture: at its ends they begin or end there."""
+    """Words centred at a share of the width; near the edges they are aligned so that they stay inside the picture."""
     return element(
         "text",
         words,
@@ -74,7 +74,7 @@ def anchor(share: float, near: float = 0.07) -> str:
 
 
 def time_axis(since: datetime, until: datetime, *, top: float, down: float) -> Markup:
-    """A rule at `down` with the names of times below it, and faint lines up to `top`: fewer in a narrow place."""
+    """A rule at `down` with times below it and faint vertical lines up to `top`; fewer in a narrow container."""
     return level(down, "chart-axis") + joined(
         element(
             "g",

@@ -1,4 +1,4 @@
-"""How wide a text will be, as near as can be told without its font."""
+"""Estimates of the width of a text, made without its font, and texts cut to a width."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from rich.cells import cell_len
 from remembrancer.interfaces.charts.svg import plain
 
 FONT: Final = 13.0
-"""Pixels: the size of what is written in a picture; notes beside axes are SMALL."""
+"""Font sizes in pixels: of labels, and (SMALL) of notes beside axes."""
 SMALL: Final = 12.0
 _THIN: Final = frozenset("iIjlft.,:;!'|()[]{}` ")
 _BROAD: Final = frozenset("mwMWQGOD@%—")
 _EMS: Final = {0: 0.0, 2: 1.05}
-"""By the cells a terminal would give it: what combines takes no room, what is of the East takes a square."""
+"""The width in ems by terminal cells: combining characters take none, East Asian ones a square."""
 
 
 def text_width(content: str, size: float = FONT) -> float:
-    """Pixels, rather too many than too few, in a common sans serif.
+    """The estimated width in pixels, rather too large, in a common sans serif.
 
     >>> text_width("win", 10.0)
     18.0
@@ -27,7 +27,7 @@ def text_width(content: str, size: float = FONT) -> float:
 
 
 def fitted(content: str, width: float, size: float = FONT) -> str:
-    """On one line and at most so many pixels wide, the cut marked; empty where not even three characters fit."""
+    """One line of at most `width` pixels. A cut is marked by …; empty if fewer than three characters fit."""
     line = plain(content)
     if text_width(line, size) <= width:
         return line
@@ -41,7 +41,7 @@ def fitted(content: str, width: float, size: float = FONT) -> str:
 
 
 def wrapped(content: str, width: float, most: int, size: float = FONT) -> list[str]:
-    """At most `most` lines of `width` pixels, broken between words where there is a space; the last is cut if need be.
+    """At most `most` lines of `width` pixels, broken at spaces where possible; the last one is cut by `fitted`.
 
     >>> wrapped("the deploy failed again", 75.0, 2)
     ['the deploy', 'failed aga…']

@@ -1,11 +1,11 @@
-"""The hues of charts, by the names that the style sheet has light and dark colours for, and which signal has which."""
+"""The names of hues, whose light and dark colours are in the style sheet, and the hue of each signal of a score."""
 
 from __future__ import annotations
 
 from typing import Final
 
 HUES: Final = ("blue", "vermillion", "green", "purple", "orange", "sky", "yellow")
-"""Those of Okabe and Ito, which people with any kind of colour vision can tell apart."""
+"""The colours of Okabe and Ito, which can be told apart with any kind of colour vision."""
 SIGNALS: Final = {
     "similarity": "blue",
     "dense_leg": "blue",
@@ -23,6 +23,6 @@ SIGNALS: Final = {
     "confidence": "sky",
     "session_words": "sky",
 }
-"""Meaning is blue, words are orange. The first signal of a hue has its plainest shade."""
+"""Signals that share a hue have different shades; the first one has the hue itself."""
 OTHER: Final = "yellow"
 """The hue of every other signal."""

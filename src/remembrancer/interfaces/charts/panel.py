@@ -1,6 +1,6 @@
-"""Axes and marks for pictures of measurements: values between the edges of a rectangle, as SVG for a document.
+"""Axes and marks of plots, as SVG for a document.
 
-Colours are given by the names of hues in the style sheet, or "ink", "faint", "rule" and "ground".
+A `hue` is the name of a colour in the style sheet: one of the palette, or "ink", "faint", "rule", "ground" and so on.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from remembrancer.interfaces.charts.scale import number_text, round_numbers
 from remembrancer.interfaces.charts.svg import NOTHING, element, joined, number
 
 TOP, BELOW = 24.0, 50.0
-"""Pixels above a panel, for the label of its vertical axis, and below it, for the names and label of the other."""
+"""Pixels above a panel for the label of the y axis, and below it for the numbers and the label of the x axis."""
 ROW: Final = 30.0
 DASHED: Final = "5 4"
 DOTTED: Final = "1 4"
@@ -30,9 +30,10 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """`x`: the values at the left and right edge; `y`: at the lower and upper edge. Sizes are in pixels.
+    """The area of a plot. Sizes are in pixels.
 
-    `log`: values of x are placed by their logarithm; both edges are then above 0.
+    `x`: the values at the left and right edge; `y`: those at the lower and upper edge. `log`: the x axis is
+    logarithmic, and both its ends are above 0.
     """
 
     x: Point
@@ -62,7 +63,7 @@ class Panel:
         return self.bottom - (value - low) / (high - low) * self.height
 
     def levels(self, label: str = "") -> Markup:
-        """Rules across at round values of y, with their numbers, and the label of the axis above them."""
+        """The y axis: horizontal rules at round values with their numbers, and a label above them."""
         marks = self._note(label, 0.0, TOP - 12.0, "start")
         for value in round_numbers(min(self.y), max(self.y), 6):
             down = self.down(value)
@@ -71,7 +72,7 @@ class Panel:
         return marks
 
     def uprights(self, label: str = "") -> Markup:
-        """Rules down at round values of x, with their numbers, and the label of the axis below them."""
+        """The x axis: vertical rules at round values or powers of ten with their numbers, and a label below them."""
         if self.log:
             powers = range(math.floor(math.log10(self.x[0])), math.ceil(math.log10(self.x[1])) + 1)
             values = [value for power in powers if self.x[0] <= (value := 10.0**power) <= self.x[1]]
@@ -81,7 +82,7 @@ class Panel:
         return rules + self.names([(value, number_text(value)) for value in values], label)
 
     def names(self, places: Iterable[tuple[float, str]], label: str = "") -> Markup:
-        """Words below values of x, a line each where there are several, and the label of the axis below them."""
+        """The x axis with words below given values, on several lines if they contain line ends, and a label."""
         words = joined(
             self._note(line, self.across(value), self.bottom + 18.0 + _LINE * row, "middle")
             for value, several in places
@@ -91,7 +92,7 @@ class Panel:
         return axis + words + self._note(label, (self.left + self.right) / 2, self.bottom + 40.0, "middle")
 
     def rows(self, names: Sequence[str]) -> Markup:
-        """Words to the left of the values 0, 1, 2 … of y, a line each where there are several."""
+        """The y axis with words beside 0, 1, 2 and so on, on several lines if they contain line ends."""
         marks = NOTHING
         for row, name in enumerate(names):
             lines = name.split("\n")
@@ -106,7 +107,7 @@ class Panel:
     def line(
         self, points: Iterable[tuple[float, float | None]], hue: str, dash: str | None = None, *, wide: float = 2.0
     ) -> Markup:
-        """A line through points of (x, y); where y is None there is a gap."""
+        """A line through points; where y is None there is a gap."""
         path, pen = "", "M"
         for x, y in points:
             path += "" if y is None else f"{pen}{number(self.across(x))} {number(self.down(y))}"
@@ -115,7 +116,7 @@ class Panel:
         return element("path", d=path, fill="none", **stroke, stroke_dasharray=dash) if path else NOTHING
 
     def area(self, points: Iterable[Point], hue: str, opacity: float) -> Markup:
-        """What lies between a line that leads back to its beginning."""
+        """A filled polygon."""
         path = "L".join(f"{number(self.across(x))} {number(self.down(y))}" for x, y in points)
         return element("path", d=f"M{path}Z", fill=paint(hue), fill_opacity=opacity)
 
@@ -133,7 +134,7 @@ class Panel:
         return element("circle", **place, fill=paint("ground" if hollow else hue), stroke=paint(hue), stroke_width=1.5)
 
     def words(self, at: Point, content: str, apart: Point, anchor: str = "start", class_: str = "chart-note") -> Markup:
-        """Words at a point, or `apart` from it, in pixels across and down."""
+        """Words at a point, moved by `apart` pixels across and down."""
         return self._note(content, self.across(at[0]) + apart[0], self.down(at[1]) + apart[1], anchor, class_)
 
     def _note(self, content: str, x: float, y: float, anchor: str, class_: str = "chart-note") -> Markup:
@@ -148,18 +149,18 @@ class Panel:
 def row_panel(
     count: int, x: Point, *, left: float = 240.0, right: float = ACROSS - 10.0, row: float = ROW, log: bool = False
 ) -> Panel:
-    """A panel of so many rows, the first at the top: row n lies at y = n. `left` and `right`: where its edges are."""
+    """A panel of `count` rows of `row` pixels. Row n lies at y = n; row 0 is at the top."""
     height = max(count, 2) * row
     return Panel(x=x, y=(count - 0.5, -0.5), left=left, width=right - left, height=height, log=log)
 
 
 def paint(hue: str) -> str:
-    """The colour as an attribute, which `document` fills in."""
+    """The value of a colour attribute, which `document` replaces by the colour."""
     return f"var(--chart-{hue})"
 
 
 def sample(hue: str, *, dash: str | None = None, dot: bool = False, hollow: bool = False, bar: bool = False) -> Markup:
-    """A mark for the legend: a bar, or a line, a dot or both."""
+    """A mark for a legend: a bar, a line, a dot, or a dashed line with a dot."""
     if bar:
         return element("rect", x=2.0, y=1.0, width=14.0, height=12.0, rx=2.0, fill=paint(hue))
     line = element("path", d="M0 7H18", stroke=paint(hue), stroke_width=2.0, stroke_dasharray=dash)

@@ -1,4 +1,4 @@
-"""Where a value stands between two others, and the round values that an axis names: numbers and times."""
+"""Positions on an axis, and the round numbers and times that label it."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _EVEN: Final = (
     *(timedelta(hours=count) for count in (1, 2, 3, 6, 12)),
 )
 _DAYS: Final = (1, 2, 5, 10, 15)
-"""Of a month: every day, every second, the 1st, 6th, 11th and so on."""
+"""Steps in days of the month: every day, every second day, the 1st, 6th, 11th and so on."""
 _MONTHS: Final = (1, 2, 3, 6)
 _YEARS: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000)
 _DAY: Final = timedelta(days=1)
 _HAIR: Final = 1e-9
-"""Of the greater of two numbers: what is nearer together than that share of it is drawn as one."""
+"""Two numbers that differ by less than this share of the greater one are drawn as one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A time that an axis names, and what is written there."""
+    """A time on an axis, and its label."""
 
     at: datetime
     label: str
@@ -39,16 +39,16 @@ def finite(value: float | None) -> float | None:
 
 
 def along(value: float, low: float, high: float) -> float:
-    """How far from `low` to `high`, in [0, 1]: what is outside counts as the end it is beyond, no number as `low`.
+    """The position of a value between `low` and `high`, in [0, 1]. Values outside are clamped; NaN counts as `low`.
 
-    Where both ends are one, all is in the middle.
+    0.5 if both ends are equal.
 
     >>> along(15.0, 10.0, 20.0), along(99.0, 10.0, 20.0), along(7.0, 7.0, 7.0)
     (0.5, 1.0, 0.5)
     """
     if math.isnan(value):
         return 0.0
-    # Halved, so that the distance between two huge numbers is still a number.
+    # Halved, so that the distance between two huge numbers does not overflow.
     span = high / 2 - low / 2
     if not span > 0:
         return 0.5
@@ -56,16 +56,16 @@ def along(value: float, low: float, high: float) -> float:
 
 
 def through(at: datetime, since: datetime, until: datetime) -> float:
-    """How far from `since` to `until` a moment is, in [0, 1], as `along`."""
+    """The position of a moment between two others, in [0, 1], as `along`."""
     if not since < until:
         return 0.5
     return min(max((at - since) / (until - since), 0.0), 1.0)
 
 
 def round_numbers(low: float, high: float, most: int) -> tuple[float, ...]:
-    """At most `most` round numbers, evenly from `low` to `high`; where these are as good as one, that one.
+    """At most `most` evenly spaced round numbers from `low` to `high`; `low` alone if the two are nearly equal.
 
-    Raises InvalidInput for ends that are no finite numbers, or fewer than two of them.
+    Raises InvalidInput for ends that are not finite, and for `most` below 2.
 
     >>> round_numbers(0.0, 100.0, 5), round_numbers(-0.3, 0.9, 4)
     ((0.0, 25.0, 50.0, 75.0, 100.0), (0.0, 0.5))
@@ -77,14 +77,14 @@ def round_numbers(low: float, high: float, most: int) -> tuple[float, ...]:
         first, last = math.ceil(low / step), math.floor(high / step)
         if last - first < most:
             return tuple(count * step + 0.0 for count in range(first, last + 1))
-    # So huge that no step is a number any more.
+    # No step is finite between numbers this large.
     return (0.0,) if low <= 0 <= high else (low,)
 
 
 def round_above(value: float) -> float:
-    """The least of 1, 2, 2.5, 5, 10 and their tenfolds or tenths that is no less; 1 for what is not above 0.
+    """The smallest of 1, 2, 2.5 and 5 times a power of ten that is not below the value.
 
-    A number so huge that there is none above it stands for itself.
+    1 for values that are not above 0 or not finite; the value itself if no finite number is large enough.
 
     >>> round_above(37.0), round_above(0.2), round_above(0.0)
     (50.0, 0.2, 1.0)
@@ -95,7 +95,7 @@ def round_above(value: float) -> float:
 
 
 def number_text(value: float) -> str:
-    """As it stands on an axis.
+    """A number as the label of an axis.
 
     >>> number_text(2500.0), number_text(0.25)
     ('2,500', '0.25')
@@ -104,10 +104,10 @@ def number_text(value: float) -> str:
 
 
 def round_times(since: datetime, until: datetime, most: int) -> tuple[Moment, ...]:
-    """At most `most` round moments of UTC between the two, oldest first, each as short as it can be told.
+    """At most `most` round times in UTC between the two, oldest first, with short labels.
 
-    Steps are of minutes, hours, days of the month, months or years, whichever are finest. Midnight is told as its day,
-    January as its year. Raises InvalidInput for fewer than two.
+    The finest steps that fit are taken: minutes, hours, days of the month, months or years. Midnight is labelled by its
+    day, and January by its year. Raises InvalidInput for `most` below 2.
 
     >>> [each.label for each in round_times(datetime(2025, 11, 3, tzinfo=UTC), datetime(2026, 3, 5, tzinfo=UTC), 5)]
     ['Dec', '2026', 'Feb', 'Mar']
@@ -127,7 +127,7 @@ def round_times(since: datetime, until: datetime, most: int) -> tuple[Moment, ..
 
 
 def day_text(at: datetime) -> str:
-    """A day in UTC, with its year: 4 May 2026."""
+    """A day in UTC: 4 May 2026."""
     at = at.astimezone(UTC)
     return f"{at.day} {at:%b} {at.year}"
 
@@ -141,7 +141,7 @@ def _check(low: float, high: float, most: int) -> None:
 
 
 def _steps(least: float) -> Iterator[float]:
-    """Round numbers, growing, from about `least` on."""
+    """Round numbers in increasing order, from about `least` on."""
     power = math.floor(math.log10(least)) - 1
     while power <= 308:
         for step in _ROUND:
@@ -151,7 +151,7 @@ def _steps(least: float) -> Iterator[float]:
 
 
 def _ladders(since: datetime, until: datetime, most: int) -> Iterator[Iterator[Moment]]:
-    """The moments of each step, the finest first; none that would give far too many."""
+    """The times of each step, the finest step first; steps that would give far too many are left out."""
     span = until - since
     for step in _EVEN:
         if span / step <= most + 1:
@@ -179,7 +179,7 @@ def _even(since: datetime, step: timedelta) -> Iterator[Moment]:
 def _days(since: datetime, step: int) -> Iterator[Moment]:
     at = since.replace(hour=0, minute=0, second=0, microsecond=0)
     while True:
-        # The last of a month may stand too near to the 1st that follows.
+        # A day near the end of a month is left out if it is too close to the next 1st.
         if (at.day - 1) % step == 0 and monthrange(at.year, at.month)[1] - at.day + 1 > 0.7 * step:
             yield Moment(at, f"{at.day} {at:%b}")
         if at > datetime.max.replace(tzinfo=UTC) - _DAY:

@@ -1,4 +1,4 @@
-"""The score of a hit as what it is made of: parts that add up in one bar, factors as a chain."""
+"""Charts of the parts of a score: terms as one stacked bar, factors as a chain of meters."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ BAR, NESTED = 16.0, 5.0
 METER: Final = 8.0
 BARE: Final = 10.0
 LABELLED: Final = 6
-"""Parts told below a bar; what the others add is told together."""
+"""The most parts that are labelled below a bar; the others are labelled together."""
 _LEAST: Final = 0.03
-"""Of the score: what adds less is one of the others."""
+"""Parts below this share of the score are labelled together with the others."""
 _TONES: Final = 3
-"""Of one colour: parts that share it are told apart by how much ink is in it."""
+"""The number of shades of a hue, which tell apart the parts that share it."""
 _PRODUCT: Final = "chart-grey chart-tone-1"
 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A term or factor: its name in words, the classes of its colour, its own value and what it adds."""
+    """A term or factor: its name, the CSS classes of its colour, its own value, and what it adds to the score."""
 
     node: Part
     name: str
@@ -44,10 +44,10 @@ class _Piece:
 
 
 def score_bar(parts: PartOut, *, scale: float) -> Markup:
-    """What the score is made of, with the value of each part; `scale`: the score that fills the width.
+    """The parts of a score with their values. `scale`: the score whose bar fills the width.
 
-    Parts that add up are one bar, in the order of the preset; below a part, what it is itself made of. Factors are a
-    chain of meters, as wide as 1, or as the greatest of them.
+    Terms are one stacked bar, in the order of the preset; a thin bar below a term has its own terms. Factors are a
+    chain of meters; a full meter is 1, or the greatest factor.
     """
     root = _part(parts)
     nodes, multiplied = leading.pieces_of(root)
@@ -58,7 +58,7 @@ def score_bar(parts: PartOut, *, scale: float) -> Markup:
 
 
 def score_legend(parts: Iterable[PartOut]) -> Markup:
-    """What the colours of several bars mean, each once; empty without any part that adds up."""
+    """The legend of several bars; empty if no part of them is a term."""
     told, chained = _colours_of(parts)
     entries = [(_patch(colour), name) for name, colour in told.items()]
     legend = key(entries, label="Parts of a score") if entries else NOTHING
@@ -67,12 +67,12 @@ def score_legend(parts: Iterable[PartOut]) -> Markup:
 
 
 def score_table(parts: PartOut) -> Markup:
-    """The whole tree of the score: each node's value, and what it adds or multiplies by."""
+    """A table of the whole tree of a score: each node's value, and what it adds; × for a factor."""
     return table("Score in numbers", ["Part", "Value", "Adds"], _rows(_part(parts), 0, multiplied=False))
 
 
 def bare_bar(parts: PartOut, width: float) -> Markup:
-    """The terms of a score beside each other, `width` pixels together and BARE high; a product is one grey piece."""
+    """The terms of a score as a stacked bar without labels, BARE pixels high; a product is one grey piece."""
     nodes, multiplied = leading.pieces_of(_part(parts))
     pieces = [] if multiplied else _pieces(nodes)
     marks = joined(
@@ -83,14 +83,14 @@ def bare_bar(parts: PartOut, width: float) -> Markup:
 
 
 def bare_legend(parts: Iterable[PartOut]) -> list[tuple[Markup, str]]:
-    """What the colours of several bars of `bare_bar` mean, each once."""
+    """The legend of several bars of `bare_bar`, for a document."""
     colours, chained = _colours_of(parts)
     product = [(_patch(_PRODUCT), "a product, of factors such as those below the bar")] if chained else []
     return [*((_patch(colour), name) for name, colour in colours.items()), *product]
 
 
 def _colours_of(parts: Iterable[PartOut]) -> tuple[dict[str, str], bool]:
-    """The colour of each part that is added, by its name; and whether there are scores that are products."""
+    """The CSS classes of each term by its name, and whether any of the scores is a product."""
     told, chained = dict[str, str](), False
     for each in parts:
         nodes, multiplied = leading.pieces_of(_part(each))
@@ -114,9 +114,9 @@ def _bar(pieces: Sequence[_Piece], score: float, scale: float) -> Markup:
 
 
 def _segments(pieces: Sequence[_Piece], full: float) -> Iterator[tuple[_Piece, float, float, float]]:
-    """Each piece that adds something: its share of the score, and where it begins and how long it is, all in [0, 1].
+    """(piece, share of the score, begin, length) of each piece that adds something; all in [0, 1].
 
-    `full`: how far the whole score reaches.
+    `full`: the length of the whole score.
     """
     total, reached = sum(max(piece.adds, 0.0) for piece in pieces), 0.0
     for piece in pieces:
@@ -130,7 +130,7 @@ def _segment(piece: _Piece, share: float, begin: float, length: float) -> Markup
     meaning = MEANINGS.get(piece.node.label, "")
     told = f"{piece.name}: adds {_told(piece.adds)}, {share:.0%} of the score"
     told += f"; its value is {_told(piece.value)}" + (f": {meaning}" if meaning else "")
-    # The gap between two parts is drawn by the edge of each, in the colour of the ground.
+    # The edge of each part, in the colour of the ground, makes a gap between neighbours.
     return element(
         "rect",
         element("title", told),
@@ -143,7 +143,7 @@ def _segment(piece: _Piece, share: float, begin: float, length: float) -> Markup
 
 
 def _nested(piece: _Piece, begin: float, length: float) -> Markup:
-    """Below its segment, the shares of what a part is added up from."""
+    """A thin bar below a segment, with the terms that the part itself is the sum of."""
     if not _additive(piece.node):
         return NOTHING
     marks = NOTHING
@@ -155,7 +155,7 @@ def _nested(piece: _Piece, begin: float, length: float) -> Markup:
 
 
 def _labels(pieces: Sequence[_Piece], score: float) -> Markup:
-    """Of the parts that add most, in the order of the bar, and of the others together."""
+    """Labels of the parts that add most, in the order of the bar, and one label for all others."""
     adding = [piece for piece in pieces if piece.adds]
     greatest = sorted(adding, key=lambda piece: -abs(piece.adds))[:LABELLED]
     told = [piece for piece in adding if piece in greatest and abs(piece.adds) >= _LEAST * abs(score)]
@@ -206,7 +206,7 @@ def _pieces(nodes: Sequence[Part]) -> list[_Piece]:
 
 
 def _colour(node: Part) -> str:
-    """The classes of the colour of what it is made of first; a signal has the same in every score."""
+    """The CSS classes for the first signal in a part. A signal has the same colour in every score."""
     if node.label == PRODUCT:
         return _PRODUCT
     leaf = node

@@ -1,4 +1,4 @@
-"""A picture for each view of a measurement of segmentation, as an SVG document."""
+"""The pictures of a segmentation measurement: an SVG document for each of its views."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from remembrancer.interfaces.charts.panel import row_panel, sample
 
 
 def documents(report: SegmentationReport) -> dict[str, str]:
-    """By the names of their files."""
+    """Documents by the names of their files."""
     return {view.name: _drawn(view) for one in report.sets for view in views(one)}
 
 
@@ -35,7 +35,7 @@ def _drawn(view: View) -> str:
 
 
 def _reached(one: SetReport) -> str:
-    """Every method, metric by metric, with their intervals."""
+    """The metrics of every method, with their intervals."""
     bars = {
         result.method: [(result.values[metric], result.intervals[metric]) for metric in METRICS]
         for result in one.results
@@ -45,7 +45,7 @@ def _reached(one: SetReport) -> str:
 
 
 def _apart(one: SetReport) -> str:
-    """The default segmenter less each other; hollow where the corrected p is not below 0.05."""
+    """The difference of the default segmenter from each other method; hollow if the corrected p is 0.05 or more."""
     others = list(dict.fromkeys(each.second for each in one.differences))
     edges = (edge for each in one.differences for edge in (each.difference, each.interval.low, each.interval.high))
     panel = row_panel(len(others), reaching(edges), row=54.0)

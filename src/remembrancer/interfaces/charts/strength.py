@@ -1,4 +1,4 @@
-"""The strength of one memory over time, ready to be drawn in a browser, in a file or on a terminal."""
+"""The strength of one memory over time, prepared once for the SVG chart and for the terminal."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class StrengthCurve:
 
     @classmethod
     def of(cls, curve: CurveOut) -> Self | None:
-        """None where there is no line to draw: two finite values at different times are needed, and a finite limit."""
+        """None unless there are finite values at two different times and a finite limit."""
         points = [(each.at, each.strength) for each in curve.points if math.isfinite(each.strength)]
         outlook = curve.outlook
         if len(points) < 2 or not points[0][0] < points[-1][0] or not math.isfinite(outlook.below):
@@ -40,7 +40,7 @@ class StrengthCurve:
 
     @property
     def top(self) -> float:
-        """The upper end of the axis: 1 if more than half of that is needed, else the next round number."""
+        """The upper end of the axis: 1 for values in (0.5, 1], else the next round number."""
         most = max(self.limit * 1.25, *(value for _, value in self.points))
         return 1.0 if 0.5 < most <= 1 else round_above(most)
 

@@ -1,4 +1,4 @@
-"""Elements of SVG and HTML, in which other people's words stay text."""
+"""SVG and HTML elements, with texts escaped and made harmless."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from remembrancer.interfaces.text import one_line
 
 NOTHING: Final = Markup()
 _NO_XML: Final = str.maketrans(dict.fromkeys("\ufffe\uffff"))
-"""What may not stand in XML, beside the control characters."""
+"""Characters that XML does not allow, besides control characters."""
 
 
 def element(name: str, /, *children: str | None, **attributes: str | float | None) -> Markup:
-    """An element. Markup among its children stays as it is; other text becomes one harmless line, escaped.
+    """An element. Children that are Markup are taken as they are; other text is put on one line and escaped.
 
-    An attribute's `_` stands for `-`, and one at the end for nothing (`class_`); None leaves it out.
+    In the names of attributes `_` stands for `-`; a final `_` is dropped (`class_`). None leaves one out.
 
     >>> element("text", "a < b", x=1.5, text_anchor="end", class_="chart-note")
     Markup('<text x="1.5" text-anchor="end" class="chart-note">a &lt; b</text>')
@@ -34,7 +34,7 @@ def element(name: str, /, *children: str | None, **attributes: str | float | Non
 
 
 def text(content: str) -> Markup:
-    """On one line, without what could move, hide or mirror anything, and escaped; Markup as it is."""
+    """The content as `plain`, escaped; Markup as it is."""
     return content if isinstance(content, Markup) else escape(plain(content))
 
 
@@ -47,7 +47,7 @@ def joined(pieces: Iterable[Markup]) -> Markup:
 
 
 def number(value: float) -> str:
-    """To two decimals, as short as it can be written. Raises InvalidInput for what is no finite number.
+    """The value with at most two decimals. Raises InvalidInput for NaN and infinity.
 
     >>> number(12.0), number(0.125), number(-0.001)
     ('12', '0.12', '0')
@@ -58,7 +58,7 @@ def number(value: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share of the width there is.
+    """A share of the width as an attribute.
 
     >>> percent(0.125)
     '12.5%'

@@ -1,4 +1,4 @@
-"""Episodes along time, each as strong as it is drawn dark and full."""
+"""A timeline of episodes; the stronger an episode is, the darker and fuller is its bar."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ if TYPE_CHECKING:
     from remembrancer.interfaces.wire import MemoryOut
 
 STEPS: Final = ("very weak", "weak", "middling", "strong", "very strong")
-"""Of strength: a fifth of the way from 0 to 1 each."""
+"""Words for strength; each covers a fifth of [0, 1]."""
 MOST: Final = 300
-"""Episodes drawn; of more, the latest."""
+"""The most episodes that are drawn; of more, the latest are taken."""
 LANE, BAR = 28.0, 18.0
 TOP: Final = 8.0
 NAMED_LANES: Final = 12
-"""With more lanes than that, only titles that need none of their own are written."""
+"""If titles would need more lanes, only those that fit between the bars are written."""
 _ROOM: Final = 640.0
-"""Pixels across, for what must be decided before the window is known: whether two titles are in each other's way."""
+"""The width in pixels that is assumed when titles are placed, as the width of the window is not known."""
 _TITLE, _LEGIBLE = 190.0, 56.0
 _MARK: Final = 14.0
-"""Pixels across the mark of an episode that is too short to be a bar."""
+"""The width in pixels of an episode that is too short for a bar."""
 _SHORT: Final = 0.03
-"""Of the width."""
+"""Shorter episodes, as a share of the width, are drawn as marks of a fixed width."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimelineItem:
-    """An episode to be drawn. `strength` in [0, 1]; None: it is not known. `kind`: a word for what it is."""
+    """An episode. `strength` in [0, 1], None if unknown; `kind` is shown in the tooltip."""
 
     id: UUID
     title: str
@@ -64,7 +64,7 @@ class TimelineItem:
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """Shares of the width where its bar begins and ends, the lane it is in, and the words beside it."""
+    """An episode with its place: where its bar begins and ends, as shares of the width, its lane, and its title."""
 
     item: TimelineItem
     begin: float
@@ -74,10 +74,10 @@ class _Placed:
 
 
 def timeline_chart(episodes: Sequence[TimelineItem], *, since: datetime, until: datetime, query: str = "") -> Markup:
-    """Bars from when each episode began to when it ended, linked to its page; what is outside the time is left out.
+    """A figure with a bar from the begin to the end of each episode, linked to its page.
 
-    No two bars of a lane touch. `query`: what the links end with, such as "?agent=coder". Raises InvalidInput where
-    `until` is not after `since`.
+    Episodes outside the time are left out. No two bars of a lane touch. `query` is appended to the links, such as
+    "?agent=coder". Raises InvalidInput if `until` is not after `since`.
     """
     if not since < until:
         raise InvalidInput("until", until, f"after {since.isoformat()}")
@@ -100,7 +100,7 @@ def timeline_chart(episodes: Sequence[TimelineItem], *, since: datetime, until: 
 
 
 def step_of(strength: float | None) -> int | None:
-    """Which of STEPS a strength is; None where there is none.
+    """The index in STEPS of a strength; None for None and NaN.
 
     >>> step_of(0.0), step_of(0.5), step_of(1.0), step_of(None)
     (0, 2, 4, None)
@@ -111,7 +111,7 @@ def step_of(strength: float | None) -> int | None:
 
 
 def _laid_out(items: Sequence[TimelineItem], since: datetime, until: datetime) -> list[_Placed]:
-    """With room for titles beside the bars where that needs few lanes; else with those that find room."""
+    """Episodes in lanes with room for all titles, or, if that takes too many lanes, with the titles that fit."""
     placed = list(_lanes(items, since, until, titled=True))
     if max(each.lane for each in placed) < NAMED_LANES:
         return placed
@@ -126,14 +126,14 @@ def _laid_out(items: Sequence[TimelineItem], since: datetime, until: datetime) -
 
 
 def _lanes(items: Sequence[TimelineItem], since: datetime, until: datetime, *, titled: bool) -> Iterator[_Placed]:
-    """Each in the first lane whose last bar, and title, has ended: `items` come by their start."""
+    """Each episode in the first lane that is free; `items` are sorted by their start."""
     ends = list[float]()
     for item in items:
         begin, end = through(item.start, since, until), through(max(item.start, item.end), since, until)
         room = (1 - end) * _ROOM - 10.0
         title = _title(item, room) if titled else ""
         taken = max(end - begin, _MARK / 320) + (text_width(title, FONT) + 16.0 if title else 4.0) / _ROOM
-        # Half a mark stands before the beginning of what is short.
+        # The mark of a short episode is centred on its beginning.
         left = begin - _MARK / 2 / 320
         lane = next((lane for lane, taken_to in enumerate(ends) if taken_to <= left), len(ends))
         ends[lane : lane + 1] = [begin + taken]
@@ -141,14 +141,14 @@ def _lanes(items: Sequence[TimelineItem], since: datetime, until: datetime, *, t
 
 
 def _title(item: TimelineItem, room: float) -> str:
-    """Its title as far as there is room; what is left of very short ones says nothing."""
+    """The title, cut to the room; empty if the room is too small for a legible title."""
     return fitted(item.title, min(_TITLE, room), FONT) if room > _LEGIBLE else ""
 
 
 def _episode(placed: _Placed, query: str) -> Markup:
     item, top = placed.item, TOP + placed.lane * LANE + (LANE - BAR) / 2
     short = placed.end - placed.begin < _SHORT
-    # A mark is of pixels, whatever the width is; a bar is a share of it.
+    # A mark has a fixed width in pixels; a bar has a share of the width.
     inner = _mark(item.strength, "100%", "0") if not short else _mark(item.strength, _MARK, -_MARK / 2)
     width = percent(placed.end - placed.begin) if not short else 1.0
     bar = element("svg", inner, x=percent(placed.begin), y=top, width=width, height=BAR, overflow="visible")
@@ -178,7 +178,7 @@ def _told(item: TimelineItem) -> str:
 
 
 def _strongest(items: Sequence[TimelineItem]) -> str:
-    """How many are strong, where any strength is known."""
+    """How many episodes are strong; empty if no strength is known."""
     steps = [step_of(each.strength) for each in items]
     if all(step is None for step in steps):
         return ""

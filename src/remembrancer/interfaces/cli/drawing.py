@@ -1,4 +1,4 @@
-"""How things look on a terminal: texts made harmless, bars, grids."""
+"""Building blocks of the terminal output: cut texts, bars, meters and tables."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ COLOURS: Final = (
     *("bright_cyan", "bright_green", "bright_yellow", "bright_magenta", "bright_blue", "bright_red"),
 )
 GLYPHS: Final = "█▓▒░▪▫●○◆◇▲△"
-"""As many as a score of ours has parts; with more, they begin anew."""
+"""Patterns of bars without colour, one for each part of a score; they repeat if there are more parts."""
 BAR_CELLS: Final = 28
 _COLUMNS: Final = "▁▂▃▄▅▆▇█"
 
 
 def shortened(text: str, cells: int) -> str:
-    """On one line, at most `cells` wide, the cut marked."""
+    """One line of at most `cells` terminal cells; a cut is marked by …."""
     line = one_line(text)
     return line if cell_len(line) <= cells else set_cell_size(line, max(cells - 1, 0)).rstrip() + "…"
 
@@ -41,7 +41,7 @@ def indented(block: RenderableType, by: int = 4) -> Padding:
 
 
 def sparkline(shares: Iterable[float | None]) -> str:
-    """A row of small columns, as high as each share of 1; a dot where there is none.
+    """A row of small columns for shares in [0, 1]; a dot for None.
 
     >>> sparkline([0.0, 0.5, None, 1.0])
     '▁▅·█'
@@ -50,7 +50,7 @@ def sparkline(shares: Iterable[float | None]) -> str:
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> Table:
-    """Names and values, the values aligned and made harmless. A pair without a value is left out."""
+    """A table of names and values, made harmless. Pairs with an empty value are left out."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
@@ -62,21 +62,21 @@ def facts(pairs: Iterable[tuple[str, str]]) -> Table:
 
 @dataclass(frozen=True)
 class Shorter:
-    """A text cut to fit `lines` lines of whatever width there is, after a `lead` that is not cut."""
+    """A text cut to about `lines` lines of the terminal, after a `lead` that is never cut."""
 
     text: str
     lines: int = 1
     lead: Text = field(default_factory=Text)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        # Lines break at words, so that a few cells of each stay empty.
+        # Lines break at words, which leaves a few cells of each line empty.
         room = options.max_width * self.lines - (self.lines - 1) * 8 - self.lead.cell_len
         yield self.lead + Text(shortened(self.text, room))
 
 
 @dataclass(frozen=True)
 class Shares:
-    """A score as one bar: a stretch for each part, `cells` cells for the score `full`."""
+    """A score as a stacked bar of its parts; a score of `full` takes all `cells`."""
 
     parts: Sequence[PartOut]
     full: float
@@ -88,7 +88,7 @@ class Shares:
         bar = Text(no_wrap=True)
         reached = 0.0
         for number, part in enumerate(self.parts):
-            # From where the sum stands to where it gets, so that roundings do not add up.
+            # The ends are rounded, not the lengths, so that rounding errors do not add up.
             begin, reached = reached, reached + part.contribution
             length = round(reached / full * self.cells) - round(begin / full * self.cells)
             bar.append(*_block(number, length, in_colour=in_colour))
@@ -98,7 +98,7 @@ class Shares:
 
 @dataclass(frozen=True)
 class Meter:
-    """A bar that is full at 1: `cells` long, or as long as there is room."""
+    """A bar for a share in [0, 1], `cells` long or as long as there is room."""
 
     share: float
     style: str
@@ -115,7 +115,7 @@ class Meter:
 
 @dataclass(frozen=True)
 class Legend:
-    """Which stretch of a `Shares` bar is which part."""
+    """The legend of `Shares` bars."""
 
     labels: Sequence[str]
 
@@ -131,12 +131,12 @@ class Legend:
 
 
 def leaves(part: PartOut) -> list[PartOut]:
-    """What the score is added up from: its parts, or itself where it has none or they are factors."""
+    """The terms of a score; the score itself if it has no parts or is a product."""
     return [part] if part.multiplied or not part.parts else part.parts
 
 
 def part_bars(root: PartOut, full: float) -> Table:
-    """The score's tree, a row a node: value, a bar as long as what it adds, and that as a number; a factor as such."""
+    """The tree of a score, a row for each node: its value, and what it adds as a bar and a number; × for factors."""
     full = full or 1.0
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True)
@@ -161,7 +161,7 @@ def _add_part(grid: Table, part: PartOut, full: float, colour: str, depth: int) 
 
 
 def _add_factor(grid: Table, part: PartOut, depth: int, *, sign: str) -> None:
-    """It is no share of the score: no bar for it, nor for what it is made of."""
+    """Rows of a factor and of its parts, without bars, as a factor is no share of the score."""
     value = "absent" if part.value is None else f"{sign}{part.value:.3f}"
     grid.add_row(f"{'  ' * depth}{part.label}", value, "", "")
     for inner in part.parts:
@@ -169,7 +169,7 @@ def _add_factor(grid: Table, part: PartOut, depth: int, *, sign: str) -> None:
 
 
 def _block(number: int, length: int, *, in_colour: bool) -> tuple[str, str]:
-    """A stretch of a bar: its colour tells the part, or, without colours, its pattern."""
+    """(characters, style) of a part of a bar: told apart by colour, or by pattern without colours."""
     if in_colour:
         return "█" * length, COLOURS[number % len(COLOURS)]
     return GLYPHS[number % len(GLYPHS)] * length, ""

@@ -1,4 +1,4 @@
-"""A line over time on a terminal: in dots where it can show them, in plain ASCII where it cannot."""
+"""The strength curve on a terminal: in braille dots, or in ASCII if the terminal has no other characters."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 ROWS: Final = 12
 GUTTER: Final = 6
-"""Cells left of the axis: a number and the axis itself."""
+"""Cells for the numbers and the axis on the left."""
 LEAST_CELLS: Final = 20
 
 LINE, LIMIT, NOW, CROSSING = "cyan", "yellow", "dim", "bold red"
 _BRAILLE: Final = 0x2800
 _PLAIN: Final = {LINE: "*", LIMIT: "-", NOW: "|"}
 _DOTS: Final = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
-"""The bit of each dot of a braille cell, by row from above and column."""
+"""The bit of each dot of a braille character, by row from the top and column."""
 
 
 @dataclass(frozen=True)
 class Plot:
-    """The strength of a memory over time, from 0 to a round number above it, as wide as there is room."""
+    """A strength curve, as wide as there is room."""
 
     strength: StrengthCurve
     rows: int = ROWS
@@ -50,7 +50,7 @@ class Plot:
         yield Text(" " * GUTTER + self._dates(cells))
 
     def _draw(self, canvas: _Canvas, *, gap: int) -> None:
-        """The threshold and now are dotted lines behind the curve, a dot every `gap`."""
+        """The threshold and the present are dotted lines behind the curve, with a dot every `gap`."""
         strength = self.strength
         place = self._along(strength.now, canvas.across)
         for down in range(0, canvas.down, gap):
@@ -71,7 +71,7 @@ class Plot:
             canvas.mark(self._along(strength.crossing, canvas.across), level, CROSSING)
 
     def _labels(self, canvas: _Canvas) -> dict[int, tuple[str, str]]:
-        """Numbers beside the rows; the threshold's replaces another in the same row."""
+        """(number, style) by row. The number of the threshold replaces another in the same row."""
         top, limit = self.strength.top, self.strength.limit
         labels = {canvas.row(self._height(level, canvas.down)): (f"{level:g}", "") for level in (top, top / 2)}
         if limit > 0:
@@ -79,7 +79,7 @@ class Plot:
         return labels
 
     def _dates(self, cells: int) -> str:
-        """The first moment and the last."""
+        """The first and the last time of the curve."""
         begin, end = self._span
         short = end - begin < timedelta(days=3)
         first, last = ((minute(at) if short else minute(at)[:10]) for at in (begin, end))
@@ -93,12 +93,12 @@ class Plot:
         return round(through(at, *self._span) * (across - 1))
 
     def _height(self, value: float, down: int) -> int:
-        """Dots from above."""
+        """The row of dots, counted from the top."""
         return round((1 - along(value, 0.0, self.strength.top)) * (down - 1))
 
 
 class _Canvas:
-    """Cells of a terminal with dots in them, 2 by 4 each, or, in plain ASCII, one."""
+    """A grid of dots: 2 by 4 to a character cell, or, in ASCII, one."""
 
     def __init__(self, rows: int, cells: int, *, ascii_only: bool) -> None:
         self._wide, self._high = (1, 1) if ascii_only else (2, 4)
@@ -108,7 +108,7 @@ class _Canvas:
         self._marks: dict[tuple[int, int], str] = {}
 
     def put(self, along: int, down: int, style: str) -> None:
-        """What is put last gives a cell its colour."""
+        """Set a dot. The dot set last gives its cell its colour."""
         bit = 0 if self._high == 1 else _DOTS[down % self._high][along % self._wide]
         self._dots.setdefault((down // self._high, along // self._wide), []).append((bit, style))
 
@@ -116,7 +116,7 @@ class _Canvas:
         self._marks[down // self._high, along // self._wide] = style
 
     def row(self, down: int) -> int:
-        """The row of cells that a dot is in."""
+        """The row of character cells that contains a row of dots."""
         return down // self._high
 
     def lines(self) -> list[Text]:
