@@ -72,23 +72,27 @@ def comparison_document(comparison: ComparisonOut) -> str:
         " score; a full bar is the best score of the preset."
     )
     chart = _drawn(comparison, LISTED, LISTED_COLUMN, Room.ANY)
-    rows = joined(_listed(comparison, number) for number in range(len(comparison.memories)))
+    bests = [
+        max(
+            (one.places[column].score or 0.0 for one in comparison.memories if one.places[column].returned), default=0.0
+        )
+        for column in range(len(comparison.answers))
+    ]
+    rows = joined(_listed(number, one, bests) for number, one in enumerate(comparison.memories))
     table = Picture(marks=rows, height=LISTED_ROW * len(comparison.memories), width=chart.width)
     shown = (place.parts for one in comparison.memories for place in one.places if place.returned)
     return document("comparison", title, told, [chart, table], bare_legend(part for part in shown if part is not None))
 
 
-def _listed(comparison: ComparisonOut, number: int) -> Markup:
-    """The row of one memory; its cells are aligned with the columns of the chart."""
-    one, top = comparison.memories[number], number * LISTED_ROW
-    right = LISTED + LISTED_COLUMN * len(comparison.answers)
+def _listed(number: int, one: ComparedOut, bests: Sequence[float]) -> Markup:
+    """The row of one memory; its cells are aligned with the columns of the chart. `bests`: each preset's best score."""
+    top, right = number * LISTED_ROW, LISTED + LISTED_COLUMN * len(bests)
     marks = element("line", x1=0.0, x2=right + LISTED, y1=top, y2=top, class_="chart-grid")
     marks += _disc(number, DISC + 2.0, top + 24.0)
     marks += _lines([fitted(one.cue.heading, LISTED - 56.0, SMALL)], 40.0, top + 18.0, "chart-note")
     marks += _lines(wrapped(titled(one.memory), LISTED - 56.0, 3, SMALL), 40.0, top + 35.0, None)
-    for column, place in enumerate(one.places):
-        scores = (each.places[column].score or 0.0 for each in comparison.memories if each.places[column].returned)
-        marks += _place(place, LISTED + LISTED_COLUMN * column + 6.0, top, max(scores, default=0.0) or 1.0)
+    for column, (place, best) in enumerate(zip(one.places, bests, strict=True)):
+        marks += _place(place, LISTED + LISTED_COLUMN * column + 6.0, top, best or 1.0)
     return marks + _lines(wrapped(one.why, LISTED - 24.0, 4, SMALL), right + 12.0, top + 18.0, "chart-note")
 
 

@@ -19,6 +19,8 @@ FAMILY: Final = "Source Sans Pro"
 """The font of every PNG, from the package font-source-sans-pro. Scripts that it lacks need a font of the system."""
 ZOOM: Final = 2.0
 """PNG dots per pixel of the document, across and down."""
+MOST_DOTS: Final = 40_000_000
+"""A document that would need more of them is drawn at a smaller scale, as each dot takes four bytes of memory."""
 MARGIN: Final = 40.0
 _TITLE: Final = 20.0
 _LINE: Final = 20.0
@@ -70,7 +72,9 @@ def png(svg: str) -> bytes:
 
     fonts = files("font_source_sans_pro") / "files"
     faces = [str(fonts / f"SourceSansPro-{weight}.ttf") for weight in ("Regular", "Semibold")]
-    return svg_to_bytes(svg_string=svg, zoom=ZOOM, font_files=faces, font_family=FAMILY, sans_serif_family=FAMILY)
+    width, height = (float(size) for size in re.findall(r'(?:width|height)="(\S+)"', svg[: svg.index(">")]))
+    zoom = min(ZOOM, (MOST_DOTS / (width * height)) ** 0.5)
+    return svg_to_bytes(svg_string=svg, zoom=zoom, font_files=faces, font_family=FAMILY, sans_serif_family=FAMILY)
 
 
 def _legend(entries: Entries, width: float, top: float) -> tuple[Markup, float]:

@@ -145,6 +145,11 @@ def test_as_many_presets_as_can_be_compared_can_be_drawn(told: Remembrancer) -> 
     assert read_png(png(compared(told, presets=several))).width > 4_000
 
 
+def test_a_document_that_is_very_high_is_drawn_smaller() -> None:
+    picture = read_png(png(document("plot", "", "", [Picture(marks=Markup(), height=50_000.0)])))
+    assert 30_000_000 < picture.width * picture.height < 41_000_000
+
+
 def test_a_curve_of_a_moment_and_one_of_a_century_can_be_drawn(told: Remembrancer) -> None:
     assert read_png(png(curve(told, days=0.01))).shades > 50
     assert read_png(png(curve(told, days=36_500))).shades > 50
