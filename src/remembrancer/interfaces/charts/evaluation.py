@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, TypeVar, assert_never
 
 from markupsafe import Markup
@@ -11,9 +13,10 @@ from remembrancer.evaluation.budget import BUDGETS, CHARS_PER_TOKEN
 from remembrancer.evaluation.metrics import METRICS
 from remembrancer.evaluation.misses import READERS, Cause
 from remembrancer.evaluation.paired import CHANGED_BY
+from remembrancer.evaluation.sheet import Sheet
 from remembrancer.evaluation.statistics import Interval
 from remembrancer.evaluation.summary import ENOUGH_CONVERSATIONS, Means
-from remembrancer.evaluation.tables import CATEGORY_METRIC
+from remembrancer.evaluation.tables import CATEGORY_METRIC, sheet
 from remembrancer.evaluation.views import (
     SILENCE,
     Blocks,
@@ -30,6 +33,7 @@ from remembrancer.evaluation.views import (
     View,
 )
 from remembrancer.interfaces.charts.document import document
+from remembrancer.interfaces.charts.frame import Picture
 from remembrancer.interfaces.charts.measure import SMALL, fitted
 from remembrancer.interfaces.charts.palette import HUES
 from remembrancer.interfaces.charts.panel import DASHED, DOTTED, Panel, Point, row_panel, sample
@@ -59,21 +63,44 @@ QUESTION: Final = 380.0
 UNIT: Final = (0.0, 1.0)
 
 
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A picture with its legend, and how to read it."""
+
+    picture: Picture
+    legend: Sequence[tuple[Markup, str]] = ()
+    told: str = ""
+
+
 def documents(shown: Iterable[View]) -> dict[str, str]:
     """Documents by the names of their files. A `silence` view also gives a `roc` document, if thresholds were swept."""
     drawn: dict[str, str] = {}
     for view in shown:
-        drawn[view.name] = _drawn(view)
+        drawn[view.name] = titled_as(sheet(view), _drawn(view))
         if isinstance(view, Silent) and any(told.by_floor for kinds in view.told.values() for told in kinds.values()):
-            drawn[view.name.replace("silence", "roc")] = _operating(view)
+            title = view.title.replace(SILENCE, "What a least score lets through")
+            roc = _operating(view)
+            drawn[view.name.replace("silence", "roc")] = _document(title, roc.told, roc)
     return drawn
 
 
-def _drawn(view: View) -> str:  # noqa: C901, PLR0911 - a case for each kind of view
+def titled_as(table: Sheet, drawing: Drawing) -> str:
+    """A document under the title of a table of the same view; parentheses at its end go below the title."""
+    parts = re.fullmatch(r"(.+) \((.+)\)", table.title)
+    title, told = (table.title, "") if parts is None else (parts[1], f"{parts[2][0].upper()}{parts[2][1:]}. ")
+    # Only in a table is the interval below its mean.
+    return _document(title, told.replace(" below", "") + drawing.told, drawing)
+
+
+def _document(title: str, told: str, drawing: Drawing) -> str:
+    return document("evaluation", title, told, [drawing.picture], drawing.legend)
+
+
+def _drawn(view: View) -> Drawing:  # noqa: C901, PLR0911 - a case for each kind of view
     match view:
         case Found():
             bars = {system: [_cell(means, metric) for metric in view.metrics] for system, means in view.means.items()}
-            return grouped(view.title, _over(view), view.metrics, bars)
+            return grouped(view.metrics, bars)
         case Blocks():
             return _blocks(view)
         case Categories():
@@ -98,8 +125,8 @@ def _drawn(view: View) -> str:  # noqa: C901, PLR0911 - a case for each kind of 
             assert_never(view)
 
 
-def grouped(title: str, told: str, labels: Sequence[str], bars: Mapping[str, Sequence[Cell]]) -> str:
-    """A document with a group of bars for each label: one bar for each system, from 0 to 1, with its interval."""
+def grouped(labels: Sequence[str], bars: Mapping[str, Sequence[Cell]], told: str = "") -> Drawing:
+    """A group of bars for each label: one bar for each system, from 0 to 1, with its interval."""
     panel = Panel(x=(-0.5, len(labels) - 0.5))
     marks, wide = panel.levels(), 0.8 / len(bars)
     for number, ((_, cells), hue) in enumerate(coloured(bars)):
@@ -109,7 +136,7 @@ def grouped(title: str, told: str, labels: Sequence[str], bars: Mapping[str, Seq
             marks += _whisker(panel, begin + wide * 0.46, interval, "ink")
     marks += panel.names(list(enumerate(labels)))
     legend = [(sample(hue, bar=True), name(system)) for (system, _), hue in coloured(bars)]
-    return document("evaluation", title, told, [panel.picture(marks)], legend)
+    return Drawing(panel.picture(marks), legend, told)
 
 
 def differing(panel: Panel, row: float, value: float, interval: Interval, hue: str, *, sure: bool) -> Markup:
@@ -138,29 +165,20 @@ def _whisker(panel: Panel, x: float, interval: Interval, hue: str) -> Markup:
     return panel.line([(x, interval.low), (x, interval.high)], hue, wide=1.4)
 
 
-def _over(view: Found | Blocks) -> str:
-    means = next(iter(view.means.values()))
-    drawn = "conversations" if means.conversations >= ENOUGH_CONVERSATIONS else "questions"
-    only = f" Conversations: {view.where}." if view.where else ""
-    return f"Mean over {means.questions:,} questions, 95 % intervals by drawing {drawn}.{only}"
-
-
 def _cell(means: Means, metric: str) -> Cell:
     return means.values[metric], means.told[metric]
 
 
-def _categories(view: Categories) -> str:
+def _categories(view: Categories) -> Drawing:
     """Recall of every system by category, unanswerable questions that name turns included."""
     first, room = next(iter(view.means.values())), 900.0 / len(view.labels)
     labels = [f"{fitted(label, room, SMALL)}\nn={of.questions}" for label, of in zip(view.labels, first, strict=True)]
     bars = {system: [_cell(one, CATEGORY_METRIC) for one in means] for system, means in view.means.items()}
-    return grouped(f"Turns found by category: {CATEGORY_METRIC}", "95 % intervals.", labels, bars)
+    return grouped(labels, bars)
 
 
-def _blocks(view: Blocks) -> str:
+def _blocks(view: Blocks) -> Drawing:
     """The share of the evidence inside a block, by its length; dashed, the share of questions with all of it."""
-    beside = "Beside the names: mean lengths in tokens. " if view.chars else ""
-    told = f"Dashed: all of a question's evidence. {beside}{_over(view)}"
     panel = Panel(x=(-0.2, len(BUDGETS) - 0.8))
     marks, legend = panel.levels("share of evidence"), list[tuple[Markup, str]]()
     for (system, block), hue in coloured(view.means):
@@ -174,10 +192,11 @@ def _blocks(view: Blocks) -> str:
         used = [f"{chars / CHARS_PER_TOKEN:,.0f}" for chars in view.chars.get(system, {}).values()]
         legend.append((sample(hue), " ".join([name(system), " · ".join(used)]).rstrip()))
     marks += panel.names([(place, f"{budget} tokens") for place, budget in enumerate(BUDGETS)])
-    return document("evaluation", view.title, told, [panel.picture(marks)], legend)
+    beside = " Beside the names: mean lengths in tokens." if view.chars else ""
+    return Drawing(panel.picture(marks), legend, f"Dashed: all of a question's evidence.{beside}")
 
 
-def _every_metric(view: EveryMetric) -> str:
+def _every_metric(view: EveryMetric) -> Drawing:
     """A coloured table: a row for each category, a column for each metric."""
     panel = row_panel(len(view.labels), (-0.5, len(METRICS) - 0.5))
     marks = panel.rows([f"{name(label)} n={of.questions}" for label, of in zip(view.labels, view.means, strict=True)])
@@ -187,11 +206,10 @@ def _every_metric(view: EveryMetric) -> str:
             marks += panel.bar((column - 0.5, row - 0.5), (column + 0.5, row + 0.5), "blue", 0.6 * value)
             marks += panel.words((column, row), f"{value:.3f}", (0.0, 4.0), "middle", "")
     marks += panel.names(list(enumerate(METRICS)))
-    told = "Means by category and together; darker is higher, from 0 to 1."
-    return document("evaluation", f"{name(view.system)}: {view.level}s, every metric", told, [panel.picture(marks)])
+    return Drawing(panel.picture(marks), told="Means by category and together; darker is higher, from 0 to 1.")
 
 
-def _causes(view: Causes) -> str:
+def _causes(view: Causes) -> Drawing:
     """The share of the evidence that was found or was lost for each cause: a stacked bar for each reading depth."""
     panel = row_panel(len(READERS), UNIT, row=60.0, left=110.0)
     marks, legend = panel.uprights("share of the turns that answer"), list[tuple[Markup, str]]()
@@ -204,12 +222,10 @@ def _causes(view: Causes) -> str:
         if any(shares):
             legend.append((sample(hue, bar=True), cause.value))
     marks += panel.rows([f"{'block of ' * (reader in BUDGETS)}{reader}" for reader in READERS])
-    title = f"What becomes of the evidence: {name(view.system)}"
-    told = f"{view.turns:,} turns that answer, by how much is read."
-    return document("evaluation", title, told, [panel.picture(marks)], legend)
+    return Drawing(panel.picture(marks), legend)
 
 
-def _reliable(view: Reliable) -> str:
+def _reliable(view: Reliable) -> Drawing:
     """A reliability diagram: how often the first turn answers the question, by its score; dashed: calibrated."""
     panel = Panel(x=UNIT)
     marks = panel.levels("share that answers") + panel.uprights("score of the first turn")
@@ -227,12 +243,10 @@ def _reliable(view: Reliable) -> str:
                 if told is view.answerable:
                     marks += panel.words(at, f"{one.answers:,}", (7.0, -7.0))
             legend.append((sample(hue, dot=True), words))
-    told = f"Expected calibration error {view.answerable.error:.3f}. Numbers: answers; bars: 95 % intervals (Wilson)."
-    title = f"How often the first turn answers, by its score: {name(view.system)}"
-    return document("evaluation", title, told, [panel.picture(marks)], legend)
+    return Drawing(panel.picture(marks), legend, "Numbers: answers; bars: 95 % intervals (Wilson).")
 
 
-def _silent(view: Silent) -> str:
+def _silent(view: Silent) -> Drawing:
     """How often unanswerable questions get nothing, and the AUC of the best score, by system and kind."""
     rows = [(system, kind, told) for system, kinds in view.told.items() for kind, told in kinds.items()]
     hues = dict(zip(dict.fromkeys(kind for _, kind, _ in rows), ("blue", "orange"), strict=False))
@@ -251,12 +265,10 @@ def _silent(view: Silent) -> str:
             one = told.separation
             marks += differing(separating, row, one.auc, one.interval, hues[kind], sure=True)
     marks += panel.rows([f"{name(system)}: {kind}" for system, kind, _ in rows])
-    asked = ", ".join(f"{told.questions:,} {kind}" for kind, told in next(iter(view.told.values())).items())
-    told = f"Questions that nothing answers: {asked}. AUC: area under the ROC curve, 95 % interval. {view.where}"
-    return document("evaluation", view.title, told, [panel.picture(marks)])
+    return Drawing(panel.picture(marks), told="AUC: area under the ROC curve, 95 % interval.")
 
 
-def _by_floor(view: ByFloor) -> str:
+def _by_floor(view: ByFloor) -> Drawing:
     """Precision, recall and F1 of returning nothing below a threshold, by that threshold."""
     panel = Panel(x=UNIT)
     marks, legend = panel.levels() + panel.uprights("least score"), list[tuple[Markup, str]]()
@@ -273,16 +285,10 @@ def _by_floor(view: ByFloor) -> str:
             marks += panel.line(zip(floors, values, strict=True), hue, dash)
             legend.append((sample(hue, dash=dash), f"{metric}, {kind}"))
     legend.append((sample("green"), "recall@10 where there is an answer"))
-    asked = [
-        f"{'dashed: ' * bool(place)}{of.questions:,} {kind} questions"
-        for place, (kind, of) in enumerate(view.told.items())
-    ]
-    told = f"{', '.join(asked)}. Positive: nothing is returned."
-    title = f"Saying nothing below a least score: {name(view.system)}"
-    return document("evaluation", title, told, [panel.picture(marks)], legend)
+    return Drawing(panel.picture(marks), legend, "Positive: nothing is returned.")
 
 
-def _operating(view: Silent) -> str:
+def _operating(view: Silent) -> Drawing:
     """ROC curves of the best score: answerable questions that get an answer, against unanswerable ones that do."""
     panel = Panel(x=UNIT)
     marks = panel.levels("share of the answerable ones that get an answer")
@@ -298,12 +304,11 @@ def _operating(view: Silent) -> str:
             auc = "" if told.separation is None else f", AUC {told.separation.auc:.3f}"
             if points:
                 legend.append((sample(hue, dash=dash), f"{name(system)}: {kind}{auc}"))
-    title = view.title.replace(SILENCE, "What a least score lets through")
     told = "A point for each least score, in steps of 0.01. Dotted: a score without information."
-    return document("evaluation", title, told, [panel.picture(marks)], legend)
+    return Drawing(panel.picture(marks), legend, told)
 
 
-def _differences(view: Differences) -> str:
+def _differences(view: Differences) -> Drawing:
     """The difference between two systems in each metric; hollow if the corrected p is 0.05 or more."""
     told = view.paired
     clustered = told.conversations >= ENOUGH_CONVERSATIONS
@@ -318,13 +323,10 @@ def _differences(view: Differences) -> str:
         hue = "blue" if one.difference >= 0 else "vermillion"
         marks += differing(panel, row, one.difference, interval, hue, sure=one.p_holm < 0.05)
     marks += panel.rows([one.metric for one in told.differences])
-    drawn = "conversations" if clustered else "questions"
-    words = f"The same {told.questions:,} questions. 95 % intervals by drawing {drawn}. Hollow: p (Holm) 0.05 or more."
-    title = f"{view.before}{name(told.first)} less {name(told.second)}"
-    return document("evaluation", title, words, [panel.picture(marks)])
+    return Drawing(panel.picture(marks), told="Hollow: p (Holm) 0.05 or more.")
 
 
-def _changed(view: ChangedMost) -> str:
+def _changed(view: ChangedMost) -> Drawing:
     """The questions that changed most, with the metric under either system."""
     shown, (first, second) = view.shown, (name(view.paired.first), name(view.paired.second))
     panel = row_panel(len(shown), (-0.05, 1.05), left=400.0, row=42.0)
@@ -339,13 +341,11 @@ def _changed(view: ChangedMost) -> str:
             for one in shown
         ]
     )
-    title = f"The {len(shown)} of {len(view.paired.changed):,} changed questions that {CHANGED_BY} moved most"
     legend = [(sample("ink", dot=True), first), (sample("ink", dot=True, hollow=True), second)]
-    told = f"Blue: better under {first}. Vermillion: worse."
-    return document("evaluation", title, told, [panel.picture(marks)], legend)
+    return Drawing(panel.picture(marks), legend, f"Blue: better under {first}. Vermillion: worse.")
 
 
-def _times(view: Times) -> str:
+def _times(view: Times) -> Drawing:
     """The median time of an answer and the 95th percentile."""
     every = [value for one in view.latencies.values() for value in (one.p50, one.p95)]
     panel = row_panel(len(view.latencies), (min(every) / 1.6, max(every) * 1.6), row=40.0, log=True)
@@ -355,9 +355,4 @@ def _times(view: Times) -> str:
         for value, hollow, raised in ((one.p50, False, 18.0), (one.p95, True, -9.0)):
             marks += panel.dot((value, row), "blue", hollow=hollow)
             marks += panel.words((value, row), f"{value:.3g}", (0.0, raised), "middle")
-    return document(
-        "evaluation",
-        "Answer time, ms",
-        "Filled: the median. Hollow: one in twenty takes longer.",
-        [panel.picture(marks)],
-    )
+    return Drawing(panel.picture(marks), told="Filled: the median. Hollow: one in twenty takes longer.")

@@ -11,20 +11,20 @@ from remembrancer.evaluation.segmentation_report import (
     SegmentationReport,
     SetReport,
     View,
+    sheet,
     views,
 )
 from remembrancer.evaluation.segmentation_summary import METRICS
-from remembrancer.interfaces.charts.document import document
-from remembrancer.interfaces.charts.evaluation import SYSTEMS, differing, grouped, name, reaching
+from remembrancer.interfaces.charts.evaluation import SYSTEMS, Drawing, differing, grouped, name, reaching, titled_as
 from remembrancer.interfaces.charts.panel import row_panel, sample
 
 
 def documents(report: SegmentationReport) -> dict[str, str]:
     """Documents by the names of their files."""
-    return {view.name: _drawn(view) for one in report.sets for view in views(one)}
+    return {view.name: titled_as(sheet(view), _drawn(view)) for one in report.sets for view in views(one)}
 
 
-def _drawn(view: View) -> str:
+def _drawn(view: View) -> Drawing:
     match view:
         case Reached():
             return _reached(view.of)
@@ -34,17 +34,16 @@ def _drawn(view: View) -> str:
             assert_never(view)
 
 
-def _reached(one: SetReport) -> str:
+def _reached(one: SetReport) -> Drawing:
     """The metrics of every method, with their intervals."""
     bars = {
         result.method: [(result.values[metric], result.intervals[metric]) for metric in METRICS]
         for result in one.results
     }
-    told = f"{name(one.name)}. Pk, WindowDiff: less is better; F1: more. 95 % intervals by drawing dialogues."
-    return grouped("How far from people's segments", told, [TITLES[metric] for metric in METRICS], bars)
+    return grouped([TITLES[metric] for metric in METRICS], bars, f"Dialogues: {one.name}.")
 
 
-def _apart(one: SetReport) -> str:
+def _apart(one: SetReport) -> Drawing:
     """The difference of the default segmenter from each other method; hollow if the corrected p is 0.05 or more."""
     others = list(dict.fromkeys(each.second for each in one.differences))
     edges = (edge for each in one.differences for edge in (each.difference, each.interval.low, each.interval.high))
@@ -55,15 +54,5 @@ def _apart(one: SetReport) -> str:
         row = others.index(each.second) + (place - 1) * 0.22
         marks += differing(panel, row, each.difference, each.interval, SYSTEMS[place], sure=each.p_holm < 0.05)
     marks += panel.rows([name(other) for other in others])
-    told = (
-        f"The same {one.dialogues:,} dialogues. Pk, WindowDiff: below 0 is better; F1: above."
-        " 95 % intervals. Hollow: p (Holm) 0.05 or more."
-    )
     legend = [(sample(SYSTEMS[place], dot=True), TITLES[metric]) for place, metric in enumerate(METRICS)]
-    return document(
-        "evaluation",
-        f"{name(one.results[0].method)} less each other: {name(one.name)}",
-        told,
-        [panel.picture(marks)],
-        legend,
-    )
+    return Drawing(panel.picture(marks), legend, f"Hollow: p (Holm) 0.05 or more. Dialogues: {one.name}.")
