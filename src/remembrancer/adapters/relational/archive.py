@@ -1,4 +1,4 @@
-"""Old events that no memory was formed from are cut and moved into the archive."""
+"""Move old events that no memory was formed from into the archive, cut to what is kept there."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _TYPES: Final = (
     " UNION ALL SELECT (SELECT min(type) FROM events WHERE workspace = ? AND type > found.type) FROM found"
     " WHERE found.type IS NOT NULL) SELECT type FROM found WHERE type IS NOT NULL"
 )
-"""The types that the workspace has, one step in the index for each: DISTINCT would read all of it."""
+"""The types of the workspace's events. It takes one step in the index for each type; DISTINCT would read all of it."""
 
 Due = tuple[int, int, bytes, int]
-"""occurred_at, seq, id and number of an event: what decides which is the oldest comes first."""
+"""occurred_at, seq, id and row number of an event. Events are archived in this order."""
 
 
 def archive(connection: Connection, scope: Scope, aged: Aged, at: datetime, limit: int, analyse: Analyse) -> int:
@@ -55,7 +55,7 @@ def _matches(kind: str, aged: Aged) -> bool:
 
 
 def _oldest(connection: Connection, scope: Scope, aged: Aged, kind: str, limit: int) -> list[Due]:
-    """Of one type, so that the index gives them in their order and no more are read than are moved."""
+    """The oldest events of one type, read from the index in their order: no more are read than are moved."""
     where = Where()
     where.add("e.workspace = ? AND e.type = ? AND e.occurred_at < ?", scope.workspace, kind, micros(aged.before))
     where.add_one_of("e.priority", aged.keep, but=True)

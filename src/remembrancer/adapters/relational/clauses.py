@@ -1,4 +1,7 @@
-"""`policies.ranking.selection` as SQL: what a reader sees and a filter keeps, pushed down. A test compares the two."""
+"""Conditions in SQL for what a reader may see and what a filter keeps.
+
+They are those of `policies.ranking.selection`; a test compares the two.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ class Where:
 
 
 def seen_by(reader: Reader, table: str, *, visibility: bool) -> Where:
-    """Rows of `table` within the reader's sight; `visibility` where the rows have one of their own."""
+    """Conditions for the rows of `table` that the reader may see. `visibility`: the rows have that column."""
     mine = reader.scope
     where = Where()
     where.add(f"{table}.workspace = ?", mine.workspace)
@@ -57,7 +60,7 @@ def seen_by(reader: Reader, table: str, *, visibility: bool) -> Where:
             agent,
             session,
         )
-    # A reader without an agent binds NULL, which is nobody's name: other crews' rows without an agent are not its own.
+    # A reader without an agent binds NULL, which equals no agent: rows of other crews without an agent are not its own.
     own = f"{table}.agent = ? OR ({table}.agent = '' AND {table}.crew IN ('', ?))"
     match reader.reach:
         case Reach.WORKSPACE:
@@ -82,7 +85,7 @@ def seen_by(reader: Reader, table: str, *, visibility: bool) -> Where:
 
 
 def kept_by(dialect: Dialect, where: Filter, conditions: Where) -> Where:
-    """The conditions, narrowed to the memories (table `m`) that the filter keeps."""
+    """Add the conditions for the memories (table `m`) that the filter keeps. Returns `conditions`."""
     at = micros(where.current_at)
     conditions.add("m.recorded_at <= ?", at)
     conditions.add("m.superseded_by IS NULL OR m.superseded_at > ?", at)
@@ -96,7 +99,7 @@ def kept_by(dialect: Dialect, where: Filter, conditions: Where) -> Where:
     for condition, value in (
         ("m.source = ?", where.source),
         ("m.crew = ?", where.crew),
-        ("m.session = ? AND m.session <> ''", where.session),  # the latter says that the index of sessions will do
+        ("m.session = ? AND m.session <> ''", where.session),  # the second lets the database use the index of sessions
     ):
         if value is not None:
             conditions.add(condition, value)
@@ -117,7 +120,7 @@ def kept_by(dialect: Dialect, where: Filter, conditions: Where) -> Where:
 
 
 def events_kept_by(dialect: Dialect, where: EventFilter, conditions: Where, table: Table) -> Where:
-    """The conditions, narrowed to the events (`e`, rows of that table) that the filter keeps."""
+    """Add the conditions for the events (`e`, rows of that table) that the filter keeps. Returns `conditions`."""
     if where.ids is not None:
         conditions.add(dialect.in_ids("e.id"), dialect.ids(where.ids))
     for column, value in (
@@ -154,7 +157,7 @@ def events_kept_by(dialect: Dialect, where: EventFilter, conditions: Where, tabl
 
 
 def _add_what_indexes_need(where: EventFilter, conditions: Where) -> None:
-    """What follows from the filter anyway, said so that an index of the few events that are so will do."""
+    """Add conditions that follow from the filter: they let the database use the indexes of severe and marked events."""
     for column, usual, values in (
         ("severity", Severity.INFO, where.severities),
         ("priority", Priority.NORMAL, where.priorities),
@@ -164,12 +167,12 @@ def _add_what_indexes_need(where: EventFilter, conditions: Where) -> None:
 
 
 def owner(scope: Scope) -> tuple[str, str, str, str]:
-    """workspace, project, crew, agent as the tables hold them: what keys and topic keys are unique within."""
+    """Workspace, project, crew and agent as the tables hold them. Keys and topic keys are unique within these."""
     return scope.workspace, scope.project or "", scope.crew or "", scope.agent or ""
 
 
 def stream_of(scope: Scope) -> tuple[str, str, str, str, str]:
-    """The same and the session: what the places of events are counted in."""
+    """Workspace, project, crew, agent and session as the tables hold them. Events are numbered within these."""
     return (*owner(scope), scope.session or "")
 
 

@@ -1,4 +1,4 @@
-"""An effect written: what must be true first, then each of its parts in their order, in the caller's transaction."""
+"""Write an effect in the caller's transaction: check its conditions, then write its parts in order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from remembrancer.errors import Conflict, InvalidInput
 
 
 def commit(connection: Connection, scope: Scope, effect: Effect, at: datetime) -> None:
-    """As `Store.commit` says. What is raised half way is taken back with the caller's savepoint."""
+    """See `Memories.commit`. If it raises, the caller's savepoint takes back what was written until then."""
     _require_in_workspace(scope, effect)
     _require(connection, scope, effect, at)
     if effect.cursor is not None:
@@ -28,7 +28,7 @@ def commit(connection: Connection, scope: Scope, effect: Effect, at: datetime) -
         memories.add_memory(connection, write, {})
     for write in effect.revised:
         memories.revise(connection, scope, write, effect.expected[write.memory.id], at)
-    # After what is revised: a memory's new text does not undo that facts were drawn from it.
+    # After the revisions, which write this column, too.
     connection.executemany(
         "UPDATE memories SET consolidated_at = ?, change = ? WHERE workspace = ? AND id = ?",
         [
@@ -60,7 +60,7 @@ def _require_in_workspace(scope: Scope, effect: Effect) -> None:
 
 
 def _require(connection: Connection, scope: Scope, effect: Effect, at: datetime) -> None:
-    """Raises Conflict for what is no longer as the effect expects it, NotFound for a memory that is not there."""
+    """Raises Conflict if something is not as the effect expects it, NotFound if a memory is not there."""
     for identifier, revision in effect.expected.items():
         memory = there(connection, scope, identifier)
         if memory.revision != revision:

@@ -1,4 +1,4 @@
-"""Row vectors: the record the resident matrix is derived from, and the work list of the index sweep."""
+"""The vectors of cues, and the cues that still need one."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ _PENDING: Final = (
 def untried(
     connection: Connection, scope: Scope, model: str, limit: int, *, after: int, before: int, words: bool
 ) -> tuple[PendingCue, ...]:
-    """Cues that have no vector and never failed, whose number is greater than `after`, by number.
+    """Cues with a number greater than `after` that have no vector and never failed, by number.
 
-    `words`: or no vectors of their words.
+    `words`: also those that have a vector, but no token embeddings.
     """
     rows = connection.execute(
         f"SELECT {_PENDING} FROM cues c JOIN memories m ON m.n = c.memory LEFT JOIN events e ON e.n = c.event"
@@ -56,7 +56,7 @@ def untried(
 def missing_of(
     connection: Connection, scope: Scope, model: str, memory_id: UUID, *, before: int, words: bool
 ) -> tuple[PendingCue, ...]:
-    """Cues of one memory that have no vector, by ordinal; `words`: or no vectors of their words."""
+    """Cues of one memory that have no vector (`words`: or no token embeddings), by ordinal."""
     rows = connection.execute(
         f"SELECT {_PENDING} FROM memories m JOIN cues c ON c.memory = m.n LEFT JOIN events e ON e.n = c.event"
         " LEFT JOIN embeddings v ON v.cue = c.n AND v.model = ?"
@@ -74,7 +74,7 @@ def _missing(*, words: bool) -> str:
 def due_again(
     connection: Connection, scope: Scope, model: str, limit: int, now: datetime, *, before: int
 ) -> tuple[PendingCue, ...]:
-    """Cues that failed and have waited long enough, those that failed least first."""
+    """Cues whose embedding failed and may be tried again now, those with the fewest failures first."""
     rows = connection.execute(
         f"SELECT {_PENDING} FROM vector_retries r JOIN cues c ON c.n = r.cue"
         " JOIN memories m ON m.n = c.memory LEFT JOIN events e ON e.n = c.event"
@@ -104,7 +104,7 @@ def _pending(
 def _said_before(
     connection: Connection, stream: tuple[Binding, ...], seq: int, at: int, limit: int
 ) -> tuple[Said, ...]:
-    """Up to `limit` turns before number `seq` of a stream, none across a gap, the last one last."""
+    """Up to `limit` turns of talk before event `seq` of a stream, oldest first; none from before a gap in time."""
     rows = connection.execute(
         "SELECT occurred_at, coalesce(actor, ''), text FROM events"
         " WHERE workspace = ? AND project = ? AND crew = ? AND agent = ? AND session = ? AND seq < ?"
@@ -157,7 +157,7 @@ def put_vectors(
 
 
 def _remade(connection: Connection, scope: Scope, model: str, item: CueVector, data: bytes, at: datetime) -> bool:
-    """Whether the vector took the place of one that came without its words."""
+    """Replace a vector that was stored without token embeddings. Returns whether it did."""
     updated = connection.count(
         "UPDATE embeddings SET truncated = ?, vector = ?, indexed_at = ? WHERE cue = ? AND model = ?"
         " AND EXISTS (SELECT 1 FROM cues c WHERE c.n = cue AND c.workspace = ?)"
@@ -207,7 +207,7 @@ def words(connection: Connection, model: str, refs: Sequence[int], dim: int) -> 
 
 
 def require_dim(connection: Connection, workspace: str, model: str, dim: int) -> None:
-    """The first vector of a model binds all others of the workspace. Raises EmbedderMismatch."""
+    """All vectors of a model in a workspace have the dimensions of the first. Raises EmbedderMismatch."""
     known: int = connection.execute(
         "INSERT INTO vector_models (workspace, model, dim) VALUES (?, ?, ?)"
         " ON CONFLICT (workspace, model) DO UPDATE SET dim = vector_models.dim RETURNING dim",
@@ -218,7 +218,7 @@ def require_dim(connection: Connection, workspace: str, model: str, dim: int) ->
 
 
 def wait_after(attempts: int) -> timedelta:
-    """How long what failed so often, from 1, waits before it is tried again."""
+    """How long a piece of work waits that has failed `attempts` times (1 or more): twice as long each time."""
     return min(FIRST_RETRY * (1 << min(attempts - 1, 20)), LAST_RETRY)
 
 

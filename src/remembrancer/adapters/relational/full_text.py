@@ -1,4 +1,4 @@
-"""The words that events and cues are found by."""
+"""The full-text index of cues and events."""
 
 from __future__ import annotations
 

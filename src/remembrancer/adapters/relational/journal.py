@@ -1,4 +1,4 @@
-"""Events: appended, listed, and in the end moved into the archive."""
+"""Append events, list them, count them, and find the events of a memory."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def events(
             conditions.add(f"(e.occurred_at, e.seq, e.id) {behind} (?, ?, ?)", *place)
         found.append(f"SELECT {EVENT_COLUMNS} FROM {table} e WHERE {conditions.sql}")
         bindings += conditions.bindings
-    # By number: what is sorted is columns of the result, occurred_at, seq and id.
+    # Columns of the result, by number: occurred_at, seq and id.
     rows = connection.execute(
         f"{' UNION ALL '.join(found)} ORDER BY 8 {order}, 7 {order}, 1 {order} LIMIT ?", (*bindings, limit)
     )
@@ -69,7 +69,7 @@ def events_by_day(connection: Connection, reader: Reader, where: EventFilter) ->
     counts: Counter[int] = Counter()
     for table in _tables(where):
         conditions = events_kept_by(connection.dialect, where, seen_by(reader, "e", visibility=False), table)
-        # Rounded down before 1970 too, where division rounds up.
+        # Division rounds towards zero; days before 1970 are to be rounded down, too.
         day = f"(e.occurred_at - ((e.occurred_at % {_DAY}) + {_DAY}) % {_DAY}) / {_DAY}"
         counts.update(
             dict(
@@ -115,7 +115,7 @@ def provenance(connection: Connection, reader: Reader, memory_id: UUID) -> tuple
 
 
 def add_event(connection: Connection, event: Event, tokens: Iterable[str]) -> int:
-    """With its tokens, at the next position of its workspace. Returns the new row's number."""
+    """Insert an event at the next position of its workspace and index its tokens. Returns the number of the row."""
     position = connection.execute(
         "INSERT INTO positions (workspace, last) VALUES (?, 1)"
         " ON CONFLICT (workspace) DO UPDATE SET last = positions.last + 1 RETURNING last",
@@ -146,9 +146,9 @@ def _append_one(connection: Connection, scope: Scope, entry: Entry, analyse: Ana
 
 
 def recorded_under_key(connection: Connection, event: Event) -> Event | None:
-    """The event that has the key, where there is one. Raises Conflict when it says something else.
+    """The event with the same key, if there is one. Raises Conflict if its text is another.
 
-    Of one in the archive only the beginning is left to compare.
+    Of an archived event only the beginning of the text can be compared.
     """
     if event.key is None:
         return None
@@ -167,7 +167,7 @@ def recorded_under_key(connection: Connection, event: Event) -> Event | None:
 
 
 def archived_number(connection: Connection, scope: Scope, event_id: UUID) -> int | None:
-    """The row in the archive of an event, where it is there."""
+    """The number of the event's row in the archive, if it is there."""
     return connection.execute(
         "SELECT n FROM archive WHERE workspace = ? AND id = ?", (scope.workspace, event_id.bytes)
     ).get

@@ -31,13 +31,13 @@ _NUMBERS: Final[dict[str, tuple[str, type[np.generic]]]] = {
     **{kind.value: (f"m.{kind}", np.int32) for kind in Exposure},
     **{f"{kind}_at": (f"coalesce(m.last_{kind}_at, 0)", np.int64) for kind in Exposure},
 }
-"""Each array's column of table `m`, and its type."""
+"""The column of table `m` and the type of each array."""
 _SELECT: Final = ", ".join(column for column, _ in _NUMBERS.values())
 
 
 def states(connection: Connection, reader: Reader, where: Filter) -> tuple[tuple[UUID, ...], States]:
     conditions = kept_by(connection.dialect, where, seen_by(reader, "m", visibility=True))
-    # Sorted here: read in the order of their ids, rows lie all over the file.
+    # Sorted here: to read rows in the order of their ids, the database would read pages from all over the file.
     rows: list[Row] = sorted(
         connection.execute(f"SELECT m.id, {_SELECT} FROM memories m WHERE {conditions.sql}", conditions.bindings),
         key=itemgetter(0),
@@ -48,7 +48,7 @@ def states(connection: Connection, reader: Reader, where: Filter) -> tuple[tuple
 
 def _states(rows: list[Row]) -> tuple[tuple[UUID, ...], States]:
     columns: list[Row] = list(zip(*rows, strict=True)) if rows else [()] * (1 + len(_NUMBERS))
-    with np.errstate(over="raise"):  # a number that its array cannot hold was never written
+    with np.errstate(over="raise"):  # a number too large for its array is an unreadable row
         numbers: dict[str, NDArray[Any]] = {
             name: np.array(values, dtype=kind)
             for (name, (_, kind)), values in zip(_NUMBERS.items(), columns[1:], strict=True)

@@ -1,4 +1,4 @@
-"""How far streams are read into episodes, and what of them is not yet."""
+"""How far streams are read into episodes, and their tails, which are not read yet."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _IN_TAIL: Final = (
     "FROM events e WHERE e.workspace = s.workspace AND e.project = s.project AND e.crew = s.crew AND e.agent = s.agent"
     " AND e.session = s.session AND e.seq > s.segmented"
 )
-"""Events of the journal behind the cursor of table `s`: some of the places may be in the archive."""
+"""The events after the cursor of a stream (`s`) that are in the journal. Others may be in the archive."""
 
 
 def tails(
@@ -34,7 +34,7 @@ def tails(
     where.add("s.last_seq > s.segmented")
     if after is not None:
         where.add("(s.project, s.crew, s.agent, s.session) > (?, ?, ?, ?)", *stream_of(after)[1:])
-    # Places are counted first, which costs nothing: there are no more events than places.
+    # The difference of the places is known without reading, and there are no more events than that.
     where.add(
         f"l.recorded_at <= ? OR (s.last_seq - s.segmented >= ? AND (SELECT count(*) {_IN_TAIL}) >= ?)",
         micros(silent_since),
@@ -77,7 +77,7 @@ def stream_events(connection: Connection, stream: Scope, after: int, limit: int)
 
 
 def require_at(connection: Connection, cursor: Cursor) -> None:
-    """Raises Conflict when the stream stands elsewhere, InvalidInput for a place that it does not have."""
+    """Raises Conflict if the stream's cursor is not where it is expected, InvalidInput if it cannot move to `to`."""
     stands, last, _ = place(connection, cursor.stream)
     if stands != cursor.expected:
         raise Conflict(f"the stream {cursor.stream} was read up to {stands}, not {cursor.expected}")
@@ -86,7 +86,7 @@ def require_at(connection: Connection, cursor: Cursor) -> None:
 
 
 def advance(connection: Connection, cursor: Cursor) -> None:
-    """Set it, and the note. A stream without events has neither until then."""
+    """Set the stream's cursor and its note. Makes the stream's row if it has no event yet."""
     connection.execute(
         "INSERT INTO streams (workspace, project, crew, agent, session, last_seq, segmented, note)"
         " VALUES (?, ?, ?, ?, ?, 0, ?, ?)"
@@ -97,7 +97,7 @@ def advance(connection: Connection, cursor: Cursor) -> None:
 
 
 def place(connection: Connection, stream: Scope) -> tuple[int, int, str]:
-    """How far it is read, its last place, and its note as JSON; 0, 0 and none for one that is not there."""
+    """The stream's cursor, its last place and its note as JSON; 0, 0 and "{}" if it is not there."""
     row: tuple[int, int, str] | None = connection.execute(
         "SELECT segmented, last_seq, note FROM streams WHERE workspace = ? AND project = ? AND crew = ? AND agent = ?"
         " AND session = ?",
@@ -107,7 +107,7 @@ def place(connection: Connection, stream: Scope) -> tuple[int, int, str]:
 
 
 def digest_until(connection: Connection, stream: Scope, place: int) -> str:
-    """Of the stream's events up to a place, in the journal or the archive."""
+    """The digest of the stream's events up to a place, in the journal and the archive."""
     found = "SELECT seq, id FROM {} WHERE workspace = ? AND project = ? AND crew = ? AND agent = ? AND session = ?"
     rows = connection.execute(
         f"{found.format('events')} AND seq <= ? UNION ALL {found.format('archive')} AND seq <= ? ORDER BY seq",

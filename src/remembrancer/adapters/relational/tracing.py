@@ -1,4 +1,4 @@
-"""What an erasure looks up: the rows that are chosen, and what hangs together with them, for the whole workspace."""
+"""Look up what an erasure chooses, and what belongs to it, in the whole workspace."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _events(connection: Connection, scope: Scope, ids: Collection[UUID]) -> dict
         )
         for row in list(rows):
             event = event_of(row[:-1])
-            # Nothing was formed from what is in the archive.
+            # No memory was formed from an archived event.
             formed = _ids(connection, _FORMED, row[-1], row[-1]) if table == "events" else ()
             found[event.id] = EventTrace(event, frozenset(formed))
     return found

@@ -265,7 +265,7 @@ class StoreMachine(RuleBasedStateMachine):
             self._both(lambda store: store.settle(scope, job, [item]))
         else:
             self._both(lambda store: store.defer(scope, job, item, error="no answer", now=at))
-        self._both(lambda store: store.put_run(scope, Run(job=job, started_at=at, ended_at=at, failed=not settle)))
+        self._both(lambda store: store.put_run(scope, Run(job=job, started_at=at, ended_at=at, failed=int(not settle))))
         self._both(lambda store: store.log_call(scope, a_call(purpose=job)))
 
     @rule(scope=scopes, crew=st.sampled_from([None, "c1"]), day=st.integers(1, 3), score=st.none() | weights)
