@@ -22,6 +22,7 @@ import pytest
 from remembrancer import Remembrancer
 from remembrancer.adapters.relational.columns import insert_into
 from remembrancer.adapters.relational.connection import Connection
+from remembrancer.adapters.relational.memories import next_change
 from remembrancer.adapters.relational.rows import EVENTS, MEMORIES, packed_terms
 from remembrancer.adapters.relational.sqlite import schema
 from remembrancer.adapters.relational.sqlite.connection import connect
@@ -402,6 +403,20 @@ def test_a_file_of_the_seventh_version_takes_keys_and_claims(tmp_path: Path) -> 
 
     of_version(tmp_path / "seventh.db", 7).close()
     assert with_store(tmp_path / "seventh.db", steps) == (False, True, Claimed(a_claim()))
+
+
+def test_the_workspaces_of_a_file_of_the_ninth_version_go_on_from_its_last_change(tmp_path: Path) -> None:
+    connection = of_version(tmp_path / "ninth.db", 9)
+    for number, workspace in enumerate(("acme", "acme", "other"), start=1):
+        memory = a_memory(memory_id=UUID(int=number), scope=Scope(workspace=workspace))
+        columns, values = (*MEMORIES.names, "change"), (*MEMORIES.bindings(memory), number)
+        connection.execute(insert_into("memories", columns), values)
+    connection.execute("UPDATE sequence SET change = 9")
+    connection.close()
+    opened(tmp_path / "ninth.db").close()
+    connection = connect(str(tmp_path / "ninth.db"))
+    assert [next_change(connection, workspace) for workspace in ("acme", "acme", "other", "new")] == [10, 11, 10, 1]
+    connection.close()
 
 
 class TestAnExportOfTheFirstVersion:

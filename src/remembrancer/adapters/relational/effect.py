@@ -32,7 +32,7 @@ def commit(connection: Connection, scope: Scope, effect: Effect, at: datetime) -
     connection.executemany(
         "UPDATE memories SET consolidated_at = ?, change = ? WHERE workspace = ? AND id = ?",
         [
-            (micros(at), next_change(connection), scope.workspace, identifier.bytes)
+            (micros(at), next_change(connection, scope.workspace), scope.workspace, identifier.bytes)
             for identifier in effect.consolidated
         ],
     )
@@ -44,7 +44,7 @@ def commit(connection: Connection, scope: Scope, effect: Effect, at: datetime) -
         _relate(connection, scope, edge)
     for identifier, change in effect.adjusted.items():
         memory = there(connection, scope, identifier)
-        memories.adjust_one(connection, scope, memory, change, at, next_change(connection))
+        memories.adjust_one(connection, scope, memory, change, at, next_change(connection, scope.workspace))
     for review in effect.reviewed:
         add_review(connection, scope, review)
 

@@ -134,7 +134,7 @@ def put_vectors(
 ) -> int:
     for dim in {len(item.vector) for item in vectors}:
         require_dim(connection, scope.workspace, model, dim)
-    change = next_change(connection)
+    change = next_change(connection, scope.workspace)
     stored = 0
     for item in vectors:
         data = np.ascontiguousarray(item.vector, dtype="<f4").tobytes()

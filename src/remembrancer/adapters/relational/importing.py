@@ -243,7 +243,7 @@ def _import_cue(connection: Connection, workspace: str, record: CueRecord, analy
     if cue.event_id is not None:
         events[cue.event_id] = _event_number(connection, "cue.event_id", workspace, cue.event_id)
     add_cue(connection, workspace, number, analyse(cue), events)
-    connection.execute("UPDATE memories SET change = ? WHERE n = ?", (next_change(connection), number))
+    connection.execute("UPDATE memories SET change = ? WHERE n = ?", (next_change(connection, workspace), number))
     return True
 
 
@@ -259,7 +259,7 @@ def _import_vector(connection: Connection, workspace: str, record: VectorRecord)
         return False
     if record.words is not None:
         put_word_vectors(connection, cue, record.model, record.words)
-    connection.execute("UPDATE memories SET change = ? WHERE n = ?", (next_change(connection), number))
+    connection.execute("UPDATE memories SET change = ? WHERE n = ?", (next_change(connection, workspace), number))
     return True
 
 

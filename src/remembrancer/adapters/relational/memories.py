@@ -31,9 +31,22 @@ from remembrancer.ports.memories import Audited
 MICROSECOND: Final = timedelta(microseconds=1)
 
 
-def next_change(connection: Connection) -> int:
-    """The next number of the change sequence: every copy reads again what is written with it."""
-    return connection.execute("UPDATE sequence SET change = change + 1 RETURNING change").get
+def next_change(connection: Connection, workspace: str) -> int:
+    """The next number of the workspace's change sequence: every index reads again the memories that are given it."""
+    return connection.execute(
+        "INSERT INTO changes (workspace, last) VALUES (?, 1)"
+        " ON CONFLICT (workspace) DO UPDATE SET last = changes.last + 1 RETURNING last",
+        (workspace,),
+    ).get
+
+
+def workspace_state(connection: Connection, workspace: str) -> tuple[int, int]:
+    """The numbers of the workspace's last change and of its last erasure; 0 if there was none. Neither ever falls."""
+    return connection.execute(
+        "SELECT coalesce((SELECT last FROM changes WHERE workspace = ?), 0),"
+        " (SELECT coalesce(max(n), 0) FROM erasures WHERE workspace = ?)",
+        (workspace, workspace),
+    ).get
 
 
 def add_memory(connection: Connection, write: MemoryWrite, event_numbers: Mapping[UUID, int]) -> None:
@@ -49,7 +62,7 @@ def insert_row(connection: Connection, memory: Memory) -> int:
     """Only the memory's own row. Returns its number."""
     return connection.execute(
         f"{insert_into('memories', (*MEMORIES.names, 'change'))} RETURNING n",
-        (*MEMORIES.bindings(memory), next_change(connection)),
+        (*MEMORIES.bindings(memory), next_change(connection, memory.scope.workspace)),
     ).get
 
 
@@ -134,7 +147,7 @@ def revise(connection: Connection, scope: Scope, write: MemoryWrite, expected_re
     )
     connection.execute(
         f"UPDATE memories SET {assigned(*MEMORIES.names, 'change')} WHERE n = ?",
-        (*MEMORIES.bindings(after), next_change(connection), number),
+        (*MEMORIES.bindings(after), next_change(connection, scope.workspace), number),
     )
     connection.execute("DELETE FROM cues WHERE memory = ?", (number,))
     numbers = _event_numbers(connection, write, {})
@@ -156,7 +169,7 @@ def adjust(
     for identifier in (*ids, *(one.memory_id for one in exposed)):
         if identifier not in found:
             raise NotFound("memory", identifier)
-    number = next_change(connection)
+    number = next_change(connection, reader.scope.workspace)
     adjusted = {
         identifier: adjust_one(connection, reader.scope, found[identifier], change, at, number)
         for identifier in dict.fromkeys(ids)
@@ -254,7 +267,7 @@ def supersede_by(connection: Connection, scope: Scope, memory: Memory, successor
         raise Conflict(f"memory {new} is, in the end, superseded by {old}: neither would be left")
     connection.execute(
         "UPDATE memories SET superseded_by = ?, superseded_at = ?, change = ? WHERE workspace = ? AND id = ?",
-        (new.bytes, micros(at), next_change(connection), scope.workspace, old.bytes),
+        (new.bytes, micros(at), next_change(connection, scope.workspace), scope.workspace, old.bytes),
     )
     add_relation(connection, scope, Relation(new, old, RelationKind.SUPERSEDES, 1.0, at), replace_weight=False)
     note(connection, scope, old, "superseded", f"by {new}", at)
@@ -268,7 +281,7 @@ def invalidate(connection: Connection, scope: Scope, memory: Memory, at: datetim
     until = at if memory.valid_from is None else max(at, memory.valid_from + MICROSECOND)
     connection.execute(
         "UPDATE memories SET valid_until = ?, change = ? WHERE workspace = ? AND id = ?",
-        (micros(until), next_change(connection), scope.workspace, memory.id.bytes),
+        (micros(until), next_change(connection, scope.workspace), scope.workspace, memory.id.bytes),
     )
     note(connection, scope, memory.id, "invalidated", "", at)
 
@@ -331,7 +344,7 @@ def move(connection: Connection, scope: Scope, memory: Memory, status: Status, a
     retired = None if status is Status.ACTIVE else micros(at)
     connection.execute(
         "UPDATE memories SET status = ?, retired_at = ?, change = ? WHERE workspace = ? AND id = ?",
-        (status, retired, next_change(connection), scope.workspace, memory.id.bytes),
+        (status, retired, next_change(connection, scope.workspace), scope.workspace, memory.id.bytes),
     )
     return True
 

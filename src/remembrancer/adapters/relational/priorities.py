@@ -50,7 +50,7 @@ def set_priority(connection: Connection, reader: Reader, wanted: PriorityChange,
         (done.priority, scope.workspace, event.id.bytes),
     )
     insert_change(connection, scope.workspace, done)
-    number = next_change(connection)
+    number = next_change(connection, scope.workspace)
     for memory, before in formed:
         after = [replace(one, priority=done.priority) if one.id == event.id else one for one in before]
         strength = change(memory, before, after)

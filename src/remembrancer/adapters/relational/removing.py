@@ -9,12 +9,12 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from remembrancer.adapters.relational.columns import encoded
+from remembrancer.adapters.relational.columns import Row, encoded
 from remembrancer.adapters.relational.connection import Connection, Cursor
 from remembrancer.adapters.relational.lookup import by_topic, there
 from remembrancer.adapters.relational.memories import MICROSECOND, add_cue, next_change
 from remembrancer.adapters.relational.quotations import repeated, silence
-from remembrancer.adapters.relational.rows import EVENT_COLUMNS, TABLES, Row, Table, event_of
+from remembrancer.adapters.relational.rows import EVENT_COLUMNS, TABLES, Table, event_of
 from remembrancer.adapters.relational.times import micros
 from remembrancer.domain.erasure import Erasure, Removal, Removed, completed
 from remembrancer.domain.journal import searchable_text
@@ -83,7 +83,7 @@ def _erase(connection: Connection, scope: Scope, removal: Removal, at: datetime,
     dialect = connection.dialect
     connection.execute(
         f"UPDATE memories SET consolidated_at = NULL, change = ? WHERE workspace = ? AND {dialect.in_ids('id')}",
-        (next_change(connection), scope.workspace, dialect.ids(removal.redrawn)),
+        (next_change(connection, scope.workspace), scope.workspace, dialect.ids(removal.redrawn)),
     )
     counts["priority_changes"] = connection.count(
         f"DELETE FROM priority_changes WHERE workspace = ? AND {dialect.in_ids('event')}",
@@ -229,7 +229,7 @@ def _let_go_of_successors(connection: Connection, scope: Scope, removal: Removal
         connection.execute(
             "UPDATE memories SET superseded_by = NULL, superseded_at = NULL, valid_until = ?, topic_key = NULL,"
             " change = ? WHERE workspace = ? AND id = ?",
-            (micros(ended), next_change(connection), scope.workspace, identifier),
+            (micros(ended), next_change(connection, scope.workspace), scope.workspace, identifier),
         )
 
 
@@ -244,7 +244,7 @@ def _tell_anew(connection: Connection, scope: Scope, write: MemoryWrite) -> None
             memory.text,
             encoded(memory.metadata),
             memory.revision,
-            next_change(connection),
+            next_change(connection, scope.workspace),
             scope.workspace,
             memory.id.bytes,
         ),
@@ -277,7 +277,7 @@ def _restore(connection: Connection, scope: Scope, identifier: UUID) -> None:
         (
             Status.ACTIVE,
             None if held is not None and held.id != identifier else memory.topic_key,
-            next_change(connection),
+            next_change(connection, scope.workspace),
             scope.workspace,
             identifier.bytes,
         ),

@@ -79,7 +79,7 @@ def add_review(connection: Connection, scope: Scope, review: Review) -> None:
         raise Conflict(f"memory {review.memory_id} has a review of {review.at} already")
     connection.execute(
         "UPDATE memories SET stability = ?, difficulty = ?, last_reviewed_at = ?, change = ? WHERE n = ?",
-        (review.stability, review.difficulty, micros(review.at), next_change(connection), number),
+        (review.stability, review.difficulty, micros(review.at), next_change(connection, scope.workspace), number),
     )
 
 

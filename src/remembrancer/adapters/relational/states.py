@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembrancer.adapters.relational.clauses import kept_by, seen_by
+from remembrancer.adapters.relational.columns import Row
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.errors import as_written
-from remembrancer.adapters.relational.rows import LEVEL, Row
+from remembrancer.adapters.relational.rows import LEVEL
 from remembrancer.domain.candidates import States
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader

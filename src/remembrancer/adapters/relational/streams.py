@@ -7,11 +7,11 @@ from typing import Final
 from uuid import UUID
 
 from remembrancer.adapters.relational.clauses import Where, stream_of
-from remembrancer.adapters.relational.columns import decoded, encoded
+from remembrancer.adapters.relational.columns import Row, decoded, encoded
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.dialect import Dialect
 from remembrancer.adapters.relational.errors import as_written
-from remembrancer.adapters.relational.rows import EVENT_COLUMNS, Row, event_of, scope_of
+from remembrancer.adapters.relational.rows import EVENT_COLUMNS, event_of, scope_of
 from remembrancer.adapters.relational.times import micros, moment
 from remembrancer.domain.event import Event
 from remembrancer.domain.scope import Scope

@@ -175,7 +175,7 @@ def test_what_another_question_finds_written_while_a_vector_is_waited_for_is_sea
             return a_vector(1, 0)
 
         asking.execute("BEGIN")  # what it sees of the file is what was there before
-        assert asking.execute("SELECT change FROM sequence").get
+        assert asking.execute("SELECT last FROM changes").get
         loop = asyncio.get_running_loop()
         later = replace(request("kestrel", model=MODEL), vector=vector)
         try:

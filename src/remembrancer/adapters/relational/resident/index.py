@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.embeddings import words
 from remembrancer.adapters.relational.full_text import cues_with_phrase
+from remembrancer.adapters.relational.memories import workspace_state
 from remembrancer.adapters.relational.resident.columns import SELECT, MemoryColumns, MemoryRow
 from remembrancer.adapters.relational.resident.growing import GrowingArray
 from remembrancer.adapters.relational.resident.kept_words import KeptWords
@@ -48,12 +49,7 @@ class FileState(NamedTuple):
         """Asked once in a read transaction: a recall wants it four times."""
         known = {} if connection.known is None else connection.known
         if workspace not in known:
-            known[workspace] = cls(
-                *connection.execute(
-                    "SELECT change, (SELECT ifnull(max(n), 0) FROM erasures WHERE workspace = ?) FROM sequence",
-                    (workspace,),
-                ).get
-            )
+            known[workspace] = cls(*workspace_state(connection, workspace))
         return known[workspace]
 
 

@@ -1,11 +1,10 @@
 -- The journal, the memories formed from it, and what finds them.
 -- Times are integer microseconds since 1970 UTC. A scope part that is not set is ''. Ids are 16-byte UUIDs.
 
--- The change sequence: every write to a memory or to its vectors takes the next number. Whoever keeps a copy (the resident
--- index of each process, an outside vector index) remembers the last number it has seen and reads on from there:
--- the outbox is a column, so it can neither be forgotten nor grow.
-CREATE TABLE sequence (only INTEGER PRIMARY KEY CHECK (only = 1), change INTEGER NOT NULL);
-INSERT INTO sequence VALUES (1, 0);
+-- The change sequence: every write to a memory or to its vectors takes the next number of its workspace. A copy of the
+-- memories (the resident index of each process, an outside vector index) remembers the last number it has read and reads
+-- on from there: no list of changes is kept that could grow or be forgotten.
+CREATE TABLE changes (workspace TEXT PRIMARY KEY, last INTEGER NOT NULL) WITHOUT ROWID;
 
 CREATE TABLE streams (
   n INTEGER PRIMARY KEY,
