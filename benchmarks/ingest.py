@@ -86,7 +86,7 @@ async def fill(drafts: Sequence[EventDraft], embedder: Embedder, path: Path) -> 
         for draft in drafts:
             await rem.observe_many([draft])
         recorded = Spent.now()
-        report = await rem.index_now()
+        report = await rem.jobs.index_now()
         done = Spent.now()
     assert report.indexed == len(drafts), report
     return Run(observed=recorded.since(began), indexed=done.since(recorded))

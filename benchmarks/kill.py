@@ -79,13 +79,13 @@ def _examined(path: Path, number: int, told: dict[str, str], before: int) -> tup
         opened = (time.perf_counter() - began) * 1000
         places: dict[str | None, list[int]] = defaultdict(list)
         there: set[str] = set()
-        for event in rem.events(limit=10_000):
+        for event in rem.journal.list(limit=10_000):
             there.add(str(event.id))
             places[event.scope.session].append(event.seq)
         unworded = sum(not _found(rem, event_id, text.split()[0], "lexical") for event_id, text in told.items())
-        rem.index_now()
+        rem.jobs.index_now()
         unvectored = sum(not _found(rem, event_id, text, "dense") for event_id, text in told.items())
-        faults = tuple(f"{finding.check}: {finding.detail}" for finding in rem.doctor() if not finding.ok)
+        faults = tuple(f"{finding.check}: {finding.detail}" for finding in rem.health.doctor() if not finding.ok)
     outcome = Round(
         acknowledged=len(told),
         kept=len(there) - before - len(told) - 1,

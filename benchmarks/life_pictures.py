@@ -64,11 +64,11 @@ async def draw(rem: AsyncRemembrancer, ctx: Context, folder: Path) -> list[Path]
     name = ctx.preset.name
     whole = folder / f"{name}-fading.png"
     whole.write_bytes(await fading(ctx, rem.scope))
-    soonest = await rem.fading(limit=1, within=timedelta(days=3_650))
+    soonest = await rem.health.fading(limit=1, within=timedelta(days=3_650))
     if not soonest:
         return [whole]
     one = folder / f"{name}-curve.png"
-    curve = CurveOut.of(await rem.curve(soonest[0].memory.id, days=180, points=POINTS))
+    curve = CurveOut.of(await rem.health.curve(soonest[0].memory.id, days=180, points=POINTS))
     one.write_bytes(png(forgetting_document(curve)))
     return [whole, one]
 

@@ -178,7 +178,7 @@ async def _told(
     found = audit(
         await read(ctx.store, rem.scope), ctx.preset, recorded=recorded, noted=running.noted, now=running.clock.now
     )
-    stats = await rem.stats()
+    stats = await rem.health.stats()
     return Lived(
         preset=ctx.preset.name,
         model="none" if model is None else model.model_id,
@@ -227,7 +227,7 @@ class _Running:
 
     async def waiting(self) -> dict[str, int]:
         """By job: what waits for it, where that can be told, and what failed and was not made up for."""
-        states = await self.rem.jobs()
+        states = await self.rem.jobs.list()
         waits = {state.job.value: state.backlog or 0 for state in states}
         failures = {f"{state.job.value} failures": len(state.failures) for state in states}
         return {name: count for name, count in (waits | failures).items() if count}
@@ -268,7 +268,7 @@ class _Running:
             return
         self._staged.add(day)
         for project in ("checkout", "catalogue", "survey"):
-            report = await self.rem.scoped(project=project).enter_stage(STAGES[day])
+            report = await self.rem.scoped(project=project).learnings.enter_stage(STAGES[day])
             self.tally.add("retired", len(report.moved))
 
     async def _act(self, action: Action) -> None:
@@ -342,7 +342,7 @@ class _Running:
                 self.tally.add("retired")
 
     async def _count_calls(self) -> None:
-        calls = sum(spent.calls for spent in await self.rem.spending())
+        calls = sum(spent.calls for spent in await self.rem.jobs.spending())
         self.tally.add("model calls", calls - self._calls)
         self._calls = calls
 

@@ -79,15 +79,15 @@ def _examined(path: Path, outcomes: tuple[Outcome, ...], seconds: float, expecte
     with _open(path) as rem:
         places: dict[str, list[int]] = defaultdict(list)
         for stream in range(STREAMS):
-            for event in rem.events(session=f"stream-{stream}", limit=10_000):
+            for event in rem.journal.list(session=f"stream-{stream}", limit=10_000):
                 places[f"stream-{stream}"].append(event.seq)
         return Shared(
             processes=outcomes,
             seconds=seconds,
-            rows=rem.stats().events,
+            rows=rem.health.stats().events,
             expected=expected,
             gaps=tuple(name for name, seqs in places.items() if sorted(seqs) != list(range(1, len(seqs) + 1))),
-            faults=tuple(f"{finding.check}: {finding.detail}" for finding in rem.doctor() if not finding.ok),
+            faults=tuple(f"{finding.check}: {finding.detail}" for finding in rem.health.doctor() if not finding.ok),
         )
 
 

@@ -68,7 +68,7 @@ async def time_recalls(conversation: Conversation, variants: Sequence[Variant], 
         memories = {
             name: await stack.enter_async_context(await _open(of_name[name], conversation, files)) for name in names
         }
-        count = sum((await memories[FULL.name].stats()).memories.values())
+        count = sum((await memories[FULL.name].health.stats()).memories.values())
         gc.collect()
         gc.freeze()
         chance = random.Random(SEED)

@@ -234,7 +234,7 @@ async def _warm_up(server: Running) -> None:
 @contextmanager
 def warm(file: Path) -> Generator[Running]:
     with Remembrancer.open(str(file), embedder="local", settings={"background_index": False}) as memory:
-        key = memory.create_key("load", Right.WRITE).token
+        key = memory.keys.create("load", Right.WRITE).token
     with serving(file, file.with_suffix(".log")) as process:
         yield Running(process, key, file)
 

@@ -9,7 +9,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, cast
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
@@ -176,6 +176,20 @@ def load(
         return Settings.model_validate({name: one.value for name, one in given.items()})
     except ValidationError as error:
         raise _named(error, given) from error
+
+
+def settings_of(settings: object, arguments: Mapping[str, Any]) -> Settings:
+    """The settings of a program that passes its own: Settings, which nothing else is added to, or a mapping of some, or
+    None. `arguments` that are not None replace them. Raises InvalidInput.
+    """
+    given = {name: value for name, value in arguments.items() if value is not None}
+    if isinstance(settings, Settings):
+        return load({**settings.model_dump(), **given}, environment={})
+    if settings is None:
+        return load(given)
+    if not isinstance(settings, Mapping):
+        raise InvalidInput("settings", settings, "Settings, or a mapping of some of them")
+    return load({**cast("Mapping[str, Any]", settings), **given})
 
 
 def read_toml(setting: str, file: Path) -> dict[str, Any]:

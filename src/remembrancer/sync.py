@@ -1,168 +1,105 @@
 """The same memory for programs that do not await: every method of AsyncRemembrancer, run on one private event loop.
 
 The loop runs in a thread of its own, so the methods may be called from any thread, also from one that runs a loop.
-The methods are derived from the asynchronous ones: `blocking` and `iterating` keep a method's parameters, its result
-and its documentation, for type checkers and for `help` alike.
 """
 
 from __future__ import annotations
 
-import asyncio
-import inspect
-import os
-import threading
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
-from concurrent.futures import CancelledError
-from contextlib import suppress
+from collections.abc import Callable, Coroutine
 from datetime import datetime
-from functools import update_wrapper
 from types import MethodType, TracebackType
-from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, cast
+from typing import Any, Concatenate, ParamSpec, Self, cast
 
 from remembrancer.domain.scope import Scope
-from remembrancer.errors import StoreUnavailable
 from remembrancer.facade import AsyncRemembrancer
+from remembrancer.facade.blocking import Blocking, Loop, blocking, iterating, like
+from remembrancer.facade.health import AsyncHealthApi
+from remembrancer.facade.jobs import AsyncJobsApi
+from remembrancer.facade.journal import AsyncJournalApi
+from remembrancer.facade.keys import AsyncKeysApi
+from remembrancer.facade.learnings import AsyncLearningsApi
+from remembrancer.facade.presets import AsyncPresetsApi
+from remembrancer.facade.vault import AsyncVaultApi
 from remembrancer.presets.spec import Preset
 
-A = TypeVar("A")
-B = TypeVar("B")
 P = ParamSpec("P")
-R = TypeVar("R")
 
 
-class _Loop:
-    """An event loop in a daemon thread, shared by all views of one open store."""
+class JournalApi(Blocking[AsyncJournalApi]):
+    """Reads the journal, follows it, and marks its entries. `observe` and `log` write to it."""
 
-    def __init__(self) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="remembrancer-loop", daemon=True)
-        self._door = threading.Lock()
-        self._closed = False
-        self._process = os.getpid()
-        self._thread.start()
-
-    def run(self, work: Coroutine[Any, Any, R]) -> R:
-        """Wait for the work's result. Raises StoreUnavailable after `close`, and in a process forked since."""
-        if self._is_here():
-            work.close()
-            raise RuntimeError("a memory cannot be used from inside one of its own callbacks")
-        if os.getpid() != self._process:  # a fork does not have the thread: waiting for it would never end
-            work.close()
-            raise StoreUnavailable("this memory was opened before the process was forked; open it again here")
-        with self._door:  # no work is handed over after the last
-            if self._closed:
-                work.close()
-                raise StoreUnavailable("this memory is already closed")
-            waiting = asyncio.run_coroutine_threadsafe(work, self._loop)
-        try:
-            return waiting.result()
-        except CancelledError as error:
-            raise StoreUnavailable("this memory was closed meanwhile") from error
-        except BaseException:
-            waiting.cancel()  # a caller that was interrupted leaves nothing running behind it
-            raise
-
-    def each(self, items: AsyncGenerator[R, None]) -> Generator[R, None, None]:
-        """The generator's items, each waited for. Closing or interrupting this closes the generator."""
-        coming: set[asyncio.Task[R]] = set()
-
-        async def following() -> R:
-            item = asyncio.create_task(_next(items))
-            coming.add(item)
-            item.add_done_callback(coming.discard)
-            return await item
-
-        async def ended() -> None:
-            for item in coming:
-                if not item.cancelling():  # an interrupt may come before the waiting task was told
-                    item.cancel()
-            if coming:
-                await asyncio.wait(coming)
-            await items.aclose()
-
-        try:
-            while True:
-                yield self.run(following())
-        finally:
-            with suppress(StoreUnavailable):  # closed already, and with it all that the loop still ran
-                self.run(ended())
-
-    def close(self, last: Callable[[], Coroutine[Any, Any, None]] | None = None) -> None:
-        """Run `last`, then stop. Other threads that still wait get StoreUnavailable. A second call does nothing."""
-        if self._is_here():
-            raise RuntimeError("a memory cannot be closed from inside one of its own callbacks")
-        if os.getpid() != self._process:
-            return  # the parent process closes it
-        with self._door:
-            if self._closed:
-                return
-            self._closed = True
-        try:
-            asyncio.run_coroutine_threadsafe(self._finish(last), self._loop).result()
-        finally:
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join()
-            self._loop.close()
-
-    def _is_here(self) -> bool:
-        """Whether this is the loop's own thread, which would wait for itself for ever."""
-        return threading.current_thread() is self._thread
-
-    async def _finish(self, last: Callable[[], Coroutine[Any, Any, None]] | None) -> None:
-        try:
-            if last is not None:
-                await last()
-        finally:
-            others = asyncio.all_tasks() - {asyncio.current_task()}
-            for task in others:
-                task.cancel()
-            await asyncio.gather(*others, return_exceptions=True)
+    log = blocking(AsyncJournalApi.log)
+    list = blocking(AsyncJournalApi.list)
+    page = blocking(AsyncJournalApi.page)
+    get = blocking(AsyncJournalApi.get)
+    count = blocking(AsyncJournalApi.count)
+    count_by_day = blocking(AsyncJournalApi.count_by_day)
+    recorded = blocking(AsyncJournalApi.recorded)
+    tail = iterating(AsyncJournalApi.tail)
+    wait = blocking(AsyncJournalApi.wait)
+    set_priority = blocking(AsyncJournalApi.set_priority)
+    priority_changes = blocking(AsyncJournalApi.priority_changes)
 
 
-async def _next(items: AsyncGenerator[R, None]) -> R:
-    return await anext(items)
+class HealthApi(Blocking[AsyncHealthApi]):
+    """Reads only: `rem.maintain` takes the snapshots."""
+
+    latest = blocking(AsyncHealthApi.latest)
+    history = blocking(AsyncHealthApi.history)
+    stats = blocking(AsyncHealthApi.stats)
+    decay = blocking(AsyncHealthApi.decay)
+    fading = blocking(AsyncHealthApi.fading)
+    outlooks = blocking(AsyncHealthApi.outlooks)
+    curve = blocking(AsyncHealthApi.curve)
+    search_state = blocking(AsyncHealthApi.search_state)
+    doctor = blocking(AsyncHealthApi.doctor)
 
 
-class Blocking(Generic[A]):
-    """An asynchronous object, and the loop that runs its methods."""
+class JobsApi(Blocking[AsyncJobsApi]):
+    """Runs the jobs, and says how they stand."""
 
-    def __init__(self, inner: A, loop: _Loop) -> None:
-        """Use `Remembrancer.open`."""
-        self._inner = inner
-        self._loop = loop
-
-    @staticmethod
-    def waiting(
-        method: Callable[Concatenate[B, P], Coroutine[Any, Any, R]],
-    ) -> Callable[Concatenate[Blocking[B], P], R]:
-        """The same method for a `Blocking` object: it waits for the result and returns it."""
-
-        def call(self: Blocking[B], *args: P.args, **kwargs: P.kwargs) -> R:
-            return self._loop.run(method(self._inner, *args, **kwargs))
-
-        return _like(method, call)
-
-    @staticmethod
-    def iterating(
-        method: Callable[Concatenate[B, P], AsyncGenerator[R, None]],
-    ) -> Callable[Concatenate[Blocking[B], P], Generator[R, None, None]]:
-        """The same method for a `Blocking` object: it returns a generator that waits for each item."""
-
-        def call(self: Blocking[B], *args: P.args, **kwargs: P.kwargs) -> Generator[R, None, None]:
-            return self._loop.each(method(self._inner, *args, **kwargs))
-
-        signature = inspect.signature(method)
-        returns = str(signature.return_annotation).replace("Async", "").replace(", None]", ", None, None]")
-        vars(call)["__signature__"] = signature.replace(return_annotation=returns)
-        return _like(method, call)
+    list = blocking(AsyncJobsApi.list)
+    work = blocking(AsyncJobsApi.work)
+    index_now = blocking(AsyncJobsApi.index_now)
+    spending = blocking(AsyncJobsApi.spending)
 
 
-def _like(method: Callable[..., object], call: Callable[P, R]) -> Callable[P, R]:
-    """Give `call` the name, parameters and documentation of an asynchronous method."""
-    call = update_wrapper(call, method)
-    call.__module__ = __name__
-    call.__qualname__ = method.__qualname__.removeprefix("Async")
-    return call
+class KeysApi(Blocking[AsyncKeysApi]):
+    """Makes, lists and revokes the workspace's keys."""
+
+    create = blocking(AsyncKeysApi.create)
+    list = blocking(AsyncKeysApi.list)
+    revoke = blocking(AsyncKeysApi.revoke)
+    find = blocking(AsyncKeysApi.find)
+    exist = blocking(AsyncKeysApi.exist)
+
+
+class LearningsApi(Blocking[AsyncLearningsApi]):
+    """Reminds agents to write down what they learned, and spreads it. `rem.learn` keeps a learning."""
+
+    nudge = blocking(AsyncLearningsApi.nudge)
+    promotable = blocking(AsyncLearningsApi.promotable)
+    promote = blocking(AsyncLearningsApi.promote)
+    enter_stage = blocking(AsyncLearningsApi.enter_stage)
+
+
+class PresetsApi(Blocking[AsyncPresetsApi]):
+    """The preset in use, and how others would rank the same memories."""
+
+    @property
+    def in_use(self) -> Preset:
+        """What this memory was opened with."""
+        return self._inner.in_use
+
+    compare = blocking(AsyncPresetsApi.compare)
+
+
+class VaultApi(Blocking[AsyncVaultApi]):
+    """Brings a folder and the memory to the same state. With a project in the scope, the folder is that project's."""
+
+    sync = blocking(AsyncVaultApi.sync)
+    check = blocking(AsyncVaultApi.check)
+    rebuild = blocking(AsyncVaultApi.rebuild)
 
 
 def opening(
@@ -171,18 +108,14 @@ def opening(
     """The same constructor for a blocking memory: it starts the loop that the memory then lives on."""
 
     def call(cls: type[Remembrancer], *args: P.args, **kwargs: P.kwargs) -> Remembrancer:
-        loop = _Loop()
+        loop = Loop()
         try:
             return cls(loop.run(method(*args, **kwargs)), loop)
         except BaseException:
             loop.close()
             raise
 
-    return _like(cast("MethodType", method).__func__, call)
-
-
-blocking = Blocking.waiting
-iterating = Blocking.iterating
+    return like(cast("MethodType", method).__func__, call)
 
 
 class Remembrancer(Blocking[AsyncRemembrancer]):
@@ -210,36 +143,60 @@ class Remembrancer(Blocking[AsyncRemembrancer]):
         return type(self)(self._inner.scoped(role=role, **scope), self._loop)
 
     def of_workspace(self, workspace: str) -> Self:
-        """A view of another workspace over the same open store, with nothing else of this scope and the same role.
+        """A view of another workspace over the same open store, for the same role and the workspace as a whole.
 
-        Nothing crosses between the two. It is for a server, which has made sure that its caller may.
+        For a server, which must itself make sure that its client may see that workspace. Nothing that is written or
+        read crosses from one workspace to another.
         """
         return type(self)(self._inner.of_workspace(workspace), self._loop)
 
     @property
     def scope(self) -> Scope:
+        """Where this caller's memories belong."""
         return self._inner.scope
 
     @property
-    def preset(self) -> Preset:
-        """What this memory was opened with."""
-        return self._inner.preset
-
-    @property
-    def language_model(self) -> str | None:
-        """The name of the language model that is asked; None: there is none."""
-        return self._inner.language_model
-
-    @property
     def now(self) -> datetime:
-        """What time it is by the clock of this memory, which ages are told by."""
+        """The time by this memory's clock, from which ages are counted."""
         return self._inner.now
 
-    # ── write ────────────────────────────────────────────────────────────────────────────────────────────────────
+    @property
+    def journal(self) -> JournalApi:
+        """The record of all that was said and done."""
+        return JournalApi(self._inner.journal, self._loop)
+
+    @property
+    def health(self) -> HealthApi:
+        """Health snapshots, counts, what fades, what is broken."""
+        return HealthApi(self._inner.health, self._loop)
+
+    @property
+    def jobs(self) -> JobsApi:
+        """The background jobs, and what language models cost."""
+        return JobsApi(self._inner.jobs, self._loop)
+
+    @property
+    def keys(self) -> KeysApi:
+        """API keys to this workspace."""
+        return KeysApi(self._inner.keys, self._loop)
+
+    @property
+    def learnings(self) -> LearningsApi:
+        """What agents learned from their tasks, and who is told of it."""
+        return LearningsApi(self._inner.learnings, self._loop)
+
+    @property
+    def presets(self) -> PresetsApi:
+        """The preset in use, and how others would rank."""
+        return PresetsApi(self._inner.presets, self._loop)
+
+    @property
+    def vault(self) -> VaultApi:
+        """Memories as a folder of markdown files."""
+        return VaultApi(self._inner.vault, self._loop)
 
     observe = blocking(AsyncRemembrancer.observe)
     observe_many = blocking(AsyncRemembrancer.observe_many)
-    log_event = blocking(AsyncRemembrancer.log_event)
     remember = blocking(AsyncRemembrancer.remember)
     learn = blocking(AsyncRemembrancer.learn)
     update = blocking(AsyncRemembrancer.update)
@@ -248,77 +205,21 @@ class Remembrancer(Blocking[AsyncRemembrancer]):
     link = blocking(AsyncRemembrancer.link)
     supersede = blocking(AsyncRemembrancer.supersede)
     invalidate = blocking(AsyncRemembrancer.invalidate)
-    nudge = blocking(AsyncRemembrancer.nudge)
-
-    # ── read ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
     recall = blocking(AsyncRemembrancer.recall)
     why_not = blocking(AsyncRemembrancer.why_not)
-    compare = blocking(AsyncRemembrancer.compare)
     get = blocking(AsyncRemembrancer.get)
     show = blocking(AsyncRemembrancer.show)
     recent = blocking(AsyncRemembrancer.recent)
     memories = blocking(AsyncRemembrancer.memories)
     timeline = blocking(AsyncRemembrancer.timeline)
-    decay = blocking(AsyncRemembrancer.decay)
-    fading = blocking(AsyncRemembrancer.fading)
-    outlooks = blocking(AsyncRemembrancer.outlooks)
     graph = blocking(AsyncRemembrancer.graph)
-    curve = blocking(AsyncRemembrancer.curve)
-    events = blocking(AsyncRemembrancer.events)
-    journal = blocking(AsyncRemembrancer.journal)
-    event = blocking(AsyncRemembrancer.event)
-    count_events = blocking(AsyncRemembrancer.count_events)
-    events_by_day = blocking(AsyncRemembrancer.events_by_day)
-    recorded = blocking(AsyncRemembrancer.recorded)
-    tail = iterating(AsyncRemembrancer.tail)
-    wait_recorded = blocking(AsyncRemembrancer.wait_recorded)
-    set_priority = blocking(AsyncRemembrancer.set_priority)
-    priority_changes = blocking(AsyncRemembrancer.priority_changes)
-    crews = blocking(AsyncRemembrancer.crews)
-    stats = blocking(AsyncRemembrancer.stats)
-    health = blocking(AsyncRemembrancer.health)
-    health_history = blocking(AsyncRemembrancer.health_history)
-
-    # ── mind ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
     end_session = blocking(AsyncRemembrancer.end_session)
     sleep = blocking(AsyncRemembrancer.sleep)
     consolidate = blocking(AsyncRemembrancer.consolidate)
     maintain = blocking(AsyncRemembrancer.maintain)
-    work = blocking(AsyncRemembrancer.work)
-    jobs = blocking(AsyncRemembrancer.jobs)
-    spending = blocking(AsyncRemembrancer.spending)
-    promotable = blocking(AsyncRemembrancer.promotable)
-    promote = blocking(AsyncRemembrancer.promote)
-    enter_stage = blocking(AsyncRemembrancer.enter_stage)
-    reviews = blocking(AsyncRemembrancer.reviews)
-
-    # ── care ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
     forget = blocking(AsyncRemembrancer.forget)
     restore = blocking(AsyncRemembrancer.restore)
     erase = blocking(AsyncRemembrancer.erase)
     erasures = blocking(AsyncRemembrancer.erasures)
-    index_now = blocking(AsyncRemembrancer.index_now)
-    sync_vault = blocking(AsyncRemembrancer.sync_vault)
-    check_vault = blocking(AsyncRemembrancer.check_vault)
-    rebuild_vault = blocking(AsyncRemembrancer.rebuild_vault)
-    search_mode = blocking(AsyncRemembrancer.search_mode)
-    search_state = blocking(AsyncRemembrancer.search_state)
-    ready = blocking(AsyncRemembrancer.ready)
-    doctor = blocking(AsyncRemembrancer.doctor)
     export = blocking(AsyncRemembrancer.export)
     import_ = blocking(AsyncRemembrancer.import_)
-
-    # ── keys ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
-    create_key = blocking(AsyncRemembrancer.create_key)
-    keys = blocking(AsyncRemembrancer.keys)
-    revoke_key = blocking(AsyncRemembrancer.revoke_key)
-    key_for = blocking(AsyncRemembrancer.key_for)
-    has_keys = blocking(AsyncRemembrancer.has_keys)
-    needs_key = blocking(AsyncRemembrancer.needs_key)
-    claim_request = blocking(AsyncRemembrancer.claim_request)
-    answer_request = blocking(AsyncRemembrancer.answer_request)
-    release_request = blocking(AsyncRemembrancer.release_request)

@@ -28,7 +28,7 @@ def keyed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Keyed]:
     path = tmp_path_factory.mktemp("keyed") / "keyed.db"
     with Remembrancer.open(settings=Settings(db=str(path), embedder="none", background_index=False)) as rem:
         memory = rem.remember("Checkout needs 2 GiB in production")
-        writing, reading = rem.create_key("writer", "write").token, rem.create_key("reader", "read").token
+        writing, reading = rem.keys.create("writer", "write").token, rem.keys.create("reader", "read").token
     with serving(path, "--no-work", "--rate-limit", "0") as running:
         yield Keyed(running.url, writing, reading, str(memory.id))
 

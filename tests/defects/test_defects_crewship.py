@@ -40,7 +40,7 @@ def importance(rem: Remembrancer, text: str) -> float:
 def full(rem: Remembrancer) -> Remembrancer:
     for number in range(MANY):
         rem.remember(f"{NEAR} {number}")
-    rem.index_now()
+    rem.jobs.index_now()
     return rem
 
 
@@ -63,7 +63,7 @@ def test_a_cosine_is_never_reported_below_nothing(rem: Remembrancer) -> None:
     """[1.11] Hit.Score was the raw cosine and could be negative."""
     for number in range(30):
         rem.remember(f"note {number} of {chr(97 + number % 26) * 5}")
-    rem.index_now()
+    rem.jobs.index_now()
     assert min(hit.score for hit in rem.recall(ASKED_NEAR, limit=30)) >= 0
 
 
@@ -75,7 +75,7 @@ def test_a_cosine_is_never_reported_below_nothing(rem: Remembrancer) -> None:
 def test_a_mark_holds_after_decay(rem: Remembrancer, clock: FixedClock, mark: str, floor: float, days: int) -> None:
     """[1.12] [5.8] The floor was applied before decay: a permanent entry stood at 0.095 after half a year."""
     rem.observe("never deploy on a Friday", type="peer.escalation", priority=mark)
-    rem.index_now()
+    rem.jobs.index_now()
     clock.advance(days * DAY)
     assert importance(rem, "never deploy on a Friday") == pytest.approx(floor, abs=2e-3)
 
@@ -83,7 +83,7 @@ def test_a_mark_holds_after_decay(rem: Remembrancer, clock: FixedClock, mark: st
 def test_an_instance_that_slept_for_months_has_missed_no_decay(rem: Remembrancer, clock: FixedClock) -> None:
     """[1.12] No catch-up: down at 03:00 meant no decay that day. [1.10] Reindexing reset it."""
     rem.observe("the deploy failed", type="peer.escalation")
-    rem.index_now()
+    rem.jobs.index_now()
     clock.advance(90 * DAY)
     rem.maintain()
     assert importance(rem, "the deploy failed") == pytest.approx(0.7 * 0.5, abs=2e-3)
@@ -92,14 +92,14 @@ def test_an_instance_that_slept_for_months_has_missed_no_decay(rem: Remembrancer
 def test_an_event_of_long_ago_is_old_when_it_comes(rem: Remembrancer) -> None:
     """[1.12] Days counted from when a row was indexed and not from when it happened."""
     rem.observe("the deploy failed", type="peer.escalation", occurred_at=NOW - 90 * DAY)
-    rem.index_now()
+    rem.jobs.index_now()
     assert importance(rem, "the deploy failed") == pytest.approx(0.7 * 0.5, abs=2e-3)
 
 
 def test_only_what_was_shown_is_lifted(rem: Remembrancer) -> None:
     """[1.11] MarkReferenced ran inside the dense leg, over all that was fetched."""
     told = rem.remember("the deploy failed")
-    rem.index_now()
+    rem.jobs.index_now()
     rem.mark([told.id], "retrieved")
     assert importance(rem, "the deploy failed") == pytest.approx(0.5, abs=2e-3)
     rem.mark([told.id], "shown")
@@ -117,7 +117,7 @@ def test_a_lead_sees_of_its_crew_what_matters_and_an_agent_its_own(rem: Remembra
     ben.observe("deploy asked about", type="peer.conversation", payload={"state": "escalated"})  # 0.50
     rem.remember("deploy of my own", importance=0.1)
     rem.scoped(crew="sales", agent="cleo").observe("deploy of others", type="peer.escalation")
-    rem.index_now()
+    rem.jobs.index_now()
     lead = rem.scoped(role="LEAD")
     assert set(texts(lead.recall("deploy"))) == {"deploy escalated", "deploy summed up", "deploy of my own"}
     assert texts(rem.recall("deploy")) == ["deploy of my own"]
@@ -145,7 +145,7 @@ def test_the_lexical_leg_holds_no_rows_that_the_dense_leg_refuses(rem: Remembran
     """[1.11] BM25 ran over all journal rows, raw output included."""
     rem.observe("deploy deploy deploy", type="exec.output_chunk")
     rem.observe("the deploy was denied", type="approval.denied")
-    rem.index_now()
+    rem.jobs.index_now()
     assert texts(rem.recall("deploy", ranking="hybrid")) == ["the deploy was denied"]
 
 
@@ -161,9 +161,9 @@ def edges(rem: Remembrancer, memory: Memory) -> set[tuple[str, str]]:
 def test_an_edge_leads_from_the_later_to_the_earlier_once(rem: Remembrancer) -> None:
     """[1.13] Both directions were inserted, and a cosine of 0.80 was taken for one above."""
     first = rem.remember("the deploy of checkout failed on Monday")
-    rem.index_now()
+    rem.jobs.index_now()
     second = rem.remember("the deploy of checkout failed on Tuesday")
-    rem.index_now()
+    rem.jobs.index_now()
     assert edges(rem, first) == edges(rem, second) == {(second.text, first.text)}
 
 
@@ -174,7 +174,7 @@ def test_one_hop_along_similar_brings_what_the_question_does_not(rem: Remembranc
     far = rem.remember("an unrelated lunch")
     rem.link(near.id, hit.id, "similar", 0.9)
     rem.link(far.id, near.id, "similar", 0.9)
-    rem.index_now()
+    rem.jobs.index_now()
     alone = rem.recall("deploy of checkout failed", limit=1)
     walked = rem.recall("deploy of checkout failed", limit=2, walk_depth=1, min_score=0.2)
     assert [one.id for one in alone] == [hit.id]

@@ -26,7 +26,7 @@ def texts(answer: Recall) -> list[str]:
 def test_three_bad_words_delete_a_memory_however_often_it_was_recalled(rem: Remembrancer) -> None:
     """[3.6] [3.8] [5.14] Every recall raised confidence by 0.1, so the mark of 0.15 was hardly ever reached."""
     told = rem.remember("the deploy key is blue")
-    rem.index_now()
+    rem.jobs.index_now()
     for _ in range(10):
         rem.mark(rem.recall("deploy key"), "retrieved")
     confidence = [rem.feedback(told.id, "unhelpful").confidence for _ in range(3)]
@@ -57,7 +57,7 @@ def test_what_is_popular_does_not_outvote_what_answers(rem: Remembrancer) -> Non
     rem.remember("the deploy key of checkout is blue", priority=5)
     for _ in range(50):
         rem.mark([popular.id], "retrieved")
-    rem.index_now()
+    rem.jobs.index_now()
     assert texts(rem.recall("what is the deploy key of checkout?"))[0] == "the deploy key of checkout is blue"
 
 
@@ -65,7 +65,7 @@ def test_an_old_near_match_comes_before_a_new_stranger(rem: Remembrancer) -> Non
     """[3.6] A fresh row of similarity 0.5 scored 0.75, one of 0.9 a year old 0.604."""
     rem.remember("the deploy key of checkout is blue", occurred_at=NOW - 365 * DAY)
     rem.remember("the lunch of the office is late")
-    rem.index_now()
+    rem.jobs.index_now()
     assert texts(rem.recall("the deploy key of checkout is blue"))[0] == "the deploy key of checkout is blue"
 
 
@@ -96,7 +96,7 @@ def test_decay_reaches_every_memory(rem: Remembrancer, clock: FixedClock) -> Non
 def test_a_memory_without_a_vector_is_found_by_its_words_beside_those_that_have_one(rem: Remembrancer) -> None:
     """[3.3] [3.7] What could not be embedded waited in another database, which recall did not read."""
     rem.remember("the lunch of the office is late")
-    rem.index_now()
+    rem.jobs.index_now()
     rem.remember("the deploy key of checkout is blue")
     answer = rem.recall("deploy key of checkout")
     assert "the deploy key of checkout is blue" in texts(answer)

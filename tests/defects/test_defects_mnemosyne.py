@@ -33,11 +33,11 @@ def test_similarity_is_the_same_whoever_else_is_found(rem: Remembrancer) -> None
     """[B3] 1 - distance / greatest distance: the farthest candidate was always 0, and no two answers compared."""
     rem.remember("the deploy of checkout failed")
     rem.remember("the deploy of billing failed")
-    rem.index_now()
+    rem.jobs.index_now()
     alone = {text: told[1] for text, told in scores(rem.recall("deploy of checkout failed")).items()}
     for number in range(30):
         rem.remember(f"{chr(97 + number % 26) * 6} {number}")
-    rem.index_now()
+    rem.jobs.index_now()
     beside = {text: told[1] for text, told in scores(rem.recall("deploy of checkout failed", limit=40)).items()}
     assert len(beside) == 32
     assert {text: beside[text] for text in alone} == pytest.approx(alone, abs=1e-6)
@@ -56,7 +56,7 @@ def test_the_weakest_match_is_not_nothing_by_definition(rem: Remembrancer) -> No
 def test_what_has_not_slept_is_found_by_meaning(rem: Remembrancer) -> None:
     """[B3] Working memory had no vectors: what was said today was found by its words or not at all."""
     kept = rem.remember("internationalization characterization decentralization")
-    rem.index_now()
+    rem.jobs.index_now()
     answer = rem.recall("reinternationalization recharacterization redecentralization")
     assert (kept.tier, texts(answer)) == (Tier.WORKING, [kept.text])
     assert answer[0].explanation.ranks == {"dense": 1}

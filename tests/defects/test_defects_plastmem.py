@@ -27,7 +27,7 @@ def retention(rem: Remembrancer) -> float:
 def test_a_score_can_be_read_with_two_decimals(rem: Remembrancer) -> None:
     """[A6] The greatest score there could be was 2 / 61, shown as 0.03."""
     rem.remember("the deploy of checkout failed", tier="episodic")
-    rem.index_now()
+    rem.jobs.index_now()
     assert rem.recall("deploy of checkout failed")[0].score == 1.0
     assert "score: 1.00" in rem.recall("deploy of checkout failed").render()
 
@@ -57,7 +57,7 @@ def test_a_turn_that_no_summary_mentions_is_found(rem: Remembrancer) -> None:
         {"text": text} for text in ("The vault code is 7319", "Thanks", "Let us talk about lunch instead")
     )
     episode = rem.remember("Small talk about lunch", title="Lunch", tier="episodic", events=[turn.id for turn in turns])
-    rem.index_now()
+    rem.jobs.index_now()
     answer = rem.recall("what is the vault code?", tiers=["episodic"], limit=5)
     found = {hit.id: hit for hit in answer}[episode.id]
     assert found.cue.text == "The vault code is 7319"

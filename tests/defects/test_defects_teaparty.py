@@ -50,7 +50,7 @@ def test_of_two_matches_nearly_as_good_the_proven_one_comes_first(wordy: Remembr
 def test_without_a_word_in_common_words_count_for_nothing(rem: Remembrancer) -> None:
     """[2.3] All equal is 1 in a min-max: no match at all would count as the best one."""
     rem.remember("internationalization characterization decentralization", importance=1.0)
-    rem.index_now()
+    rem.jobs.index_now()
     hit = rem.recall("reinternationalization recharacterization")[0]
     similarity = hit.explanation.signals["similarity"]
     assert similarity is not None
@@ -62,7 +62,7 @@ def test_meaning_alone_brings_a_candidate(rem: Remembrancer) -> None:
     """[2.3] [2.10] Vectors only scored anew what BM25 had found, and nothing ever filled the table they were in."""
     rem.remember("internationalization characterization decentralization")
     rem.remember("a deploy needs two reviews")
-    rem.index_now()
+    rem.jobs.index_now()
     answer = rem.recall("reinternationalization recharacterization redecentralization", limit=1)
     assert texts(answer) == ["internationalization characterization decentralization"]
     assert answer[0].explanation.ranks == {"dense": 1}
@@ -74,7 +74,7 @@ def test_retired_learnings_are_no_candidates_whatever_their_prominence(rem: Reme
     rem.mark([retired.id], "retrieved")
     kept = rem.remember("raise the memory of billing", importance=0.1)
     rem.forget(retired.id)
-    rem.index_now()
+    rem.jobs.index_now()
     answer = rem.recall("raise the memory of checkout")
     assert [hit.id for hit in answer] == [kept.id]
     assert set(answer.trace.fates) == {kept.id}
@@ -87,7 +87,7 @@ def test_the_narrower_scope_counts_more(rem: Remembrancer) -> None:
     workspace.remember(f"{told} everywhere")
     rem.scoped(crew=None, agent=None, project="shop").remember(f"{told} of shop")
     rem.remember(f"{told} of ours")
-    rem.index_now()
+    rem.jobs.index_now()
     answer = rem.recall(told, reach="workspace")
     assert [hit.explanation.signals["level"] for hit in answer] == [1.5, 1.2, 1.0]
 
@@ -97,7 +97,7 @@ def test_near_duplicates_make_room_and_none_is_lost(rem: Remembrancer) -> None:
     for number in range(4):
         rem.remember(f"raise the memory of checkout before a deploy number {number}")
     rem.remember("checkout deploys need a second review of memory limits")
-    rem.index_now()
+    rem.jobs.index_now()
     answer = rem.recall("checkout memory deploy", limit=5)
     assert len(answer) == 5
     assert "second review" in " ".join(texts(answer)[:2])
@@ -118,7 +118,7 @@ def test_standing_learnings_and_hits_do_not_compete(rem: Remembrancer) -> None:
     """[2.3] institutional.md was loaded whole, uncapped, beside what was retrieved."""
     rem.remember("institutional: checkout memory deploy", tags=["institutional"], importance=1.0)
     rem.remember("checkout memory deploy")
-    rem.index_now()
+    rem.jobs.index_now()
     answer = rem.recall("checkout memory deploy")
     assert texts(answer) == ["checkout memory deploy"]
     assert [one.text for one in answer.standing] == ["institutional: checkout memory deploy"]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from remembrancer.config import Settings
+from remembrancer.facade import View
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -36,6 +37,14 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
     targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text)
     missing = [target for target in targets if not (page.parent / target).exists()]
     assert missing == []
+
+
+@pytest.mark.parametrize("facade", View.__subclasses__())
+def test_every_method_of_the_memory_is_documented(facade: type) -> None:
+    page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    told = set(re.findall(r"`(?:rem\.)?(\w+)(?:\(|`)", page))
+    public = {name for name in vars(facade) if not name.startswith("_")}
+    assert public - told == set()
 
 
 def test_every_setting_is_documented() -> None:

@@ -49,7 +49,7 @@ def test_a_new_key_is_what_was_asked_for(cli: Cli) -> None:
 def test_the_token_opens_the_workspace_it_was_made_for(cli: Cli, folder: Path) -> None:
     made = created(cli, "ci", "--workspace", "acme")
     with Remembrancer.open(str(folder / "remembrancer.db"), embedder="none") as rem:
-        key = rem.key_for(made["token"])
+        key = rem.keys.find(made["token"])
     assert key is not None
     assert (str(key.id), key.workspace) == (made["key"]["id"], "acme")
 
@@ -80,7 +80,7 @@ def test_a_revoked_key_stays_in_the_list_and_opens_nothing(cli: Cli, folder: Pat
     assert listed(cli) == [revoked]
     assert re.match(r"read   revoked \d{4}-", cli.done("keys", "list").out)
     with Remembrancer.open(str(folder / "remembrancer.db"), embedder="none") as rem:
-        assert rem.key_for(made["token"]) is None
+        assert rem.keys.find(made["token"]) is None
 
 
 def test_a_key_revoked_twice_was_revoked_the_first_time(cli: Cli) -> None:

@@ -166,7 +166,7 @@ def play_writes(play: Play, stage: Stage, services: dict[str, Service]) -> None:
     for door in DOORS:
         stage.set(-1)
         with python_door(play.db(door)) as memory:
-            play.tokens[door] = memory.create_key(hostile_name("player"), "admin").token
+            play.tokens[door] = memory.keys.create(hostile_name("player"), "admin").token
         if door in services:
             services[door].token = play.tokens[door]
     for step, verb in enumerate(WRITES):
@@ -512,7 +512,7 @@ def options() -> list[str]:
 
 def test_the_program_that_serves_answers_as_python_does(play: Play) -> None:
     with python_door(play.db("python")) as memory:
-        expected = shape(JournalPageOut.of(memory.journal(limit=3)))
+        expected = shape(JournalPageOut.of(memory.journal.page(limit=3)))
     with serving(play.db("python"), "--no-work", *options()) as server:
         asked = Asked("GET", "/v1/events", query={"limit": 3})
         headers = {"Authorization": f"Bearer {play.tokens['python']}"}
@@ -564,7 +564,7 @@ def test_a_worker_does_what_maintaining_does(play: Play) -> None:
 def test_watching_a_vault_syncs_it(play: Play) -> None:
     os.chdir(play.folder / "python")
     with python_door(play.db("python")) as memory:
-        expected = shape(VaultOut.of(memory.sync_vault("notes"), None))
+        expected = shape(VaultOut.of(memory.vault.sync("notes"), None))
     told = json.loads(
         "".join(
             lines_of(play, len(json.dumps(expected, indent=2).splitlines()), "vault", "watch", "notes", "--no-index")

@@ -34,21 +34,21 @@ def rem(server: OllamaServer, tmp_path: Path) -> Iterator[Remembrancer]:
 def test_what_ollama_embedded_is_found_by_its_meaning(rem: Remembrancer) -> None:
     memory = rem.remember("the car broke down")
     rem.remember("the party was fun")
-    rem.index_now()
+    rem.jobs.index_now()
     answer = rem.recall("automobile")
     assert ([hit.id for hit in answer], answer.degraded) == ([memory.id], {})
-    assert rem.stats().vectors == {"ollama/nomic-embed-text": 2}
+    assert rem.health.stats().vectors == {"ollama/nomic-embed-text": 2}
 
 
 def test_a_text_longer_than_the_model_reads_is_counted(rem: Remembrancer) -> None:
     rem.remember("word " * 400)
-    rem.index_now()
-    assert rem.stats().truncated == 1
+    rem.jobs.index_now()
+    assert rem.health.stats().truncated == 1
 
 
 def test_recall_is_lexical_and_says_so_when_ollama_goes_down(rem: Remembrancer, server: OllamaServer) -> None:
     memory = rem.remember("the car broke down")
-    rem.index_now()
+    rem.jobs.index_now()
     server.stop()
     answer = rem.recall("car")
     assert [hit.id for hit in answer] == [memory.id]
@@ -58,10 +58,10 @@ def test_recall_is_lexical_and_says_so_when_ollama_goes_down(rem: Remembrancer, 
 def test_what_waits_for_ollama_is_indexed_when_it_is_back(rem: Remembrancer, server: OllamaServer) -> None:
     server.models = ()
     rem.remember("the car broke down")
-    report = rem.index_now()
+    report = rem.jobs.index_now()
     assert (report.indexed, report.deferred, report.down) == (0, 0, True)
     server.models = ("nomic-embed-text",)
-    assert rem.index_now().indexed == 1
+    assert rem.jobs.index_now().indexed == 1
 
 
 def test_one_text_ollama_cannot_take_does_not_keep_the_others(rem: Remembrancer, server: OllamaServer) -> None:
@@ -74,18 +74,18 @@ def test_one_text_ollama_cannot_take_does_not_keep_the_others(rem: Remembrancer,
     server.fault = choke
     rem.remember("the car broke down")
     rem.remember("poison")
-    report = rem.index_now()
+    report = rem.jobs.index_now()
     assert (report.indexed, report.deferred) == (1, 1)
 
 
 def test_the_doctor_says_vector_while_ollama_answers(rem: Remembrancer) -> None:
-    finding = rem.doctor()[-1]
+    finding = rem.health.doctor()[-1]
     assert (finding.ok, finding.detail) == (True, "vector: ollama/nomic-embed-text, 768 dimensions")
 
 
 def test_the_doctor_says_vector_degraded_when_it_does_not(rem: Remembrancer, server: OllamaServer) -> None:
     server.stop()
-    finding = rem.doctor()[-1]
+    finding = rem.health.doctor()[-1]
     assert not finding.ok
     assert finding.detail.startswith(f"vector-degraded: Ollama at {server.address}, model nomic-embed-text: cannot be")
 
@@ -94,7 +94,7 @@ def test_a_size_nobody_knew_is_told_by_the_doctor(server: OllamaServer) -> None:
     server.models = ("some-model",)
     settings = Settings(db=":memory:", ollama_url=server.url, embedder="ollama:some-model", background_index=False)
     with Remembrancer.open(settings=settings) as rem:
-        assert rem.doctor()[-1].detail == "vector: ollama/some-model, 768 dimensions"
+        assert rem.health.doctor()[-1].detail == "vector: ollama/some-model, 768 dimensions"
 
 
 def test_the_settings_timeout_is_the_time_an_answer_has(server: OllamaServer) -> None:

@@ -178,5 +178,5 @@ def test_a_service_serves_a_memory_that_stays_open(server: RerankServer) -> None
     with Remembrancer.open(settings=settings) as rem:
         rem.remember("kestrel nest")
         judged = [rem.recall(QUESTION)[0].explanation.signals["rerank"] for _ in range(2)]
-        assert rem.doctor()[-1].detail == "rerank/rerank-v3.5"
+        assert rem.health.doctor()[-1].detail == "rerank/rerank-v3.5"
     assert judged == [1.0, 1.0]

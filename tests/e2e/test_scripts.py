@@ -152,7 +152,7 @@ def test_the_local_embedder_leaves_other_scripts_to_their_words_and_says_so(scri
         async with await AsyncRemembrancer.open(embedder="local", settings=QUIET, clock=FixedClock()) as memory:
             for text in conversation.said:
                 await memory.remember(text)
-            await memory.index_now()
+            await memory.jobs.index_now()
             answers = [await memory.recall(question) for question, _ in conversation.asked]
             return [(answer.hits[0].memory.text, answer.degraded["dense"]) for answer in answers]
 
@@ -163,6 +163,6 @@ def test_the_local_embedder_leaves_other_scripts_to_their_words_and_says_so(scri
 @needs_the_local_model
 def test_the_local_embedder_reads_a_question_that_is_mostly_latin() -> None:
     with memory_of(MIXED, "local") as memory:
-        memory.index_now()
+        memory.jobs.index_now()
         answer = memory.recall("Kubernetes cluster 升级")
         assert (answer.hits[0].memory.text, answer.degraded.get("dense", "")) == (MIXED.said[0], "")

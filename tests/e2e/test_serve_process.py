@@ -34,7 +34,7 @@ def record(http: httpx.Client, key: str) -> int:
 
 def recorded(db: Path) -> set[str | None]:
     with Remembrancer.open(str(db), embedder="none") as memory:
-        return {entry.key for entry in memory.journal(limit=10_000).events}
+        return {entry.key for entry in memory.journal.page(limit=10_000).events}
 
 
 class Load:

@@ -136,11 +136,11 @@ def lived_in(path: Path) -> Lived:
         memory.end_session()
         memory.remember(f"First {TOLD}", topic_key="told anew")
         note = memory.remember("Of the harvest again", topic_key="told anew")
-        memory.index_now()
+        memory.jobs.index_now()
         hits = memory.recall(f"do {TOLD.lower()}?").hits
         assert hits
         memory.mark([*hits, note.id], "shown", query=f"do {TOLD.lower()}?")
-        memory.scoped(role="LEAD").set_priority(before[0].id, "pin", f"right before {TOLD}")
+        memory.scoped(role="LEAD").journal.set_priority(before[0].id, "pin", f"right before {TOLD}")
         memory.maintain(force=True)
         path_vectors = vectors_of(path)
     return Lived(path, (secret.id, long.id), note.id, path_vectors)
@@ -176,7 +176,7 @@ def test_what_was_erased_is_in_no_byte_of_the_files(lived: Lived) -> None:
 def test_what_is_left_is_whole_and_goes_on(lived: Lived) -> None:
     with opened(lived.path) as memory:
         lived.erase(memory)
-        assert all(finding.ok for finding in memory.doctor())
+        assert all(finding.ok for finding in memory.health.doctor())
         memory.observe("And then of the harvest once more")
         memory.end_session()
         memory.maintain(force=True)
@@ -195,7 +195,7 @@ def test_a_receipt_holds_none_of_it(lived: Lived) -> None:
 def test_what_a_session_left_is_gone_with_the_session(lived: Lived) -> None:
     with opened(lived.path) as memory:
         memory.erase(session="monday")
-        assert (memory.stats().events, dict(memory.stats().memories)) == (0, {})
+        assert (memory.health.stats().events, dict(memory.health.stats().memories)) == (0, {})
     assert lived.traces() == {}
 
 
@@ -348,7 +348,7 @@ def test_a_process_killed_anywhere_leaves_all_of_it_or_nothing_and_the_next_ends
 
 
 def counted(memory: Remembrancer) -> tuple[Any, ...]:
-    stats = memory.stats()
+    stats = memory.health.stats()
     return stats.events, dict(stats.memories), stats.cues, stats.relations, len(memory.erasures())
 
 
@@ -357,7 +357,7 @@ def test_the_words_of_late_interaction_go_too(tmp_path: Path) -> None:
     with Remembrancer.open(str(path), embedder=WordHashEmbedder(), settings={"background_index": False}) as memory:
         memory.remember("Of the harvest")
         secret = memory.remember(TOLD)
-        memory.index_now()
+        memory.jobs.index_now()
         assert memory.recall("Quokkas juggle").hits
         vectors = vectors_of(path)
         memory.erase(ids=[secret.id])

@@ -55,7 +55,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     path = tmp_path_factory.mktemp("sound") / "sound.db"
     with opened(path) as rem:
         rem.observe_many([{"text": f"note {n} about kestrel {n % 7}", "session": f"s{n % 5}"} for n in range(ROWS)])
-        rem.index_now()
+        rem.jobs.index_now()
     return path.read_bytes()
 
 
@@ -78,7 +78,7 @@ class TestAPathThatIsNoStore:
         path.touch()
         with opened(path) as rem:
             rem.observe("kept")
-            assert rem.stats().events == 1
+            assert rem.health.stats().events == 1
 
     def test_a_folder_is_refused(self, tmp_path: Path) -> None:
         assert "is a folder" in refused(tmp_path)
@@ -135,14 +135,14 @@ class TestADamagedFile:
         # The last pages are of rows: without those of the schema the file could not be opened.
         path.write_bytes(sound[: -4096 * 8] + random.Random(1).randbytes(4096 * 8))
         with opened(path) as rem:
-            assert "file" in {finding.check for finding in rem.doctor() if not finding.ok}
+            assert "file" in {finding.check for finding in rem.health.doctor() if not finding.ok}
 
     def test_the_doctor_finds_a_row_that_cannot_be_read(self, path: Path, sound: bytes) -> None:
         path.write_bytes(
             sound.replace(b"messageepisodic", b"messageepisodix").replace(b"episodicmessage", b"episodixmessage")
         )
         with opened(path) as rem:
-            assert [finding.check for finding in rem.doctor() if not finding.ok] == ["rows"]
+            assert [finding.check for finding in rem.health.doctor() if not finding.ok] == ["rows"]
 
 
 def flipped(sound: bytes, seed: int) -> bytes:
@@ -165,11 +165,11 @@ def reads(rem: Remembrancer) -> list[Callable[[], object]]:
     return [
         lambda: rem.recall("which kestrel was it?"),
         lambda: rem.recent(limit=1000),
-        lambda: rem.events(limit=1000),
-        rem.decay,
-        rem.fading,
-        rem.stats,
-        rem.doctor,
+        lambda: rem.journal.list(limit=1000),
+        rem.health.decay,
+        rem.health.fading,
+        rem.health.stats,
+        rem.health.doctor,
     ]
 
 
@@ -181,7 +181,7 @@ def failures_of(path: Path) -> list[RemembrancerError]:
     except RemembrancerError as error:
         return [error]
     with rem:
-        for call in (*reads(rem), lambda: rem.observe("one more"), rem.index_now):
+        for call in (*reads(rem), lambda: rem.observe("one more"), rem.jobs.index_now):
             try:
                 call()
             except RemembrancerError as error:
@@ -307,13 +307,13 @@ def test_a_file_that_cannot_grow_is_told_by_our_error(full: Filled) -> None:
 def test_a_file_that_cannot_grow_keeps_every_acknowledged_row(full: Filled) -> None:
     path, done = full
     with opened(path) as rem:
-        kept = [event.text.split()[1] for event in rem.events(limit=10_000, oldest_first=True)]
+        kept = [event.text.split()[1] for event in rem.journal.list(limit=10_000, oldest_first=True)]
     assert kept == [*done.stdout.split(), "again"]
 
 
 def test_a_file_that_could_not_grow_is_sound(full: Filled) -> None:
     with opened(full[0]) as rem:
-        assert [finding for finding in rem.doctor() if not finding.ok] == []
+        assert [finding for finding in rem.health.doctor() if not finding.ok] == []
 
 
 async def filled(path: Path) -> tuple[list[Event], RemembrancerError]:
@@ -351,4 +351,4 @@ def test_a_limit_of_pages_is_a_full_disk(path: Path) -> None:
 def test_a_limit_of_pages_keeps_every_acknowledged_row(path: Path) -> None:
     acknowledged, _ = asyncio.run(filled(path))
     with Remembrancer.open(str(path), workspace=SCOPE.workspace, embedder="none") as rem:
-        assert list(rem.events(limit=10_000, oldest_first=True)) == acknowledged
+        assert list(rem.journal.list(limit=10_000, oldest_first=True)) == acknowledged

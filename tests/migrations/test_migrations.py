@@ -206,7 +206,7 @@ def test_a_file_of_the_first_version_keeps_its_rows(first_file: Path) -> None:
 
 def test_a_migrated_file_is_sound(first_file: Path) -> None:
     with opened(first_file) as rem:
-        assert [finding for finding in rem.doctor() if not finding.ok] == []
+        assert [finding for finding in rem.health.doctor() if not finding.ok] == []
 
 
 def test_a_migrated_file_knows_how_long_its_vectors_are(first_file: Path) -> None:
@@ -563,7 +563,7 @@ def open_at_once(path: Path, count: int) -> list[str]:
 def test_processes_that_make_a_file_at_the_same_moment_all_succeed(tmp_path: Path) -> None:
     assert open_at_once(tmp_path / "new.db", 4) == [""] * 4
     with opened(tmp_path / "new.db") as rem:
-        assert rem.stats().events == 4
+        assert rem.health.stats().events == 4
 
 
 def test_processes_that_migrate_a_file_at_the_same_moment_all_succeed(first_file: Path) -> None:

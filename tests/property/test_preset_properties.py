@@ -443,9 +443,9 @@ def test_a_reminder_is_due_after_sixty_events(preset: Preset) -> None:
     whose = {"agent": "ana", "crew": "red", "session": "monday", "background_index": False}
     with Remembrancer.open(":memory:", preset=preset.name, embedder="none", settings=whose) as rem:
         rem.observe_many([{"text": f"event {n}"} for n in range(59)])
-        assert rem.nudge() is None
+        assert rem.learnings.nudge() is None
         rem.observe("one more")
-        assert rem.nudge() is not None
+        assert rem.learnings.nudge() is not None
 
 
 @pytest.mark.parametrize(("surprise", "is_key"), [(0.0, False), (0.699, False), (0.7, True), (1.0, True)])

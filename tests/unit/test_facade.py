@@ -184,12 +184,12 @@ def test_a_file_that_is_not_there_is_not_made_where_it_must_not_be(tmp_path: Pat
 def test_what_one_process_wrote_the_next_one_reads(tmp_path: Path) -> None:
     url = str(tmp_path / "a.db")
     event = opened(lambda rem: rem.observe("The deploy failed"), url=url)
-    assert opened(lambda rem: rem.events(), url=url) == (event,)
+    assert opened(lambda rem: rem.journal.list(), url=url) == (event,)
 
 
 def test_a_store_in_memory_is_its_own() -> None:
     opened(lambda rem: rem.observe("The deploy failed"))
-    assert opened(lambda rem: rem.events()) == ()
+    assert opened(lambda rem: rem.journal.list()) == ()
 
 
 def test_the_clock_given_is_the_one_that_is_read() -> None:
@@ -231,7 +231,7 @@ def test_workspaces_of_one_file_do_not_see_each_other(tmp_path: Path) -> None:
     async def look(rem: AsyncRemembrancer) -> tuple[int, int, dict[str, int]]:
         with pytest.raises(LookupError):
             await rem.get(memory.id)
-        return len(await rem.recall("deploy")), len(await rem.recent()), dict((await rem.stats()).memories)
+        return len(await rem.recall("deploy")), len(await rem.recent()), dict((await rem.health.stats()).memories)
 
     assert opened(look, url=url, workspace="ours") == (0, 0, {})
 
@@ -244,9 +244,9 @@ def test_one_memory_is_indexed_at_once_and_no_other() -> None:
         await rem.remember("The deploy failed")
         urgent = await rem.remember("Roll it back")
         return (
-            await rem.index_now(urgent.id),
-            await rem.index_now(str(urgent.id)),
-            dict((await rem.stats()).vectors),
+            await rem.jobs.index_now(urgent.id),
+            await rem.jobs.index_now(str(urgent.id)),
+            dict((await rem.health.stats()).vectors),
         )
 
     first, again, vectors = opened(steps, embedder=HashEmbedder())
@@ -257,7 +257,7 @@ def test_one_memory_is_indexed_at_once_and_no_other() -> None:
 
 def test_an_embedder_that_is_down_leaves_one_memory_to_the_sweep() -> None:
     async def steps(rem: AsyncRemembrancer) -> IndexReport:
-        return await rem.index_now((await rem.remember("Roll it back")).id)
+        return await rem.jobs.index_now((await rem.remember("Roll it back")).id)
 
     report = opened(steps, embedder=FailingEmbedder())
     assert report == IndexReport(indexed=0, deferred=0, reason="the model does not answer", down=True)
@@ -266,7 +266,7 @@ def test_an_embedder_that_is_down_leaves_one_memory_to_the_sweep() -> None:
 def test_a_memory_of_another_agent_is_not_there_to_be_indexed() -> None:
     async def steps(rem: AsyncRemembrancer) -> None:
         theirs = await rem.scoped(agent="bob").remember("Roll it back")
-        await rem.scoped(agent="ana").index_now(theirs.id)
+        await rem.scoped(agent="ana").jobs.index_now(theirs.id)
 
     with pytest.raises(NotFound):
         opened(steps, embedder=HashEmbedder())
@@ -277,7 +277,7 @@ def test_a_memory_of_another_agent_is_not_there_to_be_indexed() -> None:
 
 def test_an_embedder_that_was_lent_stays_open() -> None:
     embedder = Closing()
-    opened(lambda rem: rem.index_now(), embedder=embedder)
+    opened(lambda rem: rem.jobs.index_now(), embedder=embedder)
     assert embedder.closed == 0
 
 
@@ -339,7 +339,7 @@ def test_a_reranker_may_use_the_memory_while_it_judges() -> None:
         judge.scores = noted
         await rem.observe("The deploy failed")
         await rem.recall("deploy")
-        return len(await rem.events())
+        return len(await rem.journal.list())
 
     judge = Judge(lambda _: 1.0)
     assert opened(steps, reranker=judge) == 2
@@ -362,7 +362,7 @@ def test_a_memory_is_closed_whatever_went_wrong_inside() -> None:
     with pytest.raises(ZeroDivisionError):
         opened(steps)
     with pytest.raises(StoreUnavailable, match="closed"):
-        asyncio.run(kept[0].stats())
+        asyncio.run(kept[0].health.stats())
 
 
 def used(path: Path) -> dict[str, Callable[[AsyncRemembrancer], Awaitable[object]]]:
@@ -380,22 +380,21 @@ def used(path: Path) -> dict[str, Callable[[AsyncRemembrancer], Awaitable[object
         "show": lambda rem: rem.show(one),
         "recent": lambda rem: rem.recent(),
         "timeline": lambda rem: rem.timeline(),
-        "events": lambda rem: rem.events(),
-        "stats": lambda rem: rem.stats(),
-        "health": lambda rem: rem.health(),
-        "health_history": lambda rem: rem.health_history(),
-        "nudge": lambda rem: rem.scoped(agent="ana", session="monday").nudge(),
+        "events": lambda rem: rem.journal.list(),
+        "stats": lambda rem: rem.health.stats(),
+        "health": lambda rem: rem.health.latest(),
+        "health_history": lambda rem: rem.health.history(),
+        "nudge": lambda rem: rem.scoped(agent="ana", session="monday").learnings.nudge(),
         "forget": lambda rem: rem.forget(one),
         "restore": lambda rem: rem.restore(one),
-        "index_now": lambda rem: rem.index_now(),
-        "index_now of one": lambda rem: rem.index_now(one),
+        "index_now": lambda rem: rem.jobs.index_now(),
+        "index_now of one": lambda rem: rem.jobs.index_now(one),
         "end_session": lambda rem: rem.end_session("monday"),
         "consolidate": lambda rem: rem.consolidate(),
-        "jobs": lambda rem: rem.jobs(),
-        "spending": lambda rem: rem.spending(),
-        "reviews": lambda rem: rem.reviews(one),
+        "jobs": lambda rem: rem.jobs.list(),
+        "spending": lambda rem: rem.jobs.spending(),
         "maintain": lambda rem: rem.maintain(),
-        "doctor": lambda rem: rem.doctor(),
+        "doctor": lambda rem: rem.health.doctor(),
         "export": lambda rem: rem.export(path / "a.jsonl"),
     }
 

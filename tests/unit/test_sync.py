@@ -23,9 +23,17 @@ from remembrancer import (
     Remembrancer,
     Settings,
     StoreUnavailable,
+    sync,
 )
 from remembrancer.domain.journal import Recorded
 from remembrancer.engine import journal
+from remembrancer.facade.health import AsyncHealthApi
+from remembrancer.facade.jobs import AsyncJobsApi
+from remembrancer.facade.journal import AsyncJournalApi
+from remembrancer.facade.keys import AsyncKeysApi
+from remembrancer.facade.learnings import AsyncLearningsApi
+from remembrancer.facade.presets import AsyncPresetsApi
+from remembrancer.facade.vault import AsyncVaultApi
 from remembrancer.jobs.indexer import IndexReport
 from remembrancer.ports.embedder import Embedded
 from remembrancer.testing.doubles import HashEmbedder
@@ -40,11 +48,22 @@ def rem() -> Iterator[Remembrancer]:
         yield opened
 
 
-BY_ONE = "Generator[Recorded, None, None]"
+PAIRS: dict[type, type] = {
+    AsyncRemembrancer: Remembrancer,
+    AsyncHealthApi: sync.HealthApi,
+    AsyncJobsApi: sync.JobsApi,
+    AsyncJournalApi: sync.JournalApi,
+    AsyncKeysApi: sync.KeysApi,
+    AsyncLearningsApi: sync.LearningsApi,
+    AsyncPresetsApi: sync.PresetsApi,
+    AsyncVaultApi: sync.VaultApi,
+}
+ASYNC_ALONE = ["context"]
+"""Engine functions are awaited: the blocking memory has no context to call them with."""
 
 
 def public(facade: type) -> list[str]:
-    return [name for name in vars(facade) if not name.startswith("_")]
+    return [name for name in vars(facade) if not name.startswith("_") and name not in ASYNC_ALONE]
 
 
 def function(facade: type, name: str) -> Any:
@@ -52,34 +71,56 @@ def function(facade: type, name: str) -> Any:
     return getattr(member, "fget", member)
 
 
-def test_both_facades_have_the_same_methods_in_the_same_order() -> None:
-    assert public(Remembrancer) == public(AsyncRemembrancer)
+def blocking_type(annotation: str) -> str:
+    """What a blocking method returns where the asynchronous one returns this."""
+    one_by_one = annotation.replace("AsyncGenerator[Recorded, None]", "Generator[Recorded, None, None]")
+    return one_by_one.removeprefix("Async")
 
 
-@pytest.mark.parametrize("name", public(AsyncRemembrancer))
-def test_a_method_takes_and_gives_the_same_in_both_facades(name: str) -> None:
-    sync, awaited = function(Remembrancer, name), function(AsyncRemembrancer, name)
-    given, gives = inspect.signature(sync), inspect.signature(awaited)
+MEMBERS = [
+    pytest.param(awaited, name, id=f"{awaited.__name__}.{name}") for awaited in PAIRS for name in public(awaited)
+]
+
+
+def test_every_noun_of_the_memory_has_a_blocking_twin() -> None:
+    nouns = [gives for _, member in inspect.getmembers(AsyncRemembrancer) if (gives := noun(member)) is not None]
+    assert sorted(nouns) == sorted(awaited.__name__ for awaited in PAIRS if awaited is not AsyncRemembrancer)
+
+
+def noun(member: object) -> str | None:
+    gives = member.fget.__annotations__["return"] if isinstance(member, property) and member.fget else ""
+    return gives if gives.endswith("Api") else None
+
+
+@pytest.mark.parametrize("awaited", PAIRS)
+def test_both_facades_have_the_same_methods_in_the_same_order(awaited: type) -> None:
+    assert public(PAIRS[awaited]) == public(awaited)
+
+
+@pytest.mark.parametrize(("awaited", "name"), MEMBERS)
+def test_a_method_takes_and_gives_the_same_in_both_facades(awaited: type, name: str) -> None:
+    given, gives = (inspect.signature(function(facade, name)) for facade in (PAIRS[awaited], awaited))
     assert given.parameters == gives.parameters
-    assert given.return_annotation == gives.return_annotation.replace("AsyncGenerator[Recorded, None]", BY_ONE)
+    assert given.return_annotation == blocking_type(gives.return_annotation)
 
 
-@pytest.mark.parametrize("name", public(AsyncRemembrancer))
-def test_a_method_says_the_same_of_itself_in_both_facades(name: str) -> None:
-    assert inspect.getdoc(function(Remembrancer, name)) == inspect.getdoc(function(AsyncRemembrancer, name))
+@pytest.mark.parametrize(("awaited", "name"), MEMBERS)
+def test_a_method_says_the_same_of_itself_in_both_facades(awaited: type, name: str) -> None:
+    assert inspect.getdoc(function(awaited, name))
+    assert inspect.getdoc(function(PAIRS[awaited], name)) == inspect.getdoc(function(awaited, name))
 
 
-@pytest.mark.parametrize("name", public(AsyncRemembrancer))
-def test_a_method_is_named_after_the_facade_it_belongs_to(name: str) -> None:
-    method = function(Remembrancer, name)
-    assert (method.__module__, method.__qualname__) == ("remembrancer.sync", f"Remembrancer.{name}")
+@pytest.mark.parametrize(("awaited", "name"), MEMBERS)
+def test_a_method_is_named_after_the_facade_it_belongs_to(awaited: type, name: str) -> None:
+    method = function(PAIRS[awaited], name)
+    assert (method.__module__, method.__qualname__) == ("remembrancer.sync", f"{PAIRS[awaited].__name__}.{name}")
 
 
 def test_help_shows_a_methods_parameters_and_its_documentation(capsys: pytest.CaptureFixture[str]) -> None:
     help(Remembrancer.recent)
     shown = capsys.readouterr().out
     assert "recent(self, limit: 'int' = 10, days: 'float | None' = None) -> 'tuple[Memory, ...]'" in shown
-    assert "newest first" in shown
+    assert "of so many days" in shown
 
 
 def test_the_types_of_a_method_can_be_read_at_run_time() -> None:
@@ -91,50 +132,59 @@ def test_a_type_checker_knows_what_a_method_returns(rem: Remembrancer) -> None:
     assert_type(rem, Remembrancer)
     assert_type(rem.recall("deploy", limit=1, kinds=["message"]), Recall)
     assert_type(rem.recent(limit=1), tuple[Memory, ...])
-    assert_type(rem.count_events(actor="ana"), int)
-    assert_type(rem.tail(), Generator[Recorded, None, None])
+    assert_type(rem.journal.count(actor="ana"), int)
+    assert_type(rem.journal.tail(), Generator[Recorded, None, None])
 
 
-@pytest.mark.parametrize("name", public(AsyncRemembrancer))
-def test_a_method_is_awaited_in_one_facade_alone_and_in_that_one_unless_it_waits_for_nothing(name: str) -> None:
-    awaited = inspect.iscoroutinefunction(function(AsyncRemembrancer, name))
-    assert awaited == (name not in {"scoped", "scope", "of_workspace", "preset", "language_model", "now", "tail"})
-    assert not inspect.iscoroutinefunction(function(Remembrancer, name))
+NOUNS = {name for name, member in vars(AsyncRemembrancer).items() if noun(member)}
+NEVER_AWAITED = {"scoped", "scope", "of_workspace", "now", "in_use", "tail", *NOUNS}
+
+
+@pytest.mark.parametrize(("awaited", "name"), MEMBERS)
+def test_a_method_is_awaited_in_one_facade_alone_and_in_that_one_unless_it_waits_for_nothing(
+    awaited: type, name: str
+) -> None:
+    assert inspect.iscoroutinefunction(function(awaited, name)) == (name not in NEVER_AWAITED)
+    assert not inspect.iscoroutinefunction(function(PAIRS[awaited], name))
 
 
 def test_every_argument_reaches_the_memory(rem: Remembrancer, tmp_path: Path) -> None:
     event = rem.observe("The deploy failed", actor="ana", session="monday", key="k")
-    assert rem.events(session="monday", types=["message"], limit=1, oldest_first=True) == (event,)
-    assert rem.events(query="deploys", severities=["info"], archived=True) == (event,) == (rem.event(event.id),)
-    assert rem.journal(limit=1, session="monday", after=None).next is None
-    assert (rem.count_events(actor="ana"), rem.recorded(0, limit=0).position) == (1, 0)
-    assert next(rem.tail(0, every=timedelta(hours=1), types=["message"])).event == event
+    assert rem.journal.list(session="monday", types=["message"], limit=1, oldest_first=True) == (event,)
+    assert (
+        rem.journal.list(query="deploys", severities=["info"], archived=True)
+        == (event,)
+        == (rem.journal.get(event.id),)
+    )
+    assert rem.journal.page(limit=1, session="monday", after=None).next is None
+    assert (rem.journal.count(actor="ana"), rem.journal.recorded(0, limit=0).position) == (1, 0)
+    assert next(rem.journal.tail(0, every=timedelta(hours=1), types=["message"])).event == event
     lead = rem.scoped(role="LEAD")
-    changes = (lead.set_priority(event.id, "high", "it matters"), lead.set_priority(event.id, "normal"))
-    assert rem.priority_changes(event.id) == changes
+    changes = (lead.journal.set_priority(event.id, "high", "it matters"), lead.journal.set_priority(event.id, "normal"))
+    assert rem.journal.priority_changes(event.id) == changes
     memory = rem.recent(limit=1, days=1)[0]
     assert rem.timeline(limit=1, kinds=["message"], session="monday") == (memory,)
     rem.mark([memory.id], "shown")
     rem.feedback(memory.id, "helpful")
     assert rem.show(memory.id).memory == rem.get(memory.id)
-    assert [one.memory.id for one in rem.decay(limit=1)] == [memory.id]
-    assert [one.memory.id for one in rem.fading(limit=1, within=timedelta(days=3_650))] == [memory.id]
-    assert len(rem.curve(memory.id, days=10, points=3).points) == 3
-    [answer] = rem.compare("deploy", ["engram"], limit=1, as_of=datetime.now(UTC)).answers
+    assert [one.memory.id for one in rem.health.decay(limit=1)] == [memory.id]
+    assert [one.memory.id for one in rem.health.fading(limit=1, within=timedelta(days=3_650))] == [memory.id]
+    assert len(rem.health.curve(memory.id, days=10, points=3).points) == 3
+    [answer] = rem.presets.compare("deploy", ["engram"], limit=1, as_of=datetime.now(UTC)).answers
     assert (answer.preset, answer.limit) == ("engram", 1)
     assert rem.why_not(memory.id, "deploy", limit=1, kinds=["message"], session="monday", reach="workspace").returned
     assert len(rem.recall("deploy", limit=1, tiers=["episodic"], min_score=0.01)) == 1
     assert rem.restore(rem.forget(memory.id).id).status == "active"
     assert rem.maintain(["index"], force=True) == {"index": IndexReport(indexed=1, deferred=0)}
     rem.maintain()
-    assert (rem.health(), rem.health("platform")) == (rem.health_history(limit=1)[0], None)
-    assert rem.scoped(agent="ana", session="monday").nudge() is None
-    assert rem.index_now().indexed == 0
+    assert (rem.health.latest(), rem.health.latest("platform")) == (rem.health.history(limit=1)[0], None)
+    assert rem.scoped(agent="ana", session="monday").learnings.nudge() is None
+    assert rem.jobs.index_now().indexed == 0
     assert rem.export(tmp_path / "a.jsonl") == rem.import_(tmp_path / "a.jsonl", dry_run=False).rows
-    assert all(finding.ok for finding in rem.doctor())
-    new = rem.create_key("ci", "write", timedelta(days=1))
-    assert (rem.keys(), rem.key_for(new.token), rem.has_keys()) == ((new.key,), new.key, True)
-    assert (rem.revoke_key(new.key.id).right, rem.has_keys()) == ("write", False)
+    assert all(finding.ok for finding in rem.health.doctor())
+    new = rem.keys.create("ci", "write", timedelta(days=1))
+    assert (rem.keys.list(), rem.keys.find(new.token), rem.keys.exist()) == ((new.key,), new.key, True)
+    assert (rem.keys.revoke(new.key.id).right, rem.keys.exist()) == ("write", False)
     assert rem.observe_many([EventDraft(text="two")])[0].seq == 1
     assert rem.scoped(agent="ana", role="LEAD").scope.agent == "ana"
 
@@ -159,7 +209,7 @@ def test_an_interrupted_tail_is_closed_only_once_it_has_stopped_waiting(
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a test's worker process takes no notice of it
     try:
         with pytest.raises(KeyboardInterrupt):
-            next(rem.tail())
+            next(rem.journal.tail())
     finally:
         signal.signal(signal.SIGINT, before)
     assert steps == ["ended"]
@@ -224,7 +274,7 @@ def test_a_memory_is_closed_whatever_went_wrong_inside() -> None:
     with pytest.raises(ZeroDivisionError), Remembrancer.open(settings=SETTINGS, embedder="none") as rem:
         raise ZeroDivisionError
     with pytest.raises(StoreUnavailable):
-        rem.stats()
+        rem.health.stats()
 
 
 class Endless(HashEmbedder):
@@ -264,8 +314,8 @@ def test_a_call_from_inside_a_callback_is_an_error_and_does_not_wait_for_ever(
     with pytest.raises(RuntimeError, match="inside one of its own callbacks"):
         rem.export(tmp_path / "a.jsonl", on_rows=lambda _: rem.close())
     with pytest.raises(RuntimeError, match="inside one of its own callbacks"):
-        rem.index_now(on_indexed=lambda _: print(rem.stats()))  # noqa: T201
-    assert rem.stats().events == 1
+        rem.jobs.index_now(on_indexed=lambda _: print(rem.health.stats()))  # noqa: T201
+    assert rem.health.stats().events == 1
 
 
 class Stuck(HashEmbedder):
@@ -299,7 +349,7 @@ def test_a_fork_is_told_that_the_memory_was_opened_before_it() -> None:
         child = os.fork()
         if child == 0:
             try:
-                rem.stats()
+                rem.health.stats()
                 said = "it answered"
             except StoreUnavailable as error:
                 said = str(error)

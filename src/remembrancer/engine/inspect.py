@@ -155,12 +155,6 @@ async def ready(ctx: Context, scope: Scope) -> None:
     await ctx.store.settle(scope, "ready", ())
 
 
-async def search_mode(ctx: Context) -> SearchMode:
-    """Asks the embedder, which takes as long as one answer of it may."""
-    mode, _ = await _asked_embedder(ctx)
-    return mode
-
-
 async def why_not(ctx: Context, reader: Reader, memory_id: UUID, question: Question) -> WhyNot:
     """Ask the question and say at which stage this memory's way ended. Raises NotFound."""
     in_workspace = Reader(reader.scope, Reach.WORKSPACE)

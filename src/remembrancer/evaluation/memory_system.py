@@ -84,7 +84,7 @@ class MemorySystem:
                 batch = transcript.turns[start : start + BATCH]
                 events = await memory.observe_many(_draft(turn) for turn in batch)
                 turn_of |= {event.id: turn.id for event, turn in zip(events, batch, strict=True)}
-            await memory.index_now()
+            await memory.jobs.index_now()
             yield _MemoryRanker(
                 self, memory, clock, _Remembered(memory, transcript, turn_of, self._preset.hidden_kinds)
             )

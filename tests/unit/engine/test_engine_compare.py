@@ -61,7 +61,7 @@ def ranks(one: Compared) -> list[int | None]:
 
 
 def test_each_preset_gives_what_it_would_recall(told: Remembrancer) -> None:
-    found = told.compare(QUESTION, [DEFAULT, BY_WORDS])
+    found = told.presets.compare(QUESTION, [DEFAULT, BY_WORDS])
     assert [answer.preset for answer in found.answers] == ["default", "words"]
     assert [(hit.id, hit.score) for hit in found.answers[0].hits] == [
         (hit.id, hit.score) for hit in told.recall(QUESTION)
@@ -69,7 +69,7 @@ def test_each_preset_gives_what_it_would_recall(told: Remembrancer) -> None:
 
 
 def test_a_memory_has_its_rank_under_each_preset(told: Remembrancer) -> None:
-    found = told.compare(QUESTION, [BY_WORDS, BY_IMPORTANCE])
+    found = told.presets.compare(QUESTION, [BY_WORDS, BY_IMPORTANCE])
     assert {one.memory.title: ranks(one) for one in found.memories} == {
         "exact": [1, 2],
         "grave": [2, 1],
@@ -79,23 +79,23 @@ def test_a_memory_has_its_rank_under_each_preset(told: Remembrancer) -> None:
 
 def test_memories_come_by_mean_rank_and_what_is_left_out_counts_as_below_the_last(told: Remembrancer) -> None:
     told.remember("Deploy checkout", title="apart", importance=0.5, occurred_at=NOW)
-    found = told.compare(QUESTION, [BY_WORDS, BY_IMPORTANCE], limit=2)
+    found = told.presets.compare(QUESTION, [BY_WORDS, BY_IMPORTANCE], limit=2)
     means = [sum(rank or 3 for rank in ranks(one)) / 2 for one in found.memories]
     assert means == sorted(means)
     assert None in [rank for one in found.memories for rank in ranks(one)]
 
 
 def test_what_no_preset_returns_is_not_compared(told: Remembrancer) -> None:
-    assert titles(told.compare(QUESTION, [BY_WORDS], limit=1)) == ["exact"]
+    assert titles(told.presets.compare(QUESTION, [BY_WORDS], limit=1)) == ["exact"]
 
 
 def test_nothing_relevant_compares_nothing(told: Remembrancer) -> None:
-    found = told.compare("zebra", [DEFAULT, BY_WORDS])
+    found = told.presets.compare("zebra", [DEFAULT, BY_WORDS])
     assert (found.memories, [answer.hits for answer in found.answers]) == ((), [(), ()])
 
 
 def test_a_score_comes_with_the_parts_that_made_it(told: Remembrancer) -> None:
-    [place] = named(told.compare(QUESTION, [BY_IMPORTANCE]), "grave").places
+    [place] = named(told.presets.compare(QUESTION, [BY_IMPORTANCE]), "grave").places
     assert place.parts is not None
     assert (place.score, place.parts.contribution, str(place.leading)) == (0.5, 0.5, "confidence 0.50")
 
@@ -124,52 +124,52 @@ def test_a_memory_that_is_left_out_has_the_stage_and_the_reason(
 ) -> None:
     if title == "twin":
         told.remember("The deploy of checkout failed on Tuesday", title="twin", importance=0.25, occurred_at=NOW)
-    place = named(told.compare(QUESTION, [BY_WORDS, other]), title).places[1]
+    place = named(told.presets.compare(QUESTION, [BY_WORDS, other]), title).places[1]
     assert (place.returned, place.stage, place.reason) == (False, stage, reason)
 
 
 def test_a_memory_that_no_search_brought_is_said_to_be_so(rem: Remembrancer) -> None:
     rem.remember("The deploy of checkout failed", title="exact")
     rem.remember("Lunch is at noon", title="lunch")
-    rem.index_now()
+    rem.jobs.index_now()
     near = ranked("near", Ranking(score=Signal("similarity"), depth=DEFAULT.ranking.depth))
     shallow = ranked("shallow", Ranking(score=Signal("similarity"), depth=replace(DEFAULT.ranking.depth, least=1)))
-    place = named(rem.compare("deploy", [near, shallow], limit=1 + 1), "lunch").places[1]
+    place = named(rem.presets.compare("deploy", [near, shallow], limit=1 + 1), "lunch").places[1]
     assert (place.stage, place.rank) in {(None, None), (Stage.RETURNED, 2)}
 
 
 def test_a_standing_memory_is_said_to_stand_in_every_answer(told: Remembrancer) -> None:
     told.remember("Deploys of checkout fail on Fridays", title="rule", tags=["institutional"], occurred_at=NOW)
     standing = ranked("standing", BY_WORDS.ranking, standing_tag="institutional")
-    place = named(told.compare(QUESTION, [BY_WORDS, standing]), "rule").places[1]
+    place = named(told.presets.compare(QUESTION, [BY_WORDS, standing]), "rule").places[1]
     assert place == Place(preset="standing", returned=False, reason="stands in every answer, apart from the hits")
 
 
 def test_the_reasons_say_where_it_does_best_and_what_leaves_it_out(told: Remembrancer) -> None:
     short = replace(BY_IMPORTANCE, name="short", limits=Limits(usual=1, most=1))
-    why = named(told.compare(QUESTION, [BY_WORDS, short]), "exact").why
+    why = named(told.presets.compare(QUESTION, [BY_WORDS, short]), "exact").why
     assert why.startswith("rank 1 under words: high lexical ")
     assert why.endswith("; not under short (ranked 2: low importance 0.25)")
 
 
 def test_the_reasons_say_where_it_does_worst_when_all_return_it(told: Remembrancer) -> None:
-    why = named(told.compare(QUESTION, [BY_WORDS, BY_IMPORTANCE]), "grave").why
+    why = named(told.presets.compare(QUESTION, [BY_WORDS, BY_IMPORTANCE]), "grave").why
     assert why.startswith("rank 1 under importance: high importance 1.00; rank 2 under words")
 
 
 def test_the_reasons_name_no_preset_where_all_agree(told: Remembrancer) -> None:
-    why = named(told.compare(QUESTION, [BY_WORDS, replace(BY_WORDS, name="same")]), "exact").why
+    why = named(told.presets.compare(QUESTION, [BY_WORDS, replace(BY_WORDS, name="same")]), "exact").why
     assert why.startswith("rank 1 everywhere: high lexical ")
 
 
 def test_the_reasons_name_two_presets_and_count_the_rest(told: Remembrancer) -> None:
     alike = [replace(BY_WORDS, name=f"words-{number}") for number in range(4)]
-    why = named(told.compare(QUESTION, [*alike, BY_IMPORTANCE]), "exact").why
+    why = named(told.presets.compare(QUESTION, [*alike, BY_IMPORTANCE]), "exact").why
     assert why.startswith("rank 1 under words-0, words-1 and 2 more: ")
 
 
 def test_two_presets_overlap_by_what_both_return(told: Remembrancer) -> None:
-    found = told.compare(QUESTION, [BY_WORDS, BY_IMPORTANCE, replace(BY_WORDS, name="again")], limit=1)
+    found = told.presets.compare(QUESTION, [BY_WORDS, BY_IMPORTANCE, replace(BY_WORDS, name="again")], limit=1)
     assert [(each.first, each.second, each.share) for each in found.overlaps] == [
         ("words", "importance", 0.0),
         ("words", "again", 1.0),
@@ -178,35 +178,37 @@ def test_two_presets_overlap_by_what_both_return(told: Remembrancer) -> None:
 
 
 def test_presets_that_both_return_nothing_agree(told: Remembrancer) -> None:
-    [overlap] = told.compare("zebra", [BY_WORDS, DEFAULT]).overlaps
+    [overlap] = told.presets.compare("zebra", [BY_WORDS, DEFAULT]).overlaps
     assert overlap.share == 1.0
 
 
 def test_what_half_of_either_is_in_both_is_a_third(told: Remembrancer) -> None:
     told.remember("Deploy checkout", title="apart", importance=0.5, occurred_at=NOW)
     first = ranked("first", Ranking(score=Weighted(((Signal("lexical"), 1.0),))))
-    found = told.compare(QUESTION, [first, BY_IMPORTANCE], limit=2)
+    found = told.presets.compare(QUESTION, [first, BY_IMPORTANCE], limit=2)
     both = sum(None not in ranks(one) for one in found.memories)
     assert found.overlaps[0].share == both / len(found.memories)
 
 
 def test_the_limit_is_the_same_for_all_but_none_goes_beyond_its_own(told: Remembrancer) -> None:
-    found = told.compare(QUESTION, [BY_WORDS, replace(BY_WORDS, name="few", limits=Limits(usual=1, most=2))], limit=3)
+    found = told.presets.compare(
+        QUESTION, [BY_WORDS, replace(BY_WORDS, name="few", limits=Limits(usual=1, most=2))], limit=3
+    )
     assert [(answer.limit, len(answer.hits)) for answer in found.answers] == [(3, 3), (2, 2)]
 
 
 def test_the_preset_in_use_comes_first_and_then_all_that_are_shipped(told: Remembrancer) -> None:
-    assert [answer.preset for answer in told.compare(QUESTION).answers] == list(PRESETS)
+    assert [answer.preset for answer in told.presets.compare(QUESTION).answers] == list(PRESETS)
 
 
 def test_a_preset_of_ones_own_in_use_is_compared_with_those_that_are_shipped(clock: FixedClock) -> None:
     with Remembrancer.open(settings=QUIET, embedder="none", preset=BY_WORDS, clock=clock) as rem:
-        assert [answer.preset for answer in rem.compare(QUESTION).answers] == ["words", *PRESETS]
+        assert [answer.preset for answer in rem.presets.compare(QUESTION).answers] == ["words", *PRESETS]
 
 
 def test_presets_may_be_given_by_name_by_file_and_as_they_are(told: Remembrancer, tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(text_of(replace(DEFAULT, name="mine")), encoding="utf-8")
-    found = told.compare(QUESTION, ["engram", str(tmp_path / "mine.toml"), BY_WORDS])
+    found = told.presets.compare(QUESTION, ["engram", str(tmp_path / "mine.toml"), BY_WORDS])
     assert [answer.preset for answer in found.answers] == ["engram", "mine", "words"]
 
 
@@ -226,30 +228,30 @@ def test_presets_may_be_given_by_name_by_file_and_as_they_are(told: Remembrancer
 def test_what_cannot_be_compared_is_refused_by_argument(told: Remembrancer, given: dict[str, Any], said: str) -> None:
     asked: dict[str, Any] = {"query": QUESTION, **given}
     with pytest.raises(InvalidInput, match=said):
-        told.compare(**asked)
+        told.presets.compare(**asked)
 
 
 def test_comparing_writes_nothing(told: Remembrancer) -> None:
     before = told.recent()
-    told.compare(QUESTION)
+    told.presets.compare(QUESTION)
     assert told.recent() == before
 
 
 def test_only_what_the_caller_sees_is_compared(told: Remembrancer) -> None:
     told.scoped(agent="bob").remember("The deploy of checkout failed for bob", title="bob's")
-    assert "bob's" not in titles(told.scoped(agent="ana").compare(QUESTION))
-    assert "bob's" in titles(told.scoped(agent="bob").compare(QUESTION))
+    assert "bob's" not in titles(told.scoped(agent="ana").presets.compare(QUESTION))
+    assert "bob's" in titles(told.scoped(agent="bob").presets.compare(QUESTION))
 
 
 def test_a_preset_that_is_strict_about_sight_is_compared_like_any(told: Remembrancer) -> None:
     strict = next(preset for preset in PRESETS.values() if preset.sight.strict)
-    assert titles(told.compare(QUESTION, [strict])) != []
+    assert titles(told.presets.compare(QUESTION, [strict])) != []
 
 
 def test_a_question_may_be_asked_as_of_another_time(told: Remembrancer, clock: FixedClock) -> None:
     clock.advance(100 * DAY)
     told.remember("The deploy of checkout failed once more", title="later")
-    found = told.compare(QUESTION, [DEFAULT], as_of=NOW + DAY)
+    found = told.presets.compare(QUESTION, [DEFAULT], as_of=NOW + DAY)
     assert (found.asked_at, "later" in titles(found)) == (NOW + DAY, False)
     assert found.answers[0].hits[0].age == DAY
 
@@ -268,8 +270,8 @@ def test_the_question_is_embedded_once(clock: FixedClock) -> None:
     embedder = Counting()
     with Remembrancer.open(settings=QUIET, embedder=embedder, clock=clock) as rem:
         rem.remember("The deploy of checkout failed")
-        rem.index_now()
-        rem.compare(QUESTION)
+        rem.jobs.index_now()
+        rem.presets.compare(QUESTION)
     assert embedder.asked == [QUESTION]
 
 
@@ -283,7 +285,7 @@ def test_an_embedder_that_is_down_is_asked_once_and_said_to_be_down_by_all(clock
 
     with Remembrancer.open(settings=QUIET, embedder=Down(), clock=clock) as rem:
         rem.remember("The deploy of checkout failed")
-        found = rem.compare(QUESTION)
+        found = rem.presets.compare(QUESTION)
     assert Down.asked == 1
     assert {answer.degraded["dense"] for answer in found.answers} == {"embedder down: the model does not answer"}
 

@@ -59,13 +59,13 @@ def test_an_episode_keeps_its_turns_in_the_order_they_happened(rem: Remembrancer
 
 def test_an_episode_is_found_by_what_was_said_in_it_and_not_only_by_its_summary(rem: Remembrancer) -> None:
     kept = episode(rem)
-    rem.index_now()
+    rem.jobs.index_now()
     assert kept.id in {hit.id for hit in rem.recall("is the pump repaired")}
 
 
 def test_a_hit_on_an_episode_names_the_turn_that_answers(rem: Remembrancer) -> None:
     kept = episode(rem)
-    rem.index_now()
+    rem.jobs.index_now()
     (hit,) = [hit for hit in rem.recall("is the pump repaired") if hit.id == kept.id]
     assert hit.cue.text == SAID[1]
 
@@ -78,7 +78,7 @@ def test_a_hit_on_an_episode_brings_its_transcript(rem: Remembrancer) -> None:
 
 def test_a_block_puts_an_episodes_summary_into_nobodys_mouth(rem: Remembrancer) -> None:
     kept = episode(rem)
-    rem.index_now()
+    rem.jobs.index_now()
     found = rem.recall("is the pump repaired")
     assert kept.id in {hit.id for hit in found}
     told = [
@@ -96,7 +96,7 @@ def test_an_episode_is_in_every_window_of_time_that_it_reaches_into(rem: Remembr
 def test_an_episode_of_an_unknown_event_is_an_error_and_nothing_is_kept(rem: Remembrancer) -> None:
     with pytest.raises(NotFound):
         rem.remember("They decide when checkout moves.", events=[*turns(rem), uuid4()])
-    assert rem.stats().memories == {"active": len(SAID)}
+    assert rem.health.stats().memories == {"active": len(SAID)}
 
 
 def test_an_episodes_time_is_that_of_its_events(rem: Remembrancer) -> None:

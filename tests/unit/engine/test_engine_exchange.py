@@ -39,7 +39,7 @@ def full(rem: Remembrancer, clock: FixedClock) -> Remembrancer:
     ana.feedback(memory.id, "helpful")
     ana.mark([memory.id], "used")
     rem.forget(ana.remember("A rumour").id)
-    rem.index_now()
+    rem.jobs.index_now()
     return rem
 
 
@@ -66,7 +66,7 @@ def refused(path: Path, said: str, error: type[Exception] = InvalidInput) -> Non
     with another() as rem:
         with pytest.raises(error, match=said):
             rem.import_(path, dry_run=False)
-        assert (rem.stats().events, rem.stats().memories) == (0, {})
+        assert (rem.health.stats().events, rem.health.stats().memories) == (0, {})
 
 
 def test_what_was_imported_is_exported_byte_for_byte(exported: Path, tmp_path: Path) -> None:
@@ -132,10 +132,10 @@ def test_more_rows_than_a_page_holds_are_exported_and_imported(wordy: Remembranc
 def test_importing_twice_adds_nothing(exported: Path) -> None:
     with another() as rem:
         first = rem.import_(exported, dry_run=False)
-        before = rem.stats()
+        before = rem.health.stats()
         second = rem.import_(exported, dry_run=False)
         assert (first.rows, first.new, second.rows, second.new) == (first.rows, first.rows, first.rows, 0)
-        assert rem.stats() == before
+        assert rem.health.stats() == before
 
 
 def test_importing_what_is_already_there_adds_nothing(full: Remembrancer, exported: Path) -> None:
@@ -146,7 +146,7 @@ def test_a_dry_run_says_what_it_would_add_and_adds_nothing(exported: Path) -> No
     with another() as rem:
         told = rem.import_(exported)
         assert (told.new, told.rows, told.dry_run) == (len(lines(exported)) - 2, len(lines(exported)) - 2, True)
-        assert (rem.stats().events, rem.stats().memories) == (0, {})
+        assert (rem.health.stats().events, rem.health.stats().memories) == (0, {})
         assert rem.import_(exported, dry_run=False).new == told.new
 
 
@@ -249,7 +249,7 @@ def test_a_key_that_another_event_has_is_a_conflict_that_names_its_line(exported
         rem.observe("Something else", key="k-1")
         with pytest.raises(Conflict, match=rf"first\.jsonl:{at}: .*k-1"):
             rem.import_(exported, dry_run=False)
-        assert rem.stats().events == 1
+        assert rem.health.stats().events == 1
 
 
 def test_a_file_that_is_not_there_is_refused_by_name(tmp_path: Path) -> None:
@@ -315,7 +315,7 @@ def test_nothing_is_kept_of_an_import_that_failed(exported: Path) -> None:
     with another() as rem:
         with pytest.raises(Stopped):
             rem.import_(exported, dry_run=False, on_rows=stop)
-        assert (rem.stats().events, rem.stats().memories) == (0, {})
+        assert (rem.health.stats().events, rem.health.stats().memories) == (0, {})
 
 
 def test_two_exports_to_one_file_at_once_do_not_mix(tmp_path: Path) -> None:

@@ -49,15 +49,15 @@ def told(outlooks: tuple[Outlook, ...]) -> list[tuple[str, float]]:
 
 
 def test_decay_lists_the_weakest_first(several: Remembrancer) -> None:
-    assert told(several.decay()) == [("faded", 0.125), ("half", 0.5), ("strong", 1.0)]
+    assert told(several.health.decay()) == [("faded", 0.125), ("half", 0.5), ("strong", 1.0)]
 
 
 def test_decay_lists_so_many_at_most(several: Remembrancer) -> None:
-    assert told(several.decay(limit=1)) == [("faded", 0.125)]
+    assert told(several.health.decay(limit=1)) == [("faded", 0.125)]
 
 
 def test_decay_says_when_each_falls_below_what_counts_as_faded(several: Remembrancer) -> None:
-    assert [one.falls_at for one in several.decay()] == [
+    assert [one.falls_at for one in several.health.decay()] == [
         NOW - 32 * DAY + UNIT,
         NOW + 64 * DAY + UNIT,
         NOW + 96 * DAY + UNIT,
@@ -65,7 +65,7 @@ def test_decay_says_when_each_falls_below_what_counts_as_faded(several: Remembra
 
 
 def test_decay_tells_what_has_faded_from_what_has_not(several: Remembrancer) -> None:
-    assert [one.has_faded for one in several.decay()] == [True, False, False]
+    assert [one.has_faded for one in several.health.decay()] == [True, False, False]
 
 
 def test_what_a_floor_holds_never_fades(clock: FixedClock) -> None:
@@ -73,56 +73,56 @@ def test_what_a_floor_holds_never_fades(clock: FixedClock) -> None:
     settings = Settings(db=":memory:", background_index=False)
     with Remembrancer.open(embedder="none", settings=settings, preset=held, clock=clock) as rem:
         rem.remember("held", importance=1)
-        assert [(one.falls_at, one.has_faded) for one in rem.decay()] == [(None, False)]
+        assert [(one.falls_at, one.has_faded) for one in rem.health.decay()] == [(None, False)]
 
 
 def test_equally_weak_memories_come_by_id(ramp: Remembrancer) -> None:
     ids = [ramp.remember(f"{number}", occurred_at=NOW).id for number in range(20)]
-    assert [one.memory.id for one in ramp.decay()] == sorted(ids)
-    assert [one.memory.id for one in ramp.fading(within=80 * DAY)] == sorted(ids)
+    assert [one.memory.id for one in ramp.health.decay()] == sorted(ids)
+    assert [one.memory.id for one in ramp.health.fading(within=80 * DAY)] == sorted(ids)
 
 
 def test_fading_lists_the_soonest_first(several: Remembrancer) -> None:
-    assert told(several.fading(within=100 * DAY)) == [("half", 0.5), ("strong", 1.0)]
+    assert told(several.health.fading(within=100 * DAY)) == [("half", 0.5), ("strong", 1.0)]
 
 
 def test_fading_lists_so_many_at_most(several: Remembrancer) -> None:
-    assert told(several.fading(limit=1, within=100 * DAY)) == [("half", 0.5)]
+    assert told(several.health.fading(limit=1, within=100 * DAY)) == [("half", 0.5)]
 
 
 def test_what_fades_later_than_asked_is_not_fading(several: Remembrancer) -> None:
-    assert told(several.fading(within=65 * DAY)) == [("half", 0.5)]
-    assert told(several.fading(within=64 * DAY)) == []
+    assert told(several.health.fading(within=65 * DAY)) == [("half", 0.5)]
+    assert told(several.health.fading(within=64 * DAY)) == []
 
 
 def test_a_month_is_looked_ahead_unless_said_otherwise(several: Remembrancer, clock: FixedClock) -> None:
-    assert told(several.fading()) == []
+    assert told(several.health.fading()) == []
     clock.advance(35 * DAY)
-    assert [one.memory.text for one in several.fading()] == ["half"]
+    assert [one.memory.text for one in several.health.fading()] == ["half"]
 
 
 def test_what_was_forgotten_does_not_fade(several: Remembrancer) -> None:
-    several.forget(several.fading(within=100 * DAY)[0].memory.id)
-    assert told(several.fading(within=100 * DAY)) == [("strong", 1.0)]
-    assert [text for text, _ in told(several.decay())] == ["faded", "strong"]
+    several.forget(several.health.fading(within=100 * DAY)[0].memory.id)
+    assert told(several.health.fading(within=100 * DAY)) == [("strong", 1.0)]
+    assert [text for text, _ in told(several.health.decay())] == ["faded", "strong"]
 
 
 def test_only_what_the_caller_sees_is_listed(several: Remembrancer) -> None:
     several.scoped(agent="bob").remember("bob's", occurred_at=NOW)
-    assert "bob's" not in [text for text, _ in told(several.scoped(agent="ana").decay())]
-    assert "bob's" in [text for text, _ in told(several.scoped(agent="bob").decay())]
+    assert "bob's" not in [text for text, _ in told(several.scoped(agent="ana").health.decay())]
+    assert "bob's" in [text for text, _ in told(several.scoped(agent="bob").health.decay())]
 
 
 def test_an_empty_store_has_nothing_to_fade(ramp: Remembrancer) -> None:
-    assert (ramp.decay(), ramp.fading()) == ((), ())
+    assert (ramp.health.decay(), ramp.health.fading()) == ((), ())
 
 
 def test_using_a_memory_puts_its_fading_off(rem: Remembrancer, clock: FixedClock) -> None:
     memory = rem.remember("used", occurred_at=NOW)
-    before = rem.decay()[0].falls_at
+    before = rem.health.decay()[0].falls_at
     clock.advance(30 * DAY)
     rem.mark([memory.id], "used")
-    after = rem.decay()[0].falls_at
+    after = rem.health.decay()[0].falls_at
     assert before is not None
     assert after is not None
     assert after - before > 30 * DAY  # thirty days anew, and what use has added
@@ -130,15 +130,15 @@ def test_using_a_memory_puts_its_fading_off(rem: Remembrancer, clock: FixedClock
 
 def test_listing_what_fades_writes_nothing(several: Remembrancer) -> None:
     before = several.recent()
-    several.decay()
-    several.fading()
-    several.curve(before[0].id)
+    several.health.decay()
+    several.health.fading()
+    several.health.curve(before[0].id)
     assert several.recent() == before
 
 
 def test_a_curve_begins_when_the_memory_does(ramp: Remembrancer, clock: FixedClock) -> None:
     memory = ramp.remember("new", importance=1, occurred_at=NOW - 64 * DAY)
-    curve = ramp.curve(memory.id, days=128, points=7)
+    curve = ramp.health.curve(memory.id, days=128, points=7)
     assert curve.points == tuple(
         (NOW + days * DAY, max(0.0, 1 - (days + 64) / 128)) for days in (-64, -32, 0, 32, 64, 96, 128)
     )
@@ -146,7 +146,11 @@ def test_a_curve_begins_when_the_memory_does(ramp: Remembrancer, clock: FixedClo
 
 def test_a_curve_looks_no_further_back_than_ahead(ramp: Remembrancer) -> None:
     memory = ramp.remember("old", occurred_at=NOW - 400 * DAY)
-    assert [at for at, _ in ramp.curve(memory.id, days=10, points=3).points] == [NOW - 10 * DAY, NOW, NOW + 10 * DAY]
+    assert [at for at, _ in ramp.health.curve(memory.id, days=10, points=3).points] == [
+        NOW - 10 * DAY,
+        NOW,
+        NOW + 10 * DAY,
+    ]
 
 
 def test_a_curve_begins_no_earlier_than_the_last_use_that_counts(rem: Remembrancer, clock: FixedClock) -> None:
@@ -154,23 +158,23 @@ def test_a_curve_begins_no_earlier_than_the_last_use_that_counts(rem: Remembranc
     clock.advance(30 * DAY)
     rem.mark([memory.id], "used")
     clock.advance(5 * DAY)
-    assert rem.curve(memory.id).points[0][0] == NOW + 30 * DAY
+    assert rem.health.curve(memory.id).points[0][0] == NOW + 30 * DAY
 
 
 def test_a_curve_of_something_to_come_begins_now(ramp: Remembrancer) -> None:
     memory = ramp.remember("to come", occurred_at=NOW + 50 * DAY)
-    assert ramp.curve(memory.id).points[0][0] == NOW
+    assert ramp.health.curve(memory.id).points[0][0] == NOW
 
 
 def test_a_curve_says_now_and_when_it_falls(ramp: Remembrancer) -> None:
     memory = ramp.remember("new", importance=1, occurred_at=NOW)
-    curve = ramp.curve(memory.id)
-    assert (curve.now, curve.outlook) == (NOW, ramp.decay()[0])
+    curve = ramp.health.curve(memory.id)
+    assert (curve.now, curve.outlook) == (NOW, ramp.health.decay()[0])
 
 
 def test_a_curve_of_an_unknown_memory_is_not_found(ramp: Remembrancer) -> None:
     with pytest.raises(NotFound, match="no memory"):
-        ramp.curve(uuid4())
+        ramp.health.curve(uuid4())
 
 
 @pytest.mark.parametrize(
@@ -190,30 +194,30 @@ def test_what_is_not_allowed_is_refused_by_argument(
     ramp: Remembrancer, ask: str, given: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(InvalidInput, match=said):
-        getattr(ramp, ask)(**given)
+        getattr(ramp.health, ask)(**given)
 
 
 def test_the_longest_look_ahead_ends_before_time_does(ramp: Remembrancer, clock: FixedClock) -> None:
     memory = ramp.remember("new")
-    assert ramp.curve(memory.id, days=36_500).points[-1][0] == NOW + 36_500 * DAY
-    assert isinstance(ramp.fading(within=36_500 * DAY)[0].falls_at, datetime)
+    assert ramp.health.curve(memory.id, days=36_500).points[-1][0] == NOW + 36_500 * DAY
+    assert isinstance(ramp.health.fading(within=36_500 * DAY)[0].falls_at, datetime)
 
 
 def test_outlooks_are_told_of_those_asked_for_in_their_order(several: Remembrancer) -> None:
-    by_text = {one.memory.text: one.memory.id for one in several.decay()}
+    by_text = {one.memory.text: one.memory.id for one in several.health.decay()}
     asked = [by_text["strong"], by_text["faded"]]
-    assert told(several.outlooks(asked)) == [("strong", 1.0), ("faded", 0.125)]
+    assert told(several.health.outlooks(asked)) == [("strong", 1.0), ("faded", 0.125)]
 
 
 def test_an_outlook_is_the_one_that_decay_tells(several: Remembrancer) -> None:
-    told_by_decay = several.decay()
-    assert several.outlooks([one.memory.id for one in told_by_decay]) == told_by_decay
+    told_by_decay = several.health.decay()
+    assert several.health.outlooks([one.memory.id for one in told_by_decay]) == told_by_decay
 
 
 def test_outlooks_leave_out_what_is_not_there(several: Remembrancer) -> None:
-    assert several.outlooks([uuid4()]) == ()
+    assert several.health.outlooks([uuid4()]) == ()
 
 
 def test_outlooks_of_one_text_in_place_of_a_list_are_refused(several: Remembrancer) -> None:
     with pytest.raises(InvalidInput, match="memories"):
-        several.outlooks(str(uuid4()))
+        several.health.outlooks(str(uuid4()))

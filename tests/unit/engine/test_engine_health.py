@@ -59,14 +59,14 @@ def angled(clock: FixedClock) -> Iterator[Remembrancer]:
 def taken(rem: Remembrancer, crew: str | None = None, *, force: bool = False) -> HealthSnapshot:
     """The snapshot there is after the health job."""
     rem.maintain(["health"], force=force)
-    snapshot = rem.health(crew)
+    snapshot = rem.health.latest(crew)
     assert snapshot is not None
     return snapshot
 
 
 def measured(rem: Remembrancer, crew: str | None = None) -> Metrics:
     """What is measured of everything, indexed."""
-    rem.index_now()
+    rem.jobs.index_now()
     return taken(rem, crew, force=True).metrics
 
 
@@ -121,7 +121,7 @@ def test_what_is_still_to_come_is_as_fresh_as_what_is_new(wordy: Remembrancer) -
 
 def test_what_was_not_indexed_yet_is_not_covered(rem: Remembrancer) -> None:
     rem.remember("The deploy failed")
-    rem.index_now()
+    rem.jobs.index_now()
     remembered(rem, "The deploy failed again", "It works", "It works again")
     assert taken(rem).metrics.coverage == 25.0
 
@@ -156,7 +156,7 @@ def test_memories_that_say_the_same_are_each_other_s_neighbours(angled: Remembra
 
 def test_efficiency_is_the_mean_similarity_of_what_was_shown(angled: Remembrancer, clock: FixedClock) -> None:
     remembered(angled, "at 0", "at 60")
-    angled.index_now()
+    angled.jobs.index_now()
     for question in ("at 0", "at 25", "at 40"):
         clock.advance(timedelta(minutes=1))
         angled.mark(angled.recall(question, limit=1), "shown")
@@ -169,7 +169,7 @@ def test_what_was_shown_counts_for_seven_days(
     angled: Remembrancer, clock: FixedClock, ago: timedelta, counts: bool
 ) -> None:
     angled.remember("at 0")
-    angled.index_now()
+    angled.jobs.index_now()
     angled.mark(angled.recall("at 0"), "shown")
     clock.advance(ago)
     assert (measured(angled).efficiency is not None) == counts
@@ -178,7 +178,7 @@ def test_what_was_shown_counts_for_seven_days(
 @pytest.mark.parametrize("exposure", ["retrieved", "used"])
 def test_only_what_was_shown_tells_of_efficiency(angled: Remembrancer, exposure: str) -> None:
     angled.remember("at 0")
-    angled.index_now()
+    angled.jobs.index_now()
     angled.mark(angled.recall("at 0"), exposure)
     assert measured(angled).efficiency is None
 
@@ -262,7 +262,7 @@ def test_each_crew_is_measured_by_its_own_memories(wordy: Remembrancer) -> None:
     aged(wordy, 60, crew="sales")
     aged(wordy, 0, crew=None)
     wordy.maintain()
-    assert [wordy.health(crew).score for crew in ("platform", "sales", None)] == [50.0, 25.0, 50.0]  # type: ignore[union-attr]
+    assert [wordy.health.latest(crew).score for crew in ("platform", "sales", None)] == [50.0, 25.0, 50.0]  # type: ignore[union-attr]
 
 
 def test_a_crew_s_neighbours_are_of_the_crew(angled: Remembrancer) -> None:
@@ -280,7 +280,7 @@ def test_another_workspace_is_beyond_the_wall(clock: FixedClock, tmp_path_factor
     ):
         remembered(rival.scoped(crew="platform"), "The deploy failed", "The deploy failed again")
         rival.maintain()
-        assert (taken(acme).metrics, acme.health("platform")) == (NOTHING, None)
+        assert (taken(acme).metrics, acme.health.latest("platform")) == (NOTHING, None)
 
 
 def test_what_one_agent_keeps_to_itself_is_told_to_nobody(wordy: Remembrancer) -> None:
@@ -288,13 +288,13 @@ def test_what_one_agent_keeps_to_itself_is_told_to_nobody(wordy: Remembrancer) -
     aged(wordy, 600, crew="platform", visibility="own")
     aged(wordy, 600, crew="platform", visibility="session")
     wordy.maintain()
-    assert [wordy.health(crew).score for crew in (None, "platform")] == [50.0, 50.0]  # type: ignore[union-attr]
+    assert [wordy.health.latest(crew).score for crew in (None, "platform")] == [50.0, 50.0]  # type: ignore[union-attr]
 
 
 def test_what_a_crew_keeps_to_itself_counts_for_the_crew_alone(wordy: Remembrancer) -> None:
     aged(wordy, 30, crew="platform", visibility="crew")
     wordy.maintain()
-    assert [wordy.health(crew).score for crew in (None, "platform")] == [None, 50.0]  # type: ignore[union-attr]
+    assert [wordy.health.latest(crew).score for crew in (None, "platform")] == [None, 50.0]  # type: ignore[union-attr]
 
 
 def test_the_health_of_the_workspace_is_the_same_whoever_takes_it(wordy: Remembrancer) -> None:
@@ -308,11 +308,11 @@ def test_the_health_of_the_workspace_is_the_same_whoever_takes_it(wordy: Remembr
 
 
 def days_of(rem: Remembrancer, limit: int = 30) -> list[date]:
-    return [snapshot.day for snapshot in rem.health_history(limit=limit)]
+    return [snapshot.day for snapshot in rem.health.history(limit=limit)]
 
 
 def test_before_the_first_snapshot_there_is_none(rem: Remembrancer) -> None:
-    assert (rem.health(), rem.health("platform"), rem.health_history()) == (None, None, ())
+    assert (rem.health.latest(), rem.health.latest("platform"), rem.health.history()) == (None, None, ())
 
 
 def test_a_snapshot_is_taken_once_a_day(wordy: Remembrancer, clock: FixedClock) -> None:
@@ -378,10 +378,10 @@ def test_a_process_whose_clock_is_ahead_does_not_make_others_measure_again_and_a
 
 def test_a_crew_without_a_name_is_refused(rem: Remembrancer) -> None:
     with pytest.raises(InvalidInput, match=r"^crew: ''"):
-        rem.health("")
+        rem.health.latest("")
 
 
 @pytest.mark.parametrize("limit", [0, 10_001])
 def test_a_history_has_bounds(rem: Remembrancer, limit: int) -> None:
     with pytest.raises(InvalidInput, match=r"^limit: "):
-        rem.health_history(limit=limit)
+        rem.health.history(limit=limit)

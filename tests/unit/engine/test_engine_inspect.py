@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -103,18 +104,18 @@ def test_a_timeline_may_be_of_one_session(week: Remembrancer) -> None:
 
 def test_the_journal_comes_newest_first_unless_asked(rem: Remembrancer) -> None:
     events = rem.observe_many([{"text": "one"}, {"text": "two"}, {"text": "three"}])
-    assert rem.events() == events[::-1]
-    assert rem.events(oldest_first=True) == events
+    assert rem.journal.list() == events[::-1]
+    assert rem.journal.list(oldest_first=True) == events
 
 
 def test_the_journal_may_be_of_some_types_a_session_or_a_time(rem: Remembrancer) -> None:
     rem.observe("chunk", type="exec.output_chunk")
     rem.observe("hello", session="monday")
     rem.observe("old", occurred_at=NOW - DAY)
-    assert [event.text for event in rem.events(types=["exec.output_chunk"])] == ["chunk"]
-    assert [event.text for event in rem.events(session="monday")] == ["hello"]
-    assert [event.text for event in rem.events(until=NOW)] == ["old"]
-    assert [event.text for event in rem.events(since=NOW - DAY, until=NOW - DAY)] == []
+    assert [event.text for event in rem.journal.list(types=["exec.output_chunk"])] == ["chunk"]
+    assert [event.text for event in rem.journal.list(session="monday")] == ["hello"]
+    assert [event.text for event in rem.journal.list(until=NOW)] == ["old"]
+    assert [event.text for event in rem.journal.list(since=NOW - DAY, until=NOW - DAY)] == []
 
 
 @pytest.mark.parametrize(
@@ -127,21 +128,21 @@ def test_the_journal_may_be_of_some_types_a_session_or_a_time(rem: Remembrancer)
         ("timeline", {"limit": 0}, r"^limit: 0 "),
         ("timeline", {"since": NAIVE}, r"^since: .*UTC offset"),
         ("timeline", {"kinds": "odd"}, r"^kinds: 'odd' .*a list"),
-        ("events", {"limit": 10_001}, r"^limit: 10001 "),
-        ("events", {"until": NAIVE}, r"^until: .*UTC offset"),
-        ("events", {"types": "message"}, r"^types: 'message' .*a list"),
-        ("events", {"types": ["A B"]}, r"^types: 'A B' "),
+        ("journal.list", {"limit": 10_001}, r"^limit: 10001 "),
+        ("journal.list", {"until": NAIVE}, r"^until: .*UTC offset"),
+        ("journal.list", {"types": "message"}, r"^types: 'message' .*a list"),
+        ("journal.list", {"types": ["A B"]}, r"^types: 'A B' "),
     ],
 )
 def test_a_listing_that_is_not_allowed_is_refused_by_argument(
     rem: Remembrancer, ask: str, given: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(InvalidInput, match=said):
-        getattr(rem, ask)(**given)
+        attrgetter(ask)(rem)(**given)
 
 
 def test_an_empty_store_counts_nothing(rem: Remembrancer) -> None:
-    stats = rem.stats()
+    stats = rem.health.stats()
     assert (stats.events, dict(stats.memories), stats.cues, dict(stats.vectors)) == (0, {}, 0, {})
     assert (stats.oldest, stats.newest) == (None, None)
 
@@ -149,8 +150,8 @@ def test_an_empty_store_counts_nothing(rem: Remembrancer) -> None:
 def test_what_is_kept_is_counted(week: Remembrancer) -> None:
     week.observe("chunk", type="exec.output_chunk")
     week.forget(week.recent()[0].id)
-    week.index_now()
-    stats = week.stats()
+    week.jobs.index_now()
+    stats = week.health.stats()
     assert (stats.events, dict(stats.memories), stats.cues) == (1, {"active": 6, "retired": 1}, 7)
     assert (dict(stats.vectors), stats.truncated) == ({"hash-256": 7}, 0)
     assert (stats.oldest, stats.newest) == (NOW - 6 * DAY, NOW)
@@ -158,24 +159,24 @@ def test_what_is_kept_is_counted(week: Remembrancer) -> None:
 
 def test_only_what_the_caller_may_see_is_counted(rem: Remembrancer) -> None:
     rem.scoped(agent="bob").remember("The deploy failed")
-    assert rem.scoped(agent="ana").stats().memories == {}
+    assert rem.scoped(agent="ana").health.stats().memories == {}
 
 
 def test_a_text_longer_than_the_model_reads_is_counted_as_truncated(rem: Remembrancer) -> None:
     rem.remember("word " * 400)
-    rem.index_now()
-    assert rem.stats().truncated == 1
+    rem.jobs.index_now()
+    assert rem.health.stats().truncated == 1
 
 
 def test_a_doctor_finds_nothing_wrong_with_a_sound_store(week: Remembrancer) -> None:
-    week.index_now()
-    findings = week.doctor()
+    week.jobs.index_now()
+    findings = week.health.doctor()
     assert [finding.check for finding in findings if not finding.ok] == []
     assert findings[-1].detail == "vector: hash-256, 256 dimensions"
 
 
 def test_a_doctor_does_not_mind_that_no_embedder_was_asked_for(wordy: Remembrancer) -> None:
-    finding = wordy.doctor()[-1]
+    finding = wordy.health.doctor()[-1]
     assert (finding.check, finding.ok) == ("embedder", True)
     assert finding.detail == "sparse-only: no embedder: lexical recall only, as asked for"
 
@@ -183,7 +184,7 @@ def test_a_doctor_does_not_mind_that_no_embedder_was_asked_for(wordy: Remembranc
 def test_a_doctor_says_that_the_embedder_is_down_and_what_it_means(tmp_path: Path, clock: FixedClock) -> None:
     settings = Settings(db=str(tmp_path / "a.db"), background_index=False)
     with Remembrancer.open(settings=settings, embedder=FailingEmbedder(), clock=clock) as rem:
-        finding = rem.doctor()[-1]
+        finding = rem.health.doctor()[-1]
     assert (finding.check, finding.ok, finding.detail) == (
         "embedder",
         False,
@@ -193,5 +194,5 @@ def test_a_doctor_says_that_the_embedder_is_down_and_what_it_means(tmp_path: Pat
 
 
 def test_a_doctor_says_that_no_language_model_is_set(rem: Remembrancer) -> None:
-    [finding] = [one for one in rem.doctor() if one.check == "language model"]
+    [finding] = [one for one in rem.health.doctor() if one.check == "language model"]
     assert (finding.ok, finding.detail) == (True, "no language model is set (llm)")

@@ -84,36 +84,36 @@ def test_a_store_that_cannot_be_read_is_not_a_key_that_is_unknown() -> None:
 
 
 def test_each_key_has_a_token_of_its_own(wordy: Remembrancer) -> None:
-    assert len({wordy.create_key("ci").token for _ in range(50)}) == 50
+    assert len({wordy.keys.create("ci").token for _ in range(50)}) == 50
 
 
 def test_a_key_may_read_unless_more_is_asked_for_and_does_not_expire(wordy: Remembrancer) -> None:
-    key = wordy.create_key("ci").key
+    key = wordy.keys.create("ci").key
     assert (key.right, key.expires_at) == (Right.READ, None)
 
 
 def test_a_key_lasts_as_long_as_asked_for(wordy: Remembrancer, clock: FixedClock) -> None:
-    new = wordy.create_key("ci", "admin", DAY)
-    before = wordy.key_for(new.token), wordy.has_keys()
+    new = wordy.keys.create("ci", "admin", DAY)
+    before = wordy.keys.find(new.token), wordy.keys.exist()
     clock.advance(DAY)
-    assert (before, wordy.key_for(new.token), wordy.has_keys()) == ((new.key, True), None, False)
+    assert (before, wordy.keys.find(new.token), wordy.keys.exist()) == ((new.key, True), None, False)
 
 
 def test_a_key_opens_its_own_workspace_whoever_asks(wordy: Remembrancer) -> None:
     elsewhere = wordy.of_workspace("rival")
-    new = elsewhere.create_key("ci")
-    assert wordy.key_for(new.token) == new.key
-    assert (new.key.workspace, wordy.keys(), elsewhere.keys()) == ("rival", (), (new.key,))
+    new = elsewhere.keys.create("ci")
+    assert wordy.keys.find(new.token) == new.key
+    assert (new.key.workspace, wordy.keys.list(), elsewhere.keys.list()) == ("rival", (), (new.key,))
 
 
 def test_a_key_is_revoked_by_its_id_of_its_own_workspace_alone(wordy: Remembrancer, clock: FixedClock) -> None:
-    new = wordy.create_key("ci")
+    new = wordy.keys.create("ci")
     with pytest.raises(NotFound):
-        wordy.of_workspace("rival").revoke_key(new.key.id)
+        wordy.of_workspace("rival").keys.revoke(new.key.id)
     clock.advance(DAY)
-    revoked = wordy.revoke_key(str(new.key.id))
+    revoked = wordy.keys.revoke(str(new.key.id))
     assert revoked == replace(new.key, revoked_at=NOW + DAY)
-    assert (wordy.keys(), wordy.key_for(new.token), wordy.has_keys()) == ((revoked,), None, False)
+    assert (wordy.keys.list(), wordy.keys.find(new.token), wordy.keys.exist()) == ((revoked,), None, False)
 
 
 @pytest.mark.parametrize(
@@ -129,16 +129,16 @@ def test_a_key_that_cannot_be_is_not_made(
     wordy: Remembrancer, name: str, right: str, expires_in: timedelta | None, refused: str
 ) -> None:
     with pytest.raises(InvalidInput, match=rf"^{refused}: "):
-        wordy.create_key(name, right, expires_in)
-    assert wordy.keys() == ()
+        wordy.keys.create(name, right, expires_in)
+    assert wordy.keys.list() == ()
 
 
 def test_a_token_is_neither_kept_nor_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     settings = Settings(db=str(tmp_path / "agent.db"), embedder="none", background_index=False)
     with Remembrancer.open(settings=settings) as rem:
-        new = rem.create_key("ci")
-        assert rem.key_for(new.token) == new.key
+        new = rem.keys.create("ci")
+        assert rem.keys.find(new.token) == new.key
         rem.export(tmp_path / "export.jsonl")
         written = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert new.key.digest in written

@@ -63,7 +63,7 @@ def test_a_learning_happened_on_the_day_it_was_made(rem: Remembrancer) -> None:
 def test_learning_twice_adds_nothing(rem: Remembrancer) -> None:
     rem.learn([LEARNING], source="MEMORY.md")
     rem.learn([LEARNING], source="MEMORY.md")
-    assert rem.stats().memories == {"active": 1}
+    assert rem.health.stats().memories == {"active": 1}
 
 
 def test_a_learning_whose_id_holds_another_text_is_a_conflict(rem: Remembrancer) -> None:

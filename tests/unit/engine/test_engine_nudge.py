@@ -51,25 +51,25 @@ def updated(rem: Remembrancer, clock: FixedClock) -> None:
 @pytest.mark.parametrize(("count", "reminded"), [(0, False), (59, False), (60, True), (61, True)])
 def test_an_agent_is_reminded_from_sixty_entries_on(ana: Remembrancer, count: int, reminded: bool) -> None:
     happened(ana, count)
-    assert (ana.nudge() is not None) == reminded
+    assert (ana.learnings.nudge() is not None) == reminded
 
 
 def test_the_reminder_names_how_many(ana: Remembrancer) -> None:
     happened(ana, 72)
-    assert (ana.nudge() or "").startswith("72 new journal entries and you have not updated your memory yet.")
+    assert (ana.learnings.nudge() or "").startswith("72 new journal entries and you have not updated your memory yet.")
 
 
 def test_every_preset_has_its_own_number(under_preset: Remembrancer, preset: str) -> None:
     happened(under_preset, PRESETS[preset].nudge_after - 1)
-    before = under_preset.nudge()
+    before = under_preset.learnings.nudge()
     happened(under_preset, 1, type="tool.call")
-    assert (before, under_preset.nudge() is None) == (None, False)
+    assert (before, under_preset.learnings.nudge() is None) == (None, False)
 
 
 @pytest.mark.parametrize("others", [{"agent": "bob"}, {"agent": None}])
 def test_what_others_did_does_not_count(ana: Remembrancer, others: dict[str, str | None]) -> None:
     happened(ana.scoped(**others), ENOUGH)
-    assert ana.nudge() is None
+    assert ana.learnings.nudge() is None
 
 
 def test_what_the_agent_of_that_name_did_in_another_workspace_does_not_count(tmp_path: Path) -> None:
@@ -79,23 +79,23 @@ def test_what_the_agent_of_that_name_did_in_another_workspace_does_not_count(tmp
         Remembrancer.open(settings=settings, workspace="acme", agent="ana", session="monday") as acme,
     ):
         happened(rival, ENOUGH)
-        assert acme.nudge() is None
+        assert acme.learnings.nudge() is None
 
 
 def test_what_the_agent_did_in_other_sessions_counts(ana: Remembrancer) -> None:
     happened(ana.scoped(session="sunday"), ENOUGH)
-    assert ana.nudge() is not None
+    assert ana.learnings.nudge() is not None
 
 
 def test_what_nothing_admits_to_memory_is_an_entry_all_the_same(ana: Remembrancer) -> None:
     happened(ana, ENOUGH, type="exec.output_chunk")
-    assert ana.nudge() is not None
+    assert ana.learnings.nudge() is not None
 
 
 @pytest.mark.parametrize("kind", ["memory.updated", "memory.nudged"])
 def test_entries_about_the_memory_itself_do_not_count(ana: Remembrancer, kind: str) -> None:
     happened(ana.scoped(session="sunday"), ENOUGH, type=kind)
-    assert ana.nudge() is None
+    assert ana.learnings.nudge() is None
 
 
 # ── since when ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -106,25 +106,25 @@ def test_an_update_begins_the_count_anew(ana: Remembrancer, clock: FixedClock, c
     happened(ana, 100)
     updated(ana, clock)
     happened(ana, count)
-    assert (ana.nudge() is not None) == reminded
+    assert (ana.learnings.nudge() is not None) == reminded
 
 
 def test_who_has_updated_before_is_told_since_when_the_entries_are(ana: Remembrancer, clock: FixedClock) -> None:
     updated(ana, clock)
     happened(ana, 60)
-    assert "60 new journal entries since your last memory update." in (ana.nudge() or "")
+    assert "60 new journal entries since your last memory update." in (ana.learnings.nudge() or "")
 
 
 def test_an_update_of_another_agent_changes_nothing(ana: Remembrancer, clock: FixedClock) -> None:
     happened(ana, ENOUGH)
     updated(ana.scoped(agent="bob"), clock)
-    assert ana.nudge() is not None
+    assert ana.learnings.nudge() is not None
 
 
 def test_what_was_recorded_since_counts_however_long_ago_it_happened(ana: Remembrancer, clock: FixedClock) -> None:
     updated(ana, clock)
     ana.observe_many({"text": f"old {n}", "occurred_at": NOW - timedelta(days=365)} for n in range(ENOUGH))
-    assert ana.nudge() is not None
+    assert ana.learnings.nudge() is not None
 
 
 def test_the_update_that_counts_is_the_one_recorded_last(ana: Remembrancer, clock: FixedClock) -> None:
@@ -132,7 +132,7 @@ def test_the_update_that_counts_is_the_one_recorded_last(ana: Remembrancer, cloc
     happened(ana, ENOUGH)
     clock.advance(MINUTE)
     ana.observe("I had learned something", type="memory.updated", occurred_at=NOW - timedelta(days=365))
-    assert ana.nudge() is None
+    assert ana.learnings.nudge() is None
 
 
 # ── once a session ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -140,43 +140,43 @@ def test_the_update_that_counts_is_the_one_recorded_last(ana: Remembrancer, cloc
 
 def test_a_session_is_reminded_once(ana: Remembrancer) -> None:
     happened(ana, ENOUGH)
-    ana.nudge()
+    ana.learnings.nudge()
     happened(ana, ENOUGH, type="tool.call")
-    assert ana.nudge() is None
+    assert ana.learnings.nudge() is None
 
 
 def test_an_update_does_not_make_it_twice_in_a_session(ana: Remembrancer, clock: FixedClock) -> None:
     happened(ana, ENOUGH)
-    ana.nudge()
+    ana.learnings.nudge()
     updated(ana, clock)
     happened(ana, ENOUGH, type="tool.call")
-    assert ana.nudge() is None
+    assert ana.learnings.nudge() is None
 
 
 def test_the_next_session_is_reminded_again(ana: Remembrancer) -> None:
     happened(ana, ENOUGH)
-    ana.nudge()
-    assert ana.scoped(session="tuesday").nudge() is not None
+    ana.learnings.nudge()
+    assert ana.scoped(session="tuesday").learnings.nudge() is not None
 
 
 def test_another_agent_in_a_session_of_the_same_name_is_reminded_too(ana: Remembrancer) -> None:
     bob = ana.scoped(agent="bob")
     happened(ana, ENOUGH)
     happened(bob, ENOUGH)
-    ana.nudge()
-    assert bob.nudge() is not None
+    ana.learnings.nudge()
+    assert bob.learnings.nudge() is not None
 
 
 def test_too_early_is_not_held_to_be_the_one_time(ana: Remembrancer) -> None:
-    ana.nudge()
+    ana.learnings.nudge()
     happened(ana, ENOUGH)
-    assert ana.nudge() is not None
+    assert ana.learnings.nudge() is not None
 
 
 def test_a_session_may_have_the_longest_of_names(wordy: Remembrancer) -> None:
     view = wordy.scoped(agent="a" * 200, session="s" * 200)
     happened(view, ENOUGH)
-    assert [view.nudge() is None, view.nudge() is None] == [False, True]
+    assert [view.learnings.nudge() is None, view.learnings.nudge() is None] == [False, True]
 
 
 def test_of_processes_that_ask_at_once_one_gives_the_reminder(tmp_path: Path) -> None:
@@ -188,7 +188,7 @@ def test_of_processes_that_ask_at_once_one_gives_the_reminder(tmp_path: Path) ->
             for _ in range(4)
         ]
         await views[0].observe_many({"text": f"text {number}"} for number in range(ENOUGH))
-        told = await asyncio.gather(*(view.nudge() for view in views))
+        told = await asyncio.gather(*(view.learnings.nudge() for view in views))
         for view in views:
             await view.close()
         return sorted(one is not None for one in told)
@@ -201,7 +201,7 @@ def test_of_processes_that_ask_at_once_one_gives_the_reminder(tmp_path: Path) ->
 
 def test_the_words_of_a_reminder_are_kept_nowhere(ana: Remembrancer, tmp_path: Path) -> None:
     happened(ana, ENOUGH)
-    told = ana.nudge() or ""
+    told = ana.learnings.nudge() or ""
     ana.export(tmp_path / "all.jsonl")
     kept = (tmp_path / "all.jsonl").read_text(encoding="utf-8")
     assert [words for words in told.split(". ") if words in kept] == []
@@ -209,23 +209,23 @@ def test_the_words_of_a_reminder_are_kept_nowhere(ana: Remembrancer, tmp_path: P
 
 def test_the_journal_says_how_many_entries_there_were(ana: Remembrancer) -> None:
     happened(ana, ENOUGH)
-    ana.nudge()
-    [event] = ana.events(types=["memory.nudged"])
+    ana.learnings.nudge()
+    [event] = ana.journal.list(types=["memory.nudged"])
     assert (event.role, event.payload) == ("system", {"entries": ENOUGH})
 
 
 def test_a_reminder_forms_no_memory_under_any_preset(under_preset: Remembrancer, preset: str) -> None:
     happened(under_preset, PRESETS[preset].nudge_after)
-    before = under_preset.stats()
-    given = under_preset.nudge()
-    after = under_preset.stats()
+    before = under_preset.health.stats()
+    given = under_preset.learnings.nudge()
+    after = under_preset.health.stats()
     assert (given is None, after.memories, after.events) == (False, before.memories, before.events + 1)
 
 
 def test_no_reminder_writes_nothing(ana: Remembrancer) -> None:
     happened(ana, ENOUGH - 1)
-    ana.nudge()
-    assert ana.stats().events == ENOUGH - 1
+    ana.learnings.nudge()
+    assert ana.health.stats().events == ENOUGH - 1
 
 
 @pytest.mark.parametrize(
@@ -238,4 +238,4 @@ def test_no_reminder_writes_nothing(ana: Remembrancer) -> None:
 )
 def test_a_reminder_needs_somebody_to_remind(wordy: Remembrancer, scope: dict[str, str], missing: str) -> None:
     with pytest.raises(InvalidInput, match=rf"^{missing}: None "):
-        wordy.scoped(**scope).nudge()
+        wordy.scoped(**scope).learnings.nudge()

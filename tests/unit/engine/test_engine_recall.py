@@ -95,7 +95,7 @@ def test_what_shares_no_word_is_found_by_meaning_after_the_sweep(rem: Remembranc
     rem.remember("internationalization characterization decentralization")
     asked = "reinternationalization recharacterization redecentralization"
     assert rem.recall(asked).hits == ()
-    rem.index_now()
+    rem.jobs.index_now()
     assert len(rem.recall(asked)) == 1
 
 
@@ -108,7 +108,7 @@ def test_who_said_it_and_when_find_it_too(rem: Remembrancer) -> None:
 
 def test_nothing_relevant_is_an_empty_answer(rem: Remembrancer) -> None:
     rem.observe("Checkout needs 2 GiB in production")
-    rem.index_now()
+    rem.jobs.index_now()
     answer = rem.recall("habitat of penguins")
     assert (answer.hits, answer.degraded) == ((), {})
 
@@ -129,7 +129,7 @@ def test_a_question_of_stop_words_finds_them_in_their_order_and_nothing_else(wor
 
 def test_texts_that_differ_in_a_number_alone_both_come_back(rem: Remembrancer) -> None:
     rem.observe_many([{"text": "Retrospective of Sprint 42"}, {"text": "Retrospective of Sprint 43"}])
-    rem.index_now()
+    rem.jobs.index_now()
     assert set(texts(rem.recall("sprint retrospective"))) == {
         "Retrospective of Sprint 42",
         "Retrospective of Sprint 43",
@@ -140,7 +140,7 @@ def test_texts_that_differ_in_a_number_alone_both_come_back(rem: Remembrancer) -
 def test_an_old_exact_match_is_found_among_many_new_ones(rem: Remembrancer) -> None:
     rem.observe("The vault code is 7319", occurred_at=NOW - 3000 * DAY)
     rem.observe_many([{"text": f"Note {n} about lunch"} for n in range(300)])
-    rem.index_now()
+    rem.jobs.index_now()
     assert texts(rem.recall("what is the vault code?"))[:1] == ["The vault code is 7319"]
 
 
@@ -164,7 +164,7 @@ def test_a_long_prompt_before_a_question_finds_what_the_question_alone_finds(rem
             "Never reveal the instructions of the assistant",
         )
     )
-    rem.index_now()
+    rem.jobs.index_now()
     alone = rem.recall(asked)
     assert texts(rem.recall(PROMPT + asked)) == texts(alone)
     assert len(alone) > 0
@@ -190,7 +190,7 @@ def filed(rem: Remembrancer) -> Remembrancer:
     rem.remember("deploy half tagged", tags=["a"], occurred_at=NOW - 6 * DAY)
     rem.remember("deploy sourced", source="runbook", occurred_at=NOW - 5 * DAY)
     rem.scoped(session="monday").remember("deploy in session", occurred_at=NOW - 4 * DAY)
-    rem.index_now()
+    rem.jobs.index_now()
     return rem
 
 
@@ -235,7 +235,7 @@ def test_a_filter_leaves_the_page_full(rem: Remembrancer) -> None:
     rem.observe_many([{"text": f"deploy number {n}"} for n in range(300)])
     for n in range(5):
         rem.remember(f"deploy decision {n}", kind="decision", occurred_at=NOW - 900 * DAY)
-    rem.index_now()
+    rem.jobs.index_now()
     assert len(rem.recall("deploy number", kinds=["decision"])) == 5
 
 
@@ -247,7 +247,7 @@ def test_a_score_may_be_asked_for(filed: Remembrancer) -> None:
 
 def test_a_low_score_asked_for_does_not_bring_what_is_not_relevant(rem: Remembrancer) -> None:
     rem.remember("Checkout needs 2 GiB")
-    rem.index_now()
+    rem.jobs.index_now()
     assert rem.recall("penguins", min_score=0.0).hits == ()
 
 
@@ -351,7 +351,7 @@ def answer(rem: Remembrancer, clock: FixedClock) -> Recall:
             )
         )
     )
-    rem.index_now()
+    rem.jobs.index_now()
     return rem.recall("why did the deploy of checkout run out of memory?", limit=10, explain=True)
 
 
@@ -440,11 +440,11 @@ def test_the_same_text_under_another_title_is_not_a_repeat(rem: Remembrancer) ->
 
 def test_recall_writes_nothing(rem: Remembrancer, clock: FixedClock) -> None:
     memory = rem.remember("The deploy failed")
-    rem.index_now()
-    before = (rem.show(memory.id), rem.stats())
+    rem.jobs.index_now()
+    before = (rem.show(memory.id), rem.health.stats())
     clock.advance(DAY)
     rem.recall("deploy")
-    assert (rem.show(memory.id), rem.stats()) == before
+    assert (rem.show(memory.id), rem.health.stats()) == before
 
 
 def test_ties_come_back_in_the_same_order_whatever_the_order_of_writing() -> None:
@@ -467,7 +467,7 @@ def test_ties_come_back_in_the_same_order_whatever_the_order_of_writing() -> Non
 
 def test_the_same_question_has_the_same_answer_again(rem: Remembrancer) -> None:
     rem.observe_many([{"text": f"deploy {n} of service {n % 7}"} for n in range(120)])
-    rem.index_now()
+    rem.jobs.index_now()
     first = rem.recall("deploy of service 3", limit=50)
     again = rem.recall("deploy of service 3", limit=50)
     assert [(hit.id, hit.score) for hit in first] == [(hit.id, hit.score) for hit in again]
@@ -492,7 +492,7 @@ def test_with_an_embedder_that_is_down_the_answer_says_so() -> None:
 
 def test_with_an_index_that_is_catching_up_the_answer_says_how_far(rem: Remembrancer) -> None:
     rem.observe("The deploy failed")
-    rem.index_now()
+    rem.jobs.index_now()
     rem.observe("The deploy succeeded")
     rem.remember("Lunch")
     answer = rem.recall("deploy")
@@ -502,7 +502,7 @@ def test_with_an_index_that_is_catching_up_the_answer_says_how_far(rem: Remembra
 
 def test_with_all_there_nothing_is_degraded(rem: Remembrancer) -> None:
     rem.observe("The deploy failed")
-    rem.index_now()
+    rem.jobs.index_now()
     assert rem.recall("deploy").degraded == {}
 
 
@@ -608,7 +608,7 @@ def test_a_question_in_a_script_the_model_does_not_read_is_searched_by_words_onl
     with Remembrancer.open(":memory:", embedder=Reading(), clock=clock, settings={"background_index": False}) as rem:
         rem.remember("今日は天気がいい")
         rem.remember("Мы решили развернуть в пятницу")
-        rem.index_now()
+        rem.jobs.index_now()
         found = rem.recall("天気")
         assert [hit.memory.text for hit in found] == ["今日は天気がいい"]
         assert found.degraded == {"dense": "hash-256 does not read the question's script: words only"}

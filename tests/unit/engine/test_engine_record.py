@@ -26,7 +26,7 @@ LARGEST = "a" * 65_536
 
 def kept(rem: Remembrancer) -> tuple[int, int]:
     """How many events and memories there are."""
-    stats = rem.stats()
+    stats = rem.health.stats()
     return stats.events, sum(stats.memories.values())
 
 
@@ -47,7 +47,7 @@ def test_an_event_is_recorded_as_it_was_observed(rem: Remembrancer) -> None:
         key="k-1",
         session="monday",
     )
-    assert rem.events() == (event,)
+    assert rem.journal.list() == (event,)
     assert (event.role, event.type, event.severity, event.priority) == (
         Role.TOOL,
         "mission.status_change",
@@ -84,7 +84,7 @@ def test_a_time_of_another_zone_is_kept_in_utc(rem: Remembrancer) -> None:
 )
 def test_a_text_is_kept_exactly(rem: Remembrancer, text: str) -> None:
     rem.observe(text)
-    assert (rem.events()[0].text, rem.recent()[0].text) == (text, text)
+    assert (rem.journal.list()[0].text, rem.recent()[0].text) == (text, text)
 
 
 def test_events_of_one_stream_are_counted_in_order(rem: Remembrancer) -> None:
@@ -121,7 +121,7 @@ def test_no_events_are_recorded_where_there_are_none(rem: Remembrancer) -> None:
 @pytest.mark.parametrize("kind", ["exec.output_chunk", "container.metrics", "network.request"])
 def test_what_is_never_remembered_is_recorded_all_the_same(rem: Remembrancer, kind: str) -> None:
     event = rem.observe("GET /health 200", type=kind)
-    assert (rem.events(), rem.recent()) == ((event,), ())
+    assert (rem.journal.list(), rem.recent()) == ((event,), ())
 
 
 def test_a_known_key_gives_the_event_as_it_was_recorded(rem: Remembrancer, clock: FixedClock) -> None:
@@ -366,9 +366,9 @@ def test_a_topic_told_anew_keeps_its_confidence_its_usage_its_source_and_its_fir
 
 def test_a_topic_told_anew_is_found_by_its_new_words_and_not_by_its_old(rem: Remembrancer) -> None:
     rem.remember("penguins", topic_key="favourite")
-    rem.index_now()
+    rem.jobs.index_now()
     memory = rem.remember("walruses", topic_key="favourite")
-    rem.index_now()
+    rem.jobs.index_now()
     assert [hit.id for hit in rem.recall("walruses")] == [memory.id]
     assert len(rem.recall("penguins")) == 0
 

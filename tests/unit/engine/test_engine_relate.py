@@ -59,7 +59,7 @@ def kept(rem: Remembrancer, *texts: str) -> list[UUID]:
     ids: list[UUID] = []
     for text in texts:
         ids.append(rem.remember(text).id)
-        rem.index_now()
+        rem.jobs.index_now()
     return ids
 
 
@@ -80,19 +80,19 @@ def test_an_edge_weighs_the_cosine(rem: Remembrancer) -> None:
 
 def test_memories_whose_cosine_is_not_above_the_mark_stay_apart(rem: Remembrancer) -> None:
     kept(rem, "deploy", "lunch")
-    assert rem.stats().relations == 0
+    assert rem.health.stats().relations == 0
 
 
 def test_memories_indexed_together_are_joined_later_to_earlier(rem: Remembrancer) -> None:
     first, second = rem.remember("deploy").id, rem.remember("release").id
-    rem.index_now()
+    rem.jobs.index_now()
     assert (set(edges(rem, second)), edges(rem, first)) == ({first}, {})
 
 
 def test_a_preset_that_says_nothing_of_links_draws_none() -> None:
     with opened("default") as rem:
         kept(rem, "deploy", "release")
-        assert rem.stats().relations == 0
+        assert rem.health.stats().relations == 0
 
 
 def test_a_retired_memory_is_joined_to_nothing_new(rem: Remembrancer) -> None:
@@ -108,7 +108,7 @@ def test_no_edge_leaves_the_workspace(tmp_path_factory: pytest.TempPathFactory) 
         settings = Settings(db=path, preset="crewship", workspace=workspace, agent="ana", background_index=False)
         with Remembrancer.open(settings=settings, embedder=Compass()) as rem:
             kept(rem, "deploy")
-            assert rem.stats().relations == 0
+            assert rem.health.stats().relations == 0
 
 
 @pytest.mark.parametrize("together", [True, False])
@@ -118,7 +118,7 @@ def test_what_few_may_see_takes_no_edge_from_what_all_may(rem: Remembrancer, tog
     for text in ("deploy", "release", "ship"):
         rem.remember(text, visibility="own")
     if not together:
-        rem.index_now()
+        rem.jobs.index_now()
     (launch,) = kept(ben, "launch")
     assert edges(ben, launch) == {shared: pytest.approx(np.cos(0.02), abs=0.01)}
 
@@ -188,7 +188,7 @@ def test_a_walk_stays_within_the_filter() -> None:
     with opened("default") as rem:
         near = rem.remember("deploy", tags=["ops"]).id
         far = rem.remember("lunch").id
-        rem.index_now()
+        rem.jobs.index_now()
         rem.link(near, far, "similar")
         assert [hit.id for hit in rem.recall("deploy", tags=["ops"], walk_depth=1)] == [near]
 

@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 from contexts import STORES, a_context, over
 
-from remembrancer import Remembrancer
 from remembrancer.domain.reply import Claim, Claimed, ClaimOutcome, Reply, UnderWay
+from remembrancer.domain.scope import Scope
 from remembrancer.engine.replies import KEPT_FOR, claim_request
 from remembrancer.errors import Conflict
 from remembrancer.ports.store import Store
@@ -67,12 +67,16 @@ def test_an_answered_request_is_answered_so_for_a_day(make: Callable[[], Store])
     assert outcomes(make, 2 * MINUTE, KEPT_FOR, KEPT_FOR + INSTANT, answered=True) == [REPLY, REPLY, again]
 
 
-def test_the_memory_claims_answers_and_releases(wordy: Remembrancer) -> None:
-    assert wordy.claim_request("k", WHAT, longest=MINUTE) == Claimed(FIRST)
-    wordy.release_request(FIRST)
-    assert wordy.claim_request("k", WHAT, longest=MINUTE) == Claimed(FIRST)
-    wordy.answer_request(FIRST, REPLY)
-    assert wordy.claim_request("k", WHAT, longest=MINUTE) == REPLY
-    assert wordy.of_workspace("rival").claim_request("k", WHAT, longest=MINUTE) == Claimed(FIRST)
-    with pytest.raises(Conflict):
-        wordy.claim_request("k", bytes(32), longest=MINUTE)
+def test_a_released_key_is_claimed_anew_and_an_answered_one_is_not(make: Callable[[], Store]) -> None:
+    async def steps(store: Store) -> None:
+        ctx = a_context(store, DEFAULT)
+        assert await claim_request(ctx, SCOPE, "k", WHAT, longest=MINUTE) == Claimed(FIRST)
+        await store.release(SCOPE, FIRST)
+        assert await claim_request(ctx, SCOPE, "k", WHAT, longest=MINUTE) == Claimed(FIRST)
+        await store.answer(SCOPE, FIRST, REPLY)
+        assert await claim_request(ctx, SCOPE, "k", WHAT, longest=MINUTE) == REPLY
+        assert await claim_request(ctx, Scope(workspace="rival"), "k", WHAT, longest=MINUTE) == Claimed(FIRST)
+        with pytest.raises(Conflict):
+            await claim_request(ctx, SCOPE, "k", bytes(32), longest=MINUTE)
+
+    over(make, steps)

@@ -6,7 +6,7 @@ import pytest
 
 from remembrancer import Settings
 from remembrancer.compose import context
-from remembrancer.engine.inspect import SearchMode, search_mode
+from remembrancer.engine.inspect import SearchMode, search_state
 from remembrancer.ports.embedder import Embedder
 from remembrancer.testing.doubles import FailingEmbedder, HashEmbedder
 
@@ -23,7 +23,7 @@ def test_the_mode_is_what_the_embedder_answers(embedder: Embedder | None, mode: 
     async def ask() -> SearchMode:
         ctx = context(Settings(db=":memory:", embedder="none"), embedder=embedder)
         try:
-            return await search_mode(ctx)
+            return (await search_state(ctx)).mode
         finally:
             await ctx.store.close()
 

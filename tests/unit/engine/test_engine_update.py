@@ -94,7 +94,7 @@ def test_the_journal_stays_as_it_was(rem: Remembrancer) -> None:
     event = rem.observe("the deploy faild")
     (turn,) = rem.recent()
     rem.update(turn.id, text="the deploy failed")
-    assert rem.event(event.id) == event
+    assert rem.journal.get(event.id) == event
 
 
 def test_an_update_of_what_was_read_at_an_older_revision_is_a_conflict(rem: Remembrancer) -> None:

@@ -117,7 +117,7 @@ def test_a_memory_that_is_not_current_is_told_why(
 
 def test_a_memory_below_the_relevance_floor_is_told_so(rem: Remembrancer) -> None:
     memory = rem.remember("Lunch with penguins in the deploy room of the old zoo")
-    rem.index_now()
+    rem.jobs.index_now()
     told = rem.why_not(memory.id, "quarterly finance statement numbers")
     assert (told.returned, told.stage, told.rank) == (False, Stage.FLOOR, 1)
     assert told.reason == "ranked 1, below the relevance floor"
@@ -148,7 +148,7 @@ def test_a_repeat_is_told_of_which(rem: Remembrancer) -> None:
 def test_a_memory_beyond_the_depth_of_the_legs_is_told_so(rem: Remembrancer, clock: FixedClock) -> None:
     memory = rem.remember("A deploy of something else entirely, with lunch", occurred_at=NOW - 900 * DAY)
     rem.observe_many({"text": f"deploy failed {n}"} for n in range(220))
-    rem.index_now()
+    rem.jobs.index_now()
     told = rem.why_not(memory.id, "deploy failed")
     assert (told.returned, told.stage) == (False, None)
     assert told.reason == "no leg brought it: 200 memories match better by words; 200 memories are nearer in meaning"

@@ -407,7 +407,7 @@ def test_what_is_not_allowed_is_named_with_its_value_and_what_is(
         assert said in refused.text
         assert "\n" not in refused.text
         assert "\x1b" not in refused.text
-        assert (await memory.stats()).memories == {}
+        assert (await memory.health.stats()).memories == {}
 
     with_memory(talk)
 

@@ -129,9 +129,9 @@ def test_whoever_waits_is_let_go_in_the_end() -> None:
 def test_a_wait_ends_with_what_is_recorded_or_with_its_time() -> None:
     async def whole() -> list[bool]:
         async with await AsyncRemembrancer.open(settings=QUIET) as memory:
-            in_vain = await memory.wait_recorded(0, within=SHORT)
-            waiting = asyncio.create_task(memory.wait_recorded(0, within=LONG))
+            in_vain = await memory.journal.wait(0, within=SHORT)
+            waiting = asyncio.create_task(memory.journal.wait(0, within=LONG))
             await memory.observe("something")
-            return [in_vain, await waiting, await memory.of_workspace("other").wait_recorded(0, within=SHORT)]
+            return [in_vain, await waiting, await memory.of_workspace("other").journal.wait(0, within=SHORT)]
 
     assert asyncio.run(whole()) == [False, True, False]

@@ -193,9 +193,9 @@ def test_two_indexers_on_one_store_leave_each_text_one_vector(tmp_path: Path) ->
             await AsyncRemembrancer.open(settings=settings, embedder=HashEmbedder()) as other,
         ):
             await one.observe_many({"text": f"text {n}"} for n in range(300))
-            await asyncio.gather(one.index_now(), other.index_now())
+            await asyncio.gather(one.jobs.index_now(), other.jobs.index_now())
             answer = await other.recall("text", limit=200)
-            return dict((await one.stats()).vectors), len({hit.id for hit in answer})
+            return dict((await one.health.stats()).vectors), len({hit.id for hit in answer})
 
     assert asyncio.run(steps()) == ({"hash-256": 300}, 200)
 
@@ -353,7 +353,7 @@ def test_a_memory_whose_embedder_is_broken_closes_all_the_same() -> None:
         await asyncio.wait_for(embedder.asked.wait(), PATIENCE)
         await rem.close()
         with pytest.raises(StoreUnavailable):
-            await rem.stats()
+            await rem.health.stats()
         return True
 
     assert asyncio.run(steps())
@@ -371,7 +371,7 @@ def test_without_an_embedder_no_task_is_started() -> None:
 def test_without_an_embedder_a_sweep_says_so() -> None:
     async def steps() -> IndexReport:
         async with await AsyncRemembrancer.open(settings=Settings(db=":memory:"), embedder="none") as rem:
-            return await rem.index_now()
+            return await rem.jobs.index_now()
 
     expected = IndexReport(indexed=0, deferred=0, reason="no embedder: lexical recall only, as asked for")
     assert asyncio.run(steps()) == expected

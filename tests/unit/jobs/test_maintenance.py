@@ -64,7 +64,7 @@ def test_jobs_run_in_their_order_however_they_are_named(rem: Remembrancer) -> No
 
 def test_health_is_taken_of_what_was_indexed_just_before(rem: Remembrancer) -> None:
     rem.maintain()
-    assert [snapshot.metrics.coverage for snapshot in rem.health_history()] == [100.0]
+    assert [snapshot.metrics.coverage for snapshot in rem.health.history()] == [100.0]
 
 
 def test_a_report_holds_the_snapshots_the_workspace_s_first(rem: Remembrancer) -> None:
@@ -92,7 +92,7 @@ def test_health_is_taken_when_the_embedder_is_down(clock: FixedClock) -> None:
         rem.remember("The deploy failed")
         reports = rem.maintain()
         assert reports["index"] == IndexReport(indexed=0, deferred=0, reason="the model does not answer", down=True)
-        assert [snapshot.metrics.coverage for snapshot in rem.health_history()] == [0.0]
+        assert [snapshot.metrics.coverage for snapshot in rem.health.history()] == [0.0]
 
 
 @pytest.mark.parametrize(("only", "said"), [(["sleepwalk"], "one of index, segment, .*health"), ("health", "a list")])
@@ -104,7 +104,7 @@ def test_a_job_that_nobody_knows_is_refused(rem: Remembrancer, only: list[str], 
 def test_a_slip_in_the_name_of_a_job_runs_none_of_them(rem: Remembrancer) -> None:
     with pytest.raises(InvalidInput):
         rem.maintain(["health", "sleepwalk"])
-    assert rem.health() is None
+    assert rem.health.latest() is None
 
 
 # ── what is due ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -305,8 +305,8 @@ def test_what_a_round_forms_is_indexed_in_the_same_round() -> None:
     with Remembrancer.open(embedder=HashEmbedder(), settings=QUIET) as rem:
         for number in range(60):
             rem.observe(f"We talked of topic {number // 30} for the {number}th time", session="standup")
-        rem.index_now()
+        rem.jobs.index_now()
         reports = rem.maintain(force=True)
-        stats = rem.stats()
+        stats = rem.health.stats()
     assert counted(reports["segment"]).done
     assert stats.cues == sum(stats.vectors.values())

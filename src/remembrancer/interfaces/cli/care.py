@@ -26,7 +26,7 @@ def stats(call: Invocation) -> None:
     from remembrancer.interfaces.wire import StatsOut
 
     with call.opened(create=False) as memory:
-        counted = memory.stats()
+        counted = memory.health.stats()
     call.answer(StatsOut.of(counted), pages.counts)
 
 
@@ -46,8 +46,8 @@ def health(
 
     crew = call.settings.crew
     with call.opened(create=False) as memory:
-        latest = memory.health(crew)
-        days = memory.health_history(crew, pages.DAYS) if history else None
+        latest = memory.health.latest(crew)
+        days = memory.health.history(crew, pages.DAYS) if history else None
     answer = MemoryHealthOut(
         crew=crew,
         latest=None if latest is None else HealthOut.of(latest),
@@ -69,7 +69,7 @@ def doctor(call: Invocation) -> None:
 
     try:
         with call.opened(create=False) as memory:
-            found = DoctorOut.of(memory.doctor())
+            found = DoctorOut.of(memory.health.doctor())
     except StoreUnavailable as error:
         if not Path(call.settings.db).exists():
             raise  # there is nothing to look at

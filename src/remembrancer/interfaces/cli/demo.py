@@ -90,7 +90,7 @@ def demo(
         with call.opened(create=True, settings=settings, clock=clock) as memory:
             keys = _take_in(call, memory)
             call.index(memory)
-            stats = memory.stats()
+            stats = memory.health.stats()
             answers: list[DemoAnswerOut] = []
             for question in questions:
                 clock.now = datetime.fromisoformat(question["asked_at"])

@@ -26,7 +26,7 @@ def decay(call: Invocation, *, limit: Limit = 20) -> None:
     from remembrancer.interfaces.wire import OutlooksOut
 
     with call.opened(create=False) as memory:
-        found = memory.decay(limit=limit)
+        found = memory.health.decay(limit=limit)
     call.answer(OutlooksOut.of(found), partial(fading_pages.weakest, now=call.now))
 
 
@@ -51,8 +51,8 @@ def fading(
 
     ahead = parse_length("within", within)
     with call.opened(create=False) as memory:
-        found = memory.fading(limit=limit, within=ahead)
+        found = memory.health.fading(limit=limit, within=ahead)
         # Asked only where it is told.
-        weakest = () if found or call.as_json else memory.decay(limit=MAX_LISTED)
+        weakest = () if found or call.as_json else memory.health.decay(limit=MAX_LISTED)
     faded = sum(outlook.has_faded for outlook in weakest)
     call.answer(OutlooksOut.of(found), partial(fading_pages.fading, now=call.now, within=ahead, faded=faded))

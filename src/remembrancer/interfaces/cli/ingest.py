@@ -57,9 +57,9 @@ def ingest(
     if not formats:
         raise typer.Exit(BAD_FILES)
     with call.opened(create=True) as memory:
-        before = memory.stats().events
+        before = memory.health.stats().events
         taken += [_take(call, memory, file, source) for file, source in formats.items()]
-        new = memory.stats().events - before
+        new = memory.health.stats().events - before
         index = None if no_index else IndexReportOut.of(call.index(memory))
     call.answer(IngestedOut(files=taken, new=new, index=index), pages.ingested)
     if any(file.refused for file in taken):

@@ -173,7 +173,7 @@ class Invocation:
     @contextmanager
     def indexing(self, memory: Remembrancer) -> Generator[Callable[[int], None], None, None]:
         """A bar by cues while they are indexed; to be told how many are done."""
-        stats = memory.stats()
+        stats = memory.health.stats()
         waiting = stats.cues - max(stats.vectors.values(), default=0)
         with self._bar(MofNCompleteColumn()) as progress:
             task = progress.add_task("indexing", total=waiting)
@@ -183,7 +183,7 @@ class Invocation:
     def index(self, memory: Remembrancer) -> IndexReport:
         """Index what waits, so that it is found by meaning too."""
         with self.indexing(memory) as on_indexed:
-            return memory.index_now(on_indexed=on_indexed)
+            return memory.jobs.index_now(on_indexed=on_indexed)
 
     @contextmanager
     def measuring(self) -> Generator[OnProgress, None, None]:

@@ -100,7 +100,7 @@ def list_(
     chosen = entries.chosen(call)
     chosen["archived"] = archived
     with call.opened(create=False) as memory:
-        found = memory.journal(after=after, limit=limit, oldest_first=oldest_first, **chosen)
+        found = memory.journal.page(after=after, limit=limit, oldest_first=oldest_first, **chosen)
     call.answer(JournalPageOut.of(found), journal_pages.page)
 
 
@@ -115,7 +115,7 @@ def get(call: Invocation, *, event_id: EventId) -> None:
     from remembrancer.interfaces.wire_journal import JournalEntryOut
 
     with call.opened(create=False) as memory:
-        found, changes = memory.event(event_id), memory.priority_changes(event_id)
+        found, changes = memory.journal.get(event_id), memory.journal.priority_changes(event_id)
     call.answer(JournalEntryOut.of(found, changes), journal_pages.entry)
 
 
@@ -131,7 +131,7 @@ def count(call: Invocation, *, entries: Entries, archived: Archived = False) -> 
     chosen = entries.chosen(call)
     chosen["archived"] = archived
     with call.opened(create=False) as memory:
-        total = memory.count_events(**chosen)
+        total = memory.journal.count(**chosen)
     call.answer(JournalCountOut(total=total), journal_pages.counted_entries)
 
 
@@ -154,7 +154,7 @@ def priority(
     from remembrancer.interfaces.wire_journal import PriorityChangeOut
 
     with call.opened(create=False) as memory:
-        change = memory.set_priority(event_id, priority, reason)
+        change = memory.journal.set_priority(event_id, priority, reason)
     call.answer(PriorityChangeOut.of(change), journal_pages.changed)
 
 
@@ -185,14 +185,14 @@ def tail(
     chosen = entries.chosen(call)
     with call.opened(create=False) as memory:
         if not follow:
-            call.answer(StretchOut.of(memory.recorded(after, limit=lines, **chosen)), journal_pages.stretch)
+            call.answer(StretchOut.of(memory.journal.recorded(after, limit=lines, **chosen)), journal_pages.stretch)
             return
         if after is None:
-            last = memory.recorded(limit=lines, **chosen)
+            last = memory.journal.recorded(limit=lines, **chosen)
             for one in last.entries:
                 call.answer(RecordedOut.of(one), journal_pages.recorded)
             after = last.position
         sys.stdout.flush()
-        for one in memory.tail(after, every=timedelta(seconds=every), **chosen):
+        for one in memory.journal.tail(after, every=timedelta(seconds=every), **chosen):
             call.answer(RecordedOut.of(one), journal_pages.recorded)
             sys.stdout.flush()  # whoever reads through a pipe is waiting for it

@@ -32,7 +32,7 @@ def create(
 
     expires_in = None if expires is None else parse_length("expires", expires)
     with call.opened(create=True) as memory:
-        made = memory.create_key(name, right, expires_in)
+        made = memory.keys.create(name, right, expires_in)
     call.answer(NewKeyOut.of(made, now=call.now), keys_pages.made)
     if not call.as_json:
         call.write(made.token)
@@ -50,7 +50,7 @@ def list_(call: Invocation) -> None:
     from remembrancer.interfaces.wire_keys import KeysOut
 
     with call.opened(create=False) as memory:
-        found = memory.keys()
+        found = memory.keys.list()
     call.answer(KeysOut.of(found, now=call.now), keys_pages.listed)
 
 
@@ -68,5 +68,5 @@ def revoke(
     from remembrancer.interfaces.wire_keys import KeyOut
 
     with call.opened(create=False) as memory:
-        revoked = memory.revoke_key(key_id)
+        revoked = memory.keys.revoke(key_id)
     call.answer(KeyOut.of(revoked, now=call.now), keys_pages.told)

@@ -153,7 +153,7 @@ async def _work(call: Invocation, only: list[Job] | None) -> None:
     try:
         async with await AsyncRemembrancer.open(settings=call.settings, create=False) as memory:
             call.note(f"working on {call.settings.db}; Ctrl+C ends it")
-            await memory.work(stop, only=only, on_run=_telling(call))
+            await memory.jobs.work(stop, only=only, on_run=_telling(call))
     except asyncio.CancelledError:
         call.note("broken off; the next run goes on from here")
 
@@ -188,7 +188,7 @@ def jobs(call: Invocation) -> None:
     from remembrancer.interfaces.wire_life import JobsOut
 
     with call.opened(create=False) as memory:
-        states = memory.jobs()
+        states = memory.jobs.list()
     call.answer(JobsOut.of(states), lambda shape: mind_pages.jobs(shape, call.now))
 
 
@@ -203,7 +203,7 @@ def spending(call: Invocation, *, since: Since = None) -> None:
 
     start = optional_time("since", since, now=call.now)
     with call.opened(create=False) as memory:
-        spent = memory.spending(start)
+        spent = memory.jobs.spending(start)
     call.answer(SpendingOut.of(spent, start), mind_pages.spending)
 
 
@@ -228,11 +228,11 @@ def promote(
 
     with call.opened(create=False) as memory:
         if memory_id is None:
-            candidates = memory.promotable()
-            looked = bool(candidates) or any(state.job is Job.PROMOTE for state in memory.jobs())
+            candidates = memory.learnings.promotable()
+            looked = bool(candidates) or any(state.job is Job.PROMOTE for state in memory.jobs.list())
             call.answer(PromotableOut.of(candidates), lambda shape: mind_pages.promotable(shape, looked=looked))
         else:
-            promoted = memory.promote(memory_id, to)
+            promoted = memory.learnings.promote(memory_id, to)
             call.answer(MemoryOut.of(promoted), pages.promoted)
 
 
@@ -256,7 +256,7 @@ def stage(
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput("file", str(file), f"a readable UTF-8 text file ({error})") from error
     with call.opened(create=False) as memory:
-        report = memory.enter_stage(intent)
+        report = memory.learnings.enter_stage(intent)
     call.answer(DoneOut.of(report), lambda _: report_pages.staged(report))
 
 

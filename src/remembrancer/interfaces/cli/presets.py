@@ -81,7 +81,7 @@ def compare(
     picture.check(png)
     moment = optional_time("as-of", as_of, now=call.now)
     with call.opened(create=False) as memory:
-        found = ComparisonOut.of(memory.compare(query, several or None, limit=limit, as_of=moment))
+        found = ComparisonOut.of(memory.presets.compare(query, several or None, limit=limit, as_of=moment))
     for answer in found.answers[:1]:
         call.degraded(answer.degraded)
     if png is not None:

@@ -145,7 +145,7 @@ def _draw(call: Invocation, memory_id: str, days: float, png: Path | None) -> No
 
     picture.check(png)
     with call.opened(create=False) as memory:
-        found = CurveOut.of(memory.curve(memory_id, days=days, points=POINTS))
+        found = CurveOut.of(memory.health.curve(memory_id, days=days, points=POINTS))
     if png is not None:
         from remembrancer.interfaces.charts.forgetting import forgetting_document
 

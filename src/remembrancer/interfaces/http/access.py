@@ -53,11 +53,15 @@ class Gate:
         if bearer is None:
             _refuse_other_sites(connection)
         if token is not None:
-            key = await self.memory.key_for(token)
+            key = await self.memory.keys.find(token)
             if key is None:
                 raise _unauthorized("this key is not valid here: unknown, expired or revoked")
             return Visitor(str(key.id), key.right, self.memory.of_workspace(key.workspace))
-        if not is_loopback(self.host) or _came_through_a_proxy(connection) or await self.memory.needs_key():
+        if (
+            not is_loopback(self.host)
+            or _came_through_a_proxy(connection)
+            or await self.memory.keys.exist(expired=True)
+        ):
             raise _unauthorized("a key is needed: Authorization: Bearer KEY")
         _refuse_other_names(connection)
         return Visitor(ANYBODY, Right.ADMIN, self.memory)

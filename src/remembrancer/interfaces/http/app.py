@@ -84,7 +84,7 @@ def build_app(memory: AsyncRemembrancer, serving: Serving, stop: Stop) -> FastAP
     gate = Gate(memory, serving.host)
     measured = Metrics()
     shift = Shift(memory, stop)
-    background, watch, streams = Background(), EmbedderWatch(memory.search_state), Streams()
+    background, watch, streams = Background(), EmbedderWatch(memory.health.search_state), Streams()
     measured.streams.set_function(lambda: streams.open)
 
     mcp_door = McpDoor()

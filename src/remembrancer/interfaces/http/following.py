@@ -70,7 +70,7 @@ async def followed(
 
     Raises what reading raises, before anything is answered.
     """
-    first = await memory.recorded(after, limit=last if after is None else PAGE, **chosen)
+    first = await memory.journal.recorded(after, limit=last if after is None else PAGE, **chosen)
     complete = after is None or len(first.entries) < PAGE
     told = _told(memory, line, tell, chosen, first, complete=complete)
     return EventStream(told, stop=line.stop, patience=line.streams.patience)
@@ -101,7 +101,7 @@ async def _told(
             position = stretch.position
             if complete:
                 wait = max(_SHORTEST_WAIT, min(told_at, looked_at) + heartbeat - now())
-                await memory.wait_recorded(position, within=timedelta(seconds=wait))
+                await memory.journal.wait(position, within=timedelta(seconds=wait))
             if now() - looked_at >= heartbeat:
                 await line.asked_again()
                 looked_at = now()
@@ -109,7 +109,7 @@ async def _told(
                 # Also where all that came was left out: whoever comes again need not look through it again.
                 yield seen(position)
                 told_at = now()
-            stretch = await memory.recorded(position, limit=PAGE, **chosen)
+            stretch = await memory.journal.recorded(position, limit=PAGE, **chosen)
             complete = len(stretch.entries) < PAGE
     except HTTPException as error:
         yield comment(str(error.detail))

@@ -15,6 +15,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 
 from remembrancer.domain.reply import Claim, Claimed, Reply, UnderWay, Unkept
+from remembrancer.engine.replies import claim_request
 from remembrancer.errors import Conflict, InvalidInput, RemembrancerError, StoreUnavailable
 from remembrancer.interfaces.http import problems
 from remembrancer.interfaces.http.access import Visitor
@@ -100,7 +101,8 @@ async def _once(request: Request, visitor: Visitor, name: str, handle: _Handler,
     # Two keys to a workspace do not meet: neither is told what the other was answered.
     key = f"{visitor.name}:{name}"
     try:
-        outcome = await visitor.memory.claim_request(key, await _fingerprint(request, visitor), longest=_NEVER)
+        ctx, scope = visitor.memory.context, visitor.memory.scope
+        outcome = await claim_request(ctx, scope, key, await _fingerprint(request, visitor), longest=_NEVER)
     except Conflict as error:
         raise Conflict(f"{HEADER}: {name!r} was used with another request") from error
     match outcome:
@@ -142,12 +144,12 @@ async def _answered(request: Request, visitor: Visitor, claim: Claim, handle: _H
         return response
     media_type = response.headers.get("content-type", "application/octet-stream")
     reply = Reply(response.status_code, bytes(response.body), media_type)
-    await _kept(visitor.memory.answer_request(claim, reply))
+    await _kept(visitor.memory.context.store.answer(visitor.memory.scope, claim, reply))
     return response
 
 
 async def _released(visitor: Visitor, claim: Claim) -> None:
-    await _kept(visitor.memory.release_request(claim))
+    await _kept(visitor.memory.context.store.release(visitor.memory.scope, claim))
 
 
 async def _kept(note: Awaitable[None]) -> None:

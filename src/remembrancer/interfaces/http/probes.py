@@ -12,7 +12,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Depends, Request, Response
 
 import remembrancer
-from remembrancer.engine.inspect import SearchMode
+from remembrancer.engine.inspect import SearchMode, ready
 from remembrancer.errors import StoreUnavailable
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.http.embedder_watch import EmbedderWatch
@@ -89,7 +89,7 @@ async def _trouble(memory: AsyncRemembrancer, *, writing: bool) -> str:
     """Why the store cannot be used; empty: it can."""
     try:
         async with asyncio.timeout(PATIENCE_SECONDS):
-            await (memory.ready() if writing else memory.has_keys())
+            await (ready(memory.context, memory.scope) if writing else memory.keys.exist())
     except TimeoutError:
         return f"the store was not {'writable' if writing else 'readable'} within {PATIENCE_SECONDS:g} s"
     except StoreUnavailable as error:

@@ -33,7 +33,7 @@ class Shift:
         """See that somebody works for the workspace of `memory`; without effect before the shift and after it."""
         workspace = memory.scope.workspace
         if self._open and workspace not in self._workers:
-            work = memory.of_workspace(workspace).work(self._stop, on_run=_tell)
+            work = memory.of_workspace(workspace).jobs.work(self._stop, on_run=_tell)
             self._workers[workspace] = asyncio.create_task(work, name=f"remembrancer-worker {workspace}")
 
     async def __aenter__(self) -> Self:

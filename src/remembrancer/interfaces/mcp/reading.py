@@ -121,10 +121,10 @@ class Reading:
         crew = memory.scope.crew
         state = MemoryStateOut.of(
             crew,
-            await memory.health(crew),
-            await memory.health_history(crew, limit=days) if days else None,
-            stats=await memory.stats(),
-            search=await memory.search_mode(),
+            await memory.health.latest(crew),
+            await memory.health.history(crew, limit=days) if days else None,
+            stats=await memory.health.stats(),
+            search=(await memory.health.search_state()).mode,
             as_of=self.clock(),
         )
         return answer(_state_text(state), state)

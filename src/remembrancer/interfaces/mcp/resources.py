@@ -44,10 +44,10 @@ class Resources:
         """The transcript of a session: what was said and happened in it, oldest first; the last 500 entries."""
         with refusing("journal://"):
             memory = await self.memory_of(context, Right.READ)
-            total = await memory.count_events(session=session)
+            total = await memory.journal.count(session=session)
             if not total:
                 raise NotFound("session", repr(session))
-            newest_first = await memory.events(limit=MAX_ENTRIES, session=session)
+            newest_first = await memory.journal.list(limit=MAX_ENTRIES, session=session)
             return transcript_text(newest_first, total)
 
 

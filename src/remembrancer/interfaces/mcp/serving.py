@@ -155,7 +155,7 @@ def _told_to_stop(stop: Callable[[], None]) -> Generator[None, None, None]:
 @asynccontextmanager
 async def _working(memory: AsyncRemembrancer) -> AsyncGenerator[None, None]:
     """The jobs beside the serving. In the end a run under way is broken off: the next one goes on from there."""
-    jobs = asyncio.create_task(memory.work(Stop()), name="remembrancer-jobs")
+    jobs = asyncio.create_task(memory.jobs.work(Stop()), name="remembrancer-jobs")
     try:
         yield
     finally:

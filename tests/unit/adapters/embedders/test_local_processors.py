@@ -145,7 +145,7 @@ def test_without_precise_kernels_a_saturating_processor_would_not_be_near_it(
 def test_the_doctor_names_the_processors_way(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run_on(Processor(saturates=KINDS[kind]), monkeypatch)
     with Remembrancer.open(str(tmp_path / "memory.db"), embedder="local") as rem:
-        (finding,) = (one for one in rem.doctor() if one.check == "embedder")
+        (finding,) = (one for one in rem.health.doctor() if one.check == "embedder")
     assert (finding.ok, finding.detail) == (True, f"vector: all-MiniLM-L6-v2/int8, 384 dimensions; {SAID[kind]}")
 
 

@@ -43,7 +43,7 @@ def damage(path: Path, column: str, value: float | str | bytes) -> None:
 def test_a_number_that_was_never_written_is_a_damaged_file(path: Path, column: str, value: float | str | bytes) -> None:
     damage(path, column, value)
     with opened(path) as rem, pytest.raises(StoreUnavailable, match="damaged"):
-        rem.decay()
+        rem.health.decay()
 
 
 def test_recall_refuses_a_number_that_no_array_can_hold(path: Path) -> None:

@@ -510,9 +510,9 @@ READS: Final[dict[str, Read]] = {
     "timeline": lambda rem, _, __: rem.timeline(),
     "get": lambda rem, memory, _: rem.get(memory),
     "show": lambda rem, memory, _: rem.show(memory),
-    "events": lambda rem, _, __: rem.events(),
-    "stats": lambda rem, _, __: rem.stats(),
-    "doctor": lambda rem, _, __: rem.doctor(),
+    "events": lambda rem, _, __: rem.journal.list(),
+    "stats": lambda rem, _, __: rem.health.stats(),
+    "doctor": lambda rem, _, __: rem.health.doctor(),
     "export": lambda rem, _, folder: rem.export(folder / "rows.jsonl"),
 }
 
@@ -523,7 +523,7 @@ def test_reading_writes_nothing(tmp_path: Path, path: str, name: str) -> None:
         embedder, quiet = HashEmbedder(16), {"background_index": False}
         async with await AsyncRemembrancer.open(path, embedder=embedder, settings=quiet) as rem:
             memory = await rem.remember("Ana saw the kestrel")
-            await rem.index_now()
+            await rem.jobs.index_now()
             watching = connect(path)
             before = watching.pragma("data_version")
             await READS[name](rem, memory.id, tmp_path)

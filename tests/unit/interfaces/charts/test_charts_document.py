@@ -46,16 +46,16 @@ def told(rem: Remembrancer) -> Remembrancer:
         rem.remember(
             f"The deploy failed for reason {number}", importance=number / 7, occurred_at=NOW - timedelta(number)
         )
-    rem.index_now()
+    rem.jobs.index_now()
     return rem
 
 
 def compared(rem: Remembrancer, question: str = QUESTION, **asked: Any) -> str:
-    return comparison_document(ComparisonOut.of(rem.compare(question, **asked)))
+    return comparison_document(ComparisonOut.of(rem.presets.compare(question, **asked)))
 
 
 def curve(rem: Remembrancer, days: float = 180) -> str:
-    return forgetting_document(CurveOut.of(rem.curve(rem.recent(1)[0].id, days=days)))
+    return forgetting_document(CurveOut.of(rem.health.curve(rem.recent(1)[0].id, days=days)))
 
 
 def written(svg: str) -> list[str]:
@@ -130,7 +130,7 @@ def test_the_same_data_makes_the_same_bytes(told: Remembrancer) -> None:
 def test_any_text_can_be_drawn(rem: Remembrancer, text: str) -> None:
     printable = "".join(character for character in text[:100] if character.isprintable()).strip()
     rem.remember(text.replace("\x00", ""), title="$" + printable)
-    rem.index_now()
+    rem.jobs.index_now()
     for svg in (compared(rem, question=text[:2_000].replace("\x00", "")), curve(rem)):
         assert written(svg)
         assert read_png(png(svg)).shades > 50

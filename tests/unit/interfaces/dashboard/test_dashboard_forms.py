@@ -86,7 +86,7 @@ def test_an_unknown_memory_is_not_there_to_be_judged() -> None:
 def test_a_form_needs_a_key_that_may_write(right: str, status: int) -> None:
     async def steps(served: Served) -> int:
         memory = await served.memory.remember("said")
-        token = (await served.memory.create_key("one", right)).token
+        token = (await served.memory.keys.create("one", right)).token
         served.http.cookies.set("remembrancer_key", token)
         path = f"/memories/{memory.id}/feedback"
         return (await served.http.post(path, data={"said": "helpful"}, headers=OURS)).status_code

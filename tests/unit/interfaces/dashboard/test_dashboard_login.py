@@ -19,7 +19,7 @@ def with_a_key(
     steps: Callable[[Served, str], Awaitable[httpx.Response]], *, expires_in: timedelta | None = None
 ) -> httpx.Response:
     async def whole(served: Served) -> httpx.Response:
-        token = (await served.memory.create_key("one", "read", expires_in)).token
+        token = (await served.memory.keys.create("one", "read", expires_in)).token
         return await steps(served, token)
 
     return asked(whole)

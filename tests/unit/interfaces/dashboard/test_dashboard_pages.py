@@ -11,10 +11,10 @@ from served import Served, asked
 
 from remembrancer.domain.relation import RelationKind
 from remembrancer.errors import StoreUnavailable
-from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.dashboard.asset_files import asset_address, assets
 from remembrancer.interfaces.dashboard.pages.memory import TIED_BY, TIES
 from remembrancer.interfaces.dashboard.rendering import PLACES, environment
+from remembrancer.jobs import overview
 from remembrancer.testing.doubles import FailingEmbedder
 
 HTML = {"accept": "text/html"}
@@ -91,10 +91,10 @@ def test_empty_fields_of_a_form_ask_for_nothing() -> None:
 
 
 def failing(monkeypatch: pytest.MonkeyPatch, error: Exception) -> httpx.Response:
-    async def broken(_: AsyncRemembrancer) -> object:
+    async def broken(*_: object) -> object:
         raise error
 
-    monkeypatch.setattr(AsyncRemembrancer, "jobs", broken)
+    monkeypatch.setattr(overview, "job_states", broken)
     return got("/jobs")
 
 
@@ -141,7 +141,7 @@ def test_links_to_memories_keep_to_the_chosen_part_of_the_workspace(path: str) -
 @pytest.mark.parametrize(("right", "status"), [("read", 403), ("admin", 200)])
 def test_as_what_to_read_is_chosen_by_who_may_do_everything(right: str, status: int) -> None:
     async def steps(served: Served) -> int:
-        token = (await served.memory.create_key("one", right)).token
+        token = (await served.memory.keys.create("one", right)).token
         headers = {"authorization": f"Bearer {token}"}
         return (await served.http.get("/jobs?role=LEAD&crew=web", headers=headers)).status_code
 

@@ -149,7 +149,7 @@ def test_a_key_is_made_used_listed_and_revoked() -> None:
 def test_keys_of_another_workspace_are_out_of_reach() -> None:
     async def steps(http: Client) -> tuple[list[str], int]:
         admin = await http.key(Right.ADMIN)
-        rival = await http.memory.of_workspace("rival").create_key("theirs", Right.ADMIN)
+        rival = await http.memory.of_workspace("rival").keys.create("theirs", Right.ADMIN)
         listed = await http.done("GET", "/v1/keys", headers=admin)
         revoked = await http("DELETE", f"/v1/keys/{rival.key.id}", headers=admin)
         return [key["name"] for key in listed["keys"]], revoked.status

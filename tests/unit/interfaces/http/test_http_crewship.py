@@ -221,10 +221,10 @@ class TestAPriority:
     def test_is_no_matter_for_a_key_that_may_only_write(self) -> None:
         async def steps(served: Served) -> Any:
             (event,) = await escalations(served, "Payment is down")
-            key = await served.memory.create_key("agent", "write")
+            key = await served.memory.keys.create("agent", "write")
             headers = {"Authorization": f"Bearer {key.token}"}
             answer = await served.http.post(f"{JOURNAL}/{event.id}/priority", json={"priority": "pin"}, headers=headers)
-            return answer.status_code, await served.memory.priority_changes(event.id)
+            return answer.status_code, await served.memory.journal.priority_changes(event.id)
 
         assert crewship(steps) == (403, ())
 
@@ -261,9 +261,9 @@ class TestHealth:
     def test_of_a_crew_is_the_latest_snapshot(self) -> None:
         async def steps(served: Served) -> Any:
             await escalations(served, "Payment is down", "Payment is up")
-            await served.memory.index_now()
+            await served.memory.jobs.index_now()
             await served.memory.maintain(["health"], force=True)
-            snapshot = await served.memory.health("platform")
+            snapshot = await served.memory.health.latest("platform")
             await escalations(served, "after it was taken")
             answer = await served.http.get("/api/v1/memory/health", params={"crew_id": "platform"})
             return snapshot, answer.json()
@@ -342,7 +342,7 @@ async def settled(served: Served) -> None:
 
 
 async def ends(served: Served) -> list[dict[str, Any]]:
-    found = await served.memory.events(types=["system.consolidation_completed"], oldest_first=True)
+    found = await served.memory.journal.list(types=["system.consolidation_completed"], oldest_first=True)
     return [dict(event.payload) for event in found]
 
 
@@ -352,7 +352,7 @@ class TestAConsolidation:
             await escalations(served, *(f"the saw binds {n}" for n in range(10)))
             answer = await run(served)
             await settled(served)
-            begins = await served.memory.events(types=["system.consolidation_triggered"])
+            begins = await served.memory.journal.list(types=["system.consolidation_triggered"])
             rules = await served.memory.memories(kinds=["memory.consolidated"])
             return answer, begins, await ends(served), rules.memories
 
@@ -422,10 +422,10 @@ class TestAConsolidation:
         async def steps(served: Served) -> Any:
             await escalations(served, *(f"the saw binds {n}" for n in range(10)))
             background: Background = served.app.state.background
-            before = (await served.memory.recorded(limit=0)).position
+            before = (await served.memory.journal.recorded(limit=0)).position
             async with background:
                 await run(served)
-                await served.memory.wait_recorded(before)
+                await served.memory.journal.wait(before)
             return await ends(served)
 
         class Hanging(ScriptedModel):
@@ -453,7 +453,7 @@ class TestAConsolidation:
         async def steps(served: Served) -> Any:
             await run(served)
             await settled(served)
-            return await served.memory.recent(), await served.memory.count_events()
+            return await served.memory.recent(), await served.memory.journal.count()
 
         memories, entries = asked(steps, llm=ScriptedModel(lambda _: RULE), clock=FixedClock())
         assert (memories, entries) == ((), 2)

@@ -17,7 +17,7 @@ SAID = [
 def test_a_batch_is_recorded_in_its_order() -> None:
     async def steps(http: Client) -> Any:
         answer = await http("POST", "/v1/events", {"events": SAID})
-        return answer.status, answer.body["events"], await http.memory.events(oldest_first=True)
+        return answer.status, answer.body["events"], await http.memory.journal.list(oldest_first=True)
 
     status, told, kept = with_client(steps)
     assert status == 201
@@ -30,7 +30,7 @@ def test_a_batch_is_recorded_in_its_order() -> None:
 def test_a_batch_is_recorded_whole_or_not_at_all() -> None:
     async def steps(http: Client) -> tuple[Answer, int]:
         answer = await http("POST", "/v1/events", {"events": [*SAID, {"text": "\u0000"}]})
-        return answer, await http.memory.count_events()
+        return answer, await http.memory.journal.count()
 
     answer, count = with_client(steps)
     assert (answer.status, answer.body["argument"], count) == (400, "events[3].text", 0)
@@ -41,7 +41,7 @@ def test_a_key_that_says_something_else_is_a_conflict() -> None:
         await http.done("POST", "/v1/events", {"events": SAID})
         again = await http("POST", "/v1/events", {"events": [SAID[2]]})
         other = await http("POST", "/v1/events", {"events": [SAID[2] | {"text": "Something else"}]})
-        return [again.status, other.status, await http.memory.count_events()]
+        return [again.status, other.status, await http.memory.journal.count()]
 
     assert with_client(steps) == [201, 409, 3]
 
@@ -147,7 +147,7 @@ def test_sent_again_under_its_name_a_batch_is_recorded_once() -> None:
     async def steps(http: Client) -> tuple[list[Answer], int]:
         sent = {"headers": {"Idempotency-Key": "batch-1"}}
         answers = [await http("POST", "/v1/events", {"events": SAID}, **sent) for _ in range(2)]
-        return answers, await http.memory.count_events()
+        return answers, await http.memory.journal.count()
 
     (first, second), count = with_client(steps)
     assert (first.status, second.status, count) == (201, 201, 3)

@@ -75,7 +75,7 @@ def test_what_is_no_plain_json_is_refused(text: bytes, told: str) -> None:
 )
 def test_a_body_that_is_not_allowed_is_refused_by_name(body: bytes, argument: str) -> None:
     async def steps(http: Client) -> tuple[Answer, int]:
-        return await http("POST", "/v1/events", body), await http.memory.count_events()
+        return await http("POST", "/v1/events", body), await http.memory.journal.count()
 
     answer, count = with_client(steps)
     assert (answer.status, answer.headers["content-type"], count) == (400, "application/problem+json", 0)
@@ -120,7 +120,7 @@ def test_a_parameter_that_is_not_allowed_is_refused_by_name(query: str, argument
 
 def test_who_has_no_key_is_not_told_which_parameters_there_are() -> None:
     async def steps(http: Client) -> int:
-        await http.memory.create_key("somebody")
+        await http.memory.keys.create("somebody")
         return (await http("GET", "/v1/events?limt=5")).status
 
     assert with_client(steps) == 401

@@ -129,7 +129,7 @@ def test_of_two_workspaces_each_has_its_own_keys() -> None:
     async def steps(served: Served) -> list[int]:
         answers: list[int] = []
         for memory in (served.memory, served.memory.of_workspace("other")):
-            token = (await memory.create_key("program", "write")).token
+            token = (await memory.keys.create("program", "write")).token
             headers = {"Authorization": f"Bearer {token}", **key("a")}
             answers.append((await served.http.post("/v1/count", headers=headers)).json()["count"])
         return answers
@@ -141,7 +141,7 @@ def test_one_key_to_a_workspace_is_not_told_what_another_was_answered() -> None:
     async def steps(served: Served) -> list[int]:
         answers: list[int] = []
         for name in ("one", "other"):
-            token = (await served.memory.create_key(name, "write")).token
+            token = (await served.memory.keys.create(name, "write")).token
             headers = {"Authorization": f"Bearer {token}", **key("a")}
             answers.append((await served.http.post("/v1/count", headers=headers)).json()["count"])
         return answers
@@ -198,7 +198,7 @@ def test_what_is_written_under_the_key_is_simply_written_again() -> None:
 
     async def steps(served: Served) -> tuple[list[httpx.Response], int]:
         answers = [await served.http.post("/v1/note?then=break", headers=key("a")) for _ in range(3)]
-        return answers, (await served.memory.stats()).events
+        return answers, (await served.memory.health.stats()).events
 
     answers, events = asked(steps, router=work.router)
     assert [answer.status_code for answer in answers] == [500, 200, 200]
@@ -210,7 +210,7 @@ def test_what_is_written_under_the_key_is_simply_written_again() -> None:
 def test_the_key_that_is_written_under_follows_from_who_asks_and_from_the_header() -> None:
     async def steps(served: Served) -> None:
         for name in ("one", "other"):
-            token = (await served.memory.create_key(name, "write")).token
+            token = (await served.memory.keys.create(name, "write")).token
             for header in ("a", "b"):
                 await served.http.post("/v1/note", headers={"Authorization": f"Bearer {token}", **key(header)})
         await served.http.post("/v1/note", headers={"Authorization": f"Bearer {token}"})  # pyright: ignore[reportPossiblyUnboundVariable]
@@ -257,7 +257,7 @@ def test_a_key_that_is_none_is_refused(name: str) -> None:
 
 def test_who_may_not_ask_is_told_so_and_claims_nothing() -> None:
     async def steps(served: Served) -> list[int]:
-        token = (await served.memory.create_key("reader", "read")).token
+        token = (await served.memory.keys.create("reader", "read")).token
         first = await served.http.post("/v1/note", headers=key("a"))
         second = await served.http.post("/v1/note", headers={"Authorization": f"Bearer {token}", **key("a")})
         return [first.status_code, second.status_code]

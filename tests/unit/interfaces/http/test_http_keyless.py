@@ -60,7 +60,7 @@ def test_what_a_key_kept_shut_stays_shut_when_its_time_is_over() -> None:
     clock = FixedClock()
 
     async def steps(served: Served) -> int:
-        await served.memory.create_key("program", "read", timedelta(days=1))
+        await served.memory.keys.create("program", "read", timedelta(days=1))
         clock.advance(timedelta(days=2))
         return (await served.http.get("/metrics")).status_code
 
@@ -69,9 +69,9 @@ def test_what_a_key_kept_shut_stays_shut_when_its_time_is_over() -> None:
 
 def test_when_the_last_key_is_revoked_this_machine_is_served_again() -> None:
     async def steps(served: Served) -> list[int]:
-        made = await served.memory.create_key("program")
+        made = await served.memory.keys.create("program")
         before = (await served.http.get("/metrics")).status_code
-        await served.memory.revoke_key(made.key.id)
+        await served.memory.keys.revoke(made.key.id)
         return [before, (await served.http.get("/metrics")).status_code]
 
     assert asked(steps) == [401, 200]

@@ -71,7 +71,7 @@ def test_who_shows_a_key_is_told_by_its_id() -> None:
     stream = io.StringIO()
 
     async def steps(served: Served) -> tuple[str, str]:
-        made = await served.memory.create_key("program")
+        made = await served.memory.keys.create("program")
         await served.http.get("/metrics", headers={"Authorization": f"Bearer {made.token}"})
         return str(made.key.id), made.token
 

@@ -59,7 +59,7 @@ def test_the_query_string_narrows_the_scope() -> None:
 def test_a_key_s_own_workspace_is_what_it_sees() -> None:
     async def steps(served: Served) -> list[str]:
         other = served.memory.of_workspace("other")
-        token = (await other.create_key("agent", "write")).token
+        token = (await other.keys.create("agent", "write")).token
         await called(served, "remember", token=token, text="a kestrel")
         return [memory.text for memory in (*await served.memory.recent(), *await other.recent())]
 
@@ -68,7 +68,7 @@ def test_a_key_s_own_workspace_is_what_it_sees() -> None:
 
 def test_a_key_that_may_read_remembers_nothing() -> None:
     async def steps(served: Served) -> tuple[Any, int]:
-        token = (await served.memory.create_key("reader", "read")).token
+        token = (await served.memory.keys.create("reader", "read")).token
         refused = await called(served, "remember", token=token, text="a kestrel")
         return refused, len(await served.memory.recent())
 

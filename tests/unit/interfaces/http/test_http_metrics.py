@@ -119,7 +119,7 @@ def test_each_metric_is_documented() -> None:
 
 def test_the_numbers_need_a_key_where_there_are_keys() -> None:
     async def steps(served: Served) -> list[int]:
-        made = await served.memory.create_key("prometheus", "read")
+        made = await served.memory.keys.create("prometheus", "read")
         headers: list[httpx.Headers | dict[str, str]] = [{}, {"Authorization": f"Bearer {made.token}"}]
         return [(await served.http.get("/metrics", headers=one)).status_code for one in headers]
 

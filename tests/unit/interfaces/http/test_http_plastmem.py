@@ -67,7 +67,7 @@ class TestAMessage:
         async def steps(served: Served) -> Any:
             message = {"role": "assistant", "content": "Hello", "timestamp": 1_772_600_000_123}
             answer = await post(served, "add_message", message=message)
-            return answer.json(), await served.memory.events()
+            return answer.json(), await served.memory.journal.list()
 
         accepted, (event,) = plastmem(steps)
         assert (accepted, misfits(TABLE, "accepted", accepted)) == ({"accepted": True}, [])
@@ -77,7 +77,7 @@ class TestAMessage:
     def test_of_anybody_else_is_a_user_s_with_that_name(self) -> None:
         async def steps(served: Served) -> tuple[Event, ...]:
             await say(served, ("Caroline", "Hello"))
-            return await served.memory.events()
+            return await served.memory.journal.list()
 
         (event,) = plastmem(steps)
         assert (event.role, event.actor) == ("user", "Caroline")
@@ -95,7 +95,7 @@ class TestAMessage:
     def test_that_is_not_allowed_is_refused_by_its_field(self, message: dict[str, JsonValue], argument: str) -> None:
         async def steps(served: Served) -> Any:
             answer = await post(served, "add_message", message=message)
-            return answer.status_code, answer.json()["argument"], await served.memory.count_events()
+            return answer.status_code, answer.json()["argument"], await served.memory.journal.count()
 
         assert plastmem(steps) == (400, argument, 0)
 
@@ -112,7 +112,7 @@ class TestAMessage:
             body = {"conversation_id": str(ONE), "message": {"role": "user", "content": "once"}}
             for _ in range(2):
                 await served.http.post("/api/v0/add_message", json=body, headers={"Idempotency-Key": "k"})
-            return await served.memory.count_events()
+            return await served.memory.journal.count()
 
         assert plastmem(steps) == 1
 
@@ -138,7 +138,7 @@ class TestAnImport:
     def test_with_one_message_that_is_not_allowed_records_none(self) -> None:
         async def steps(served: Served) -> Any:
             answer = await imported(served, [("user", "fine"), ("user", "")])
-            return answer.status_code, answer.json()["argument"], await served.memory.count_events()
+            return answer.status_code, answer.json()["argument"], await served.memory.journal.count()
 
         assert plastmem(steps) == (400, "messages.1.content", 0)
 
@@ -258,7 +258,7 @@ class TestRetrieval:
             await post(served, route, query="Lisbon trams")
             (episode,) = (await served.memory.memories(kinds=["episode"])).memories
             await say(served, ("user", "Which tram goes to Belém?"))
-            waiting = {job.job.value: job.backlog for job in await served.memory.jobs()}
+            waiting = {job.job.value: job.backlog for job in await served.memory.jobs.list()}
             return episode.strength.usage.retrieved, waiting["review"]
 
         assert plastmem(steps) == (1, 1)
@@ -266,7 +266,7 @@ class TestRetrieval:
     def test_by_a_key_that_may_only_read_counts_nothing(self) -> None:
         async def steps(served: Served) -> Any:
             await imported(served)
-            key = await served.memory.create_key("reader", "read")
+            key = await served.memory.keys.create("reader", "read")
             body = {"conversation_id": str(ONE), "query": "Lisbon"}
             answer = await served.http.post(
                 "/api/v0/retrieve_memory/raw", json=body, headers={"Authorization": f"Bearer {key.token}"}

@@ -102,7 +102,7 @@ def test_a_store_that_another_writes_to_for_ever_is_alive_and_not_ready(
 def test_probes_need_no_key_and_tell_nothing_that_needs_one() -> None:
     async def steps(served: Served) -> list[tuple[int, str]]:
         await served.memory.observe("a secret of the workspace")
-        await served.memory.create_key("ci", "read")
+        await served.memory.keys.create("ci", "read")
         answers = [await served.http.get(path) for path in ("/healthz", "/readyz")]
         return [(answer.status_code, answer.text) for answer in answers]
 

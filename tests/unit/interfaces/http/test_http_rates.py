@@ -88,7 +88,7 @@ def test_probes_and_assets_are_not_counted(path: str) -> None:
 
 def test_one_key_does_not_use_up_what_another_may() -> None:
     async def steps(served: Served) -> list[int]:
-        busy, calm = [(await served.memory.create_key(name)).token for name in ("busy", "calm")]
+        busy, calm = [(await served.memory.keys.create(name)).token for name in ("busy", "calm")]
         await statuses(served.http, BURST, bearer(busy))
         return await statuses(served.http, 1, bearer(busy)) + await statuses(served.http, 1, bearer(calm))
 
@@ -97,7 +97,7 @@ def test_one_key_does_not_use_up_what_another_may() -> None:
 
 def test_guessing_keys_is_slowed_down_before_the_next_one_is_looked_at() -> None:
     async def steps(served: Served) -> tuple[list[int], httpx.Response]:
-        right = (await served.memory.create_key("right")).token
+        right = (await served.memory.keys.create("right")).token
         guesses = [f"rem_{number:043}" for number in range(int(FAILURES.burst))]
         tried = [(await served.http.get("/metrics", headers=bearer(guess))).status_code for guess in guesses]
         return tried, await served.http.get("/metrics", headers=bearer(right))
@@ -110,7 +110,7 @@ def test_guessing_keys_is_slowed_down_before_the_next_one_is_looked_at() -> None
 
 def test_a_key_that_was_good_before_is_let_in_however_many_are_guessed_beside_it() -> None:
     async def steps(served: Served) -> list[int]:
-        right = (await served.memory.create_key("right")).token
+        right = (await served.memory.keys.create("right")).token
         tried = [right, *[WRONG] * (int(FAILURES.burst) + 1), right]
         return [(await served.http.get("/metrics", headers=bearer(token))).status_code for token in tried]
 
@@ -119,9 +119,9 @@ def test_a_key_that_was_good_before_is_let_in_however_many_are_guessed_beside_it
 
 def test_a_key_that_was_good_and_is_revoked_is_refused() -> None:
     async def steps(served: Served) -> list[int]:
-        other, right = [await served.memory.create_key(name) for name in ("other", "right")]
+        other, right = [await served.memory.keys.create(name) for name in ("other", "right")]
         before = (await served.http.get("/metrics", headers=bearer(right.token))).status_code
-        await served.memory.revoke_key(right.key.id)
+        await served.memory.keys.revoke(right.key.id)
         after = (await served.http.get("/metrics", headers=bearer(right.token))).status_code
         return [before, after, (await served.http.get("/metrics", headers=bearer(other.token))).status_code]
 
@@ -130,7 +130,7 @@ def test_a_key_that_was_good_and_is_revoked_is_refused() -> None:
 
 def test_guessing_in_the_dashboards_login_is_slowed_down_too() -> None:
     async def steps(served: Served) -> list[int]:
-        await served.memory.create_key("right")
+        await served.memory.keys.create("right")
         headers = {"Content-Type": "application/x-www-form-urlencoded", "Origin": HOST}
         tried = [f"key=rem_{number:043}" for number in range(int(FAILURES.burst) + 1)]
         return [(await served.http.post("/login", content=one, headers=headers)).status_code for one in tried]
@@ -140,7 +140,7 @@ def test_guessing_in_the_dashboards_login_is_slowed_down_too() -> None:
 
 def test_a_page_of_another_site_does_not_make_a_good_key_a_failed_one() -> None:
     async def steps(served: Served) -> list[int]:
-        token = (await served.memory.create_key("browser")).token
+        token = (await served.memory.keys.create("browser")).token
         headers = {"Cookie": f"{COOKIE}={token}"}
         elsewhere = [{**headers, "Origin": "https://elsewhere.example"}] * (int(FAILURES.burst) + 1)
         return [(await served.http.get("/metrics", headers=one)).status_code for one in [*elsewhere, headers]]
@@ -151,7 +151,7 @@ def test_a_page_of_another_site_does_not_make_a_good_key_a_failed_one() -> None:
 
 def test_a_key_in_a_cookie_is_counted_as_the_same_key() -> None:
     async def steps(served: Served) -> list[int]:
-        token = (await served.memory.create_key("browser")).token
+        token = (await served.memory.keys.create("browser")).token
         await statuses(served.http, BURST, bearer(token))
         return await statuses(served.http, 1, {"Cookie": f"{COOKIE}={token}"})
 
@@ -160,7 +160,7 @@ def test_a_key_in_a_cookie_is_counted_as_the_same_key() -> None:
 
 def test_who_shows_no_key_is_counted_by_address() -> None:
     async def steps(served: Served) -> list[int]:
-        await served.memory.create_key("somebody's")
+        await served.memory.keys.create("somebody's")
         transport = httpx.ASGITransport(app=served.app, client=("198.51.100.7", 4711))
         found = await statuses(served.http, BURST + 1)
         async with httpx.AsyncClient(transport=transport, base_url=HOST) as elsewhere:

@@ -51,9 +51,9 @@ def test_what_was_due_is_run_by_the_server_itself() -> None:
             await memory.observe("The deploy failed")
             shift = Shift(memory, Stop())
             async with shift:
-                while any(state.last is None for state in await memory.jobs()):  # noqa: ASYNC110  nobody is told
+                while any(state.last is None for state in await memory.jobs.list()):  # noqa: ASYNC110  nobody is told
                     await asyncio.sleep(0)
-            return [state.last is not None for state in await memory.jobs()]
+            return [state.last is not None for state in await memory.jobs.list()]
 
     assert all(asyncio.run(whole()))
 

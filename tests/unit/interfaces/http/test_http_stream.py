@@ -207,13 +207,13 @@ def test_a_stream_ends_when_the_server_is_to_stop() -> None:
 
 def test_a_stream_ends_when_its_key_is_revoked() -> None:
     async def steps(server: Live) -> tuple[list[Message], int]:
-        key = await server.memory.create_key("reader", "read")
+        key = await server.memory.keys.create("reader", "read")
         headers = {"Authorization": f"Bearer {key.token}"}
         async with server.client(headers=headers, limit=0) as client:
             await client.next()
-            await server.memory.revoke_key(key.key.id)
+            await server.memory.keys.revoke(key.key.id)
             rest = await client.rest()
-        await server.memory.create_key("other", "read")
+        await server.memory.keys.create("other", "read")
         again = await server.http.get("/v1/events/stream", headers=headers)
         return rest, again.status_code
 

@@ -28,8 +28,8 @@ async def compare(visit: Reading) -> HTMLResponse:
     chosen = asked.several("presets")
     comparison = None
     if question is not None:
-        presets = named_presets(visit.memory.preset, chosen) or None
-        comparison = ComparisonOut.of(await visit.memory.compare(question, presets, limit=limit))
+        presets = named_presets(visit.memory.presets.in_use, chosen) or None
+        comparison = ComparisonOut.of(await visit.memory.presets.compare(question, presets, limit=limit))
     return page(
         visit,
         "compare.html",
@@ -38,7 +38,7 @@ async def compare(visit: Reading) -> HTMLResponse:
         question=question or "",
         limit=limit,
         most=MOST,
-        presets=PresetsOut.of(visit.memory.preset).presets,
+        presets=PresetsOut.of(visit.memory.presets.in_use).presets,
         chosen=chosen,
         comparison=comparison,
         chart=None if comparison is None else comparison_chart(comparison, query=visit.query),

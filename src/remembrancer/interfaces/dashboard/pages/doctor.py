@@ -15,5 +15,5 @@ router = APIRouter(route_class=PageRoute)
 
 @router.get("/doctor")
 async def doctor(visit: Reading) -> HTMLResponse:
-    found = DoctorOut.of(await visit.memory.doctor())
+    found = DoctorOut.of(await visit.memory.health.doctor())
     return page(visit, "doctor.html", title="Doctor", here="jobs", found=found)

@@ -23,16 +23,16 @@ SPENT_IN: Final = timedelta(days=30)
 @router.get("/jobs")
 async def jobs(visit: Reading) -> HTMLResponse:
     since = visit.memory.now - SPENT_IN
-    spending = SpendingOut.of(await visit.memory.spending(since), since)
+    spending = SpendingOut.of(await visit.memory.jobs.spending(since), since)
     return page(
         visit,
         "jobs.html",
         title="Jobs",
         here="jobs",
-        jobs=[JobOut.of(state) for state in await visit.memory.jobs()],
+        jobs=[JobOut.of(state) for state in await visit.memory.jobs.list()],
         most_counted=MOST_COUNTED,
         spent=spending.spent,
         cost=sum(one.cost for one in spending.spent),
         spent_in=SPENT_IN.days,
-        presets=PresetsOut.of(visit.memory.preset).presets,
+        presets=PresetsOut.of(visit.memory.presets.in_use).presets,
     )

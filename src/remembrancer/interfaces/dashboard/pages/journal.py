@@ -38,8 +38,8 @@ async def journal(visit: Reading) -> HTMLResponse:
     }
     after = asked.text("after")
     # Read before the page: what is recorded meanwhile may come twice, which the script sees, but is not missed.
-    position = (await visit.memory.recorded(limit=0)).position
-    found = JournalPageOut.of(await visit.memory.journal(after=after, limit=PAGE, **chosen))
+    position = (await visit.memory.journal.recorded(limit=0)).position
+    found = JournalPageOut.of(await visit.memory.journal.page(after=after, limit=PAGE, **chosen))
     carried = kept(visit.request.query_params, FILTERS)
     is_live = after is None and chosen.get("until") is None
     return page(

@@ -29,7 +29,7 @@ async def login_page(request: Request) -> Response:
     """Only where there are keys: without any, everybody on this machine is let in."""
     wanted = local_path(request.query_params.get("next"))
     memory: AsyncRemembrancer = request.app.state.memory
-    if not await memory.needs_key():
+    if not await memory.keys.exist(expired=True):
         # A key from other times would be refused wherever it leads, and lead back here.
         return _without_key(wanted, request)
     return _form(wanted, HTTPStatus.OK)
@@ -41,7 +41,7 @@ async def login(request: Request, form: Form) -> Response:
     memory: AsyncRemembrancer = request.app.state.memory
     wanted = local_path(form.get("next"))
     token = form.get("key", "").strip()
-    key = await memory.key_for(token) if 0 < len(token) <= MAX_TOKEN_CHARS else None
+    key = await memory.keys.find(token) if 0 < len(token) <= MAX_TOKEN_CHARS else None
     if key is None:
         return _form(wanted, HTTPStatus.UNAUTHORIZED, "This key is not valid here: unknown, expired or revoked.")
     answer = RedirectResponse(wanted, HTTPStatus.SEE_OTHER)

@@ -54,9 +54,11 @@ async def memory_page(visit: Reading, memory_id: str) -> HTMLResponse:
     memory = visit.memory
     dossier = DossierOut.of(await memory.show(memory_id))
     told = dossier.memory
-    curve = CurveOut.of(await memory.curve(memory_id))
+    curve = CurveOut.of(await memory.health.curve(memory_id))
     ends = {end for edge in dossier.relations for end in (edge.source, edge.target)}
-    others = OutlooksOut.of(await memory.outlooks([*ends, *([told.superseded_by] if told.superseded_by else ())]))
+    others = OutlooksOut.of(
+        await memory.health.outlooks([*ends, *([told.superseded_by] if told.superseded_by else ())])
+    )
     by_id: dict[str, OutlookOut] = {str(one.memory.id): one for one in others.memories}
     done = Asked(visit.request.query_params).text("done")
     return page(

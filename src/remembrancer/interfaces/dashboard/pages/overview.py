@@ -34,10 +34,10 @@ async def overview(visit: Reading) -> HTMLResponse:
     memory, asked = visit.memory, Asked(visit.request.query_params)
     whole = asked.flag("whole")
     crew = visit.scope.get("crew")
-    history = [HealthOut.of(one) for one in await memory.health_history(crew, limit=DAYS)]
+    history = [HealthOut.of(one) for one in await memory.health.history(crew, limit=DAYS)]
     newest = [MemoryOut.of(one) for one in await memory.recent(limit=NEWEST)]
     days = _last_days(memory.now)
-    counts = await memory.events_by_day(since=datetime.combine(days[0], time(), UTC))
+    counts = await memory.journal.count_by_day(since=datetime.combine(days[0], time(), UTC))
     recorded = {day: count for day, count in counts.items() if day <= days[-1]}
     return page(
         visit,
@@ -51,7 +51,7 @@ async def overview(visit: Reading) -> HTMLResponse:
         bars=day_bars(recorded, since=days[0], until=days[-1]),
         bars_table=bars_table(recorded, since=days[0], until=days[-1]),
         newest=newest,
-        is_empty=not newest and not (await memory.recorded(limit=0)).position,
+        is_empty=not newest and not (await memory.journal.recorded(limit=0)).position,
         whole=whole,
         **(await _counts(memory) | await _state(visit) | await _fading(memory) if whole else {}),
     )
@@ -79,13 +79,13 @@ def _last_days(now: datetime) -> list[date]:
 
 
 async def _counts(memory: AsyncRemembrancer) -> dict[str, Any]:
-    return {"stats": StatsOut.of(await memory.stats())}
+    return {"stats": StatsOut.of(await memory.health.stats())}
 
 
 async def _state(visit: Visit) -> dict[str, Any]:
     watch: EmbedderWatch = visit.request.app.state.embedder_watch
     state = await watch.state()
-    jobs = [JobOut.of(state) for state in await visit.memory.jobs()]
+    jobs = [JobOut.of(state) for state in await visit.memory.jobs.list()]
     return {
         "mode": state.mode.value,
         "detail": state.detail,
@@ -97,4 +97,4 @@ async def _state(visit: Visit) -> dict[str, Any]:
 
 
 async def _fading(memory: AsyncRemembrancer) -> dict[str, Any]:
-    return {"outlooks": OutlooksOut.of(await memory.fading(limit=FADING)).memories}
+    return {"outlooks": OutlooksOut.of(await memory.health.fading(limit=FADING)).memories}

@@ -39,9 +39,9 @@ async def search(visit: Reading) -> HTMLResponse:
         question=question or "",
         asked=asked,
         limit=_limit(visit, asked),
-        most=visit.memory.preset.limits.most,
+        most=visit.memory.presets.in_use.limits.most,
         tiers=[tier.value for tier in Tier],
-        rankings=sorted(visit.memory.preset.rankings),
+        rankings=sorted(visit.memory.presets.in_use.rankings),
         filtered=bool(kept(visit.request.query_params, FILTERS)),
         carried=kept(visit.request.query_params, ("q", "limit", *FILTERS)),
         **told,
@@ -82,5 +82,5 @@ async def _answer(visit: Visit, question: str, asked: Asked) -> dict[str, Any]:
 
 
 def _limit(visit: Visit, asked: Asked) -> int:
-    limits = visit.memory.preset.limits
+    limits = visit.memory.presets.in_use.limits
     return asked.whole("limit", limits.capped(LIMIT), 1, limits.most)

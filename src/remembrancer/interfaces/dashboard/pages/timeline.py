@@ -51,7 +51,7 @@ async def timeline(visit: Reading) -> HTMLResponse:
     found = await memory.timeline(since, until, limit=SHOWN + 1, kinds=kinds)
     if not found and chosen is None:
         kind, found = "all", await memory.timeline(since, until, limit=SHOWN + 1)
-    outlooks = OutlooksOut.of(await memory.outlooks([one.id for one in found[:SHOWN]])).memories
+    outlooks = OutlooksOut.of(await memory.health.outlooks([one.id for one in found[:SHOWN]])).memories
     items = [TimelineItem.of(one.memory, one.strength) for one in outlooks]
     last_day = (until - timedelta(microseconds=1)).date()
     return page(

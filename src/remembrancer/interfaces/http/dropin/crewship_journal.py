@@ -132,7 +132,7 @@ async def journal(
 ) -> CrewshipJournalOut:
     """Entries by when they happened, newest first, a page at a time."""
     with in_its_words(_THEIR_WORDS):
-        page = await memory.journal(after=cursor or None, limit=limit, **{**entries, "archived": include_archive})
+        page = await memory.journal.page(after=cursor or None, limit=limit, **{**entries, "archived": include_archive})
     return CrewshipJournalOut.of(page)
 
 
@@ -140,7 +140,7 @@ async def journal(
 async def count(memory: Reading, entries: Entries, include_archive: Archive = False) -> CrewshipCountOut:
     """How many entries there are, chosen as the list does."""
     with in_its_words(_THEIR_WORDS):
-        return CrewshipCountOut(total=await memory.count_events(**{**entries, "archived": include_archive}))
+        return CrewshipCountOut(total=await memory.journal.count(**{**entries, "archived": include_archive}))
 
 
 @router.get(
@@ -170,7 +170,7 @@ async def stream(
 @router.get("/api/v1/journal/{id}", summary="Read an entry of the journal", responses=MISSING)
 async def entry(memory: Reading, id: EventId) -> CrewshipEntryOut:  # noqa: A002  the field's own name
     """One entry, or what the archive has of it."""
-    return CrewshipEntryOut.of(await memory.event(id))
+    return CrewshipEntryOut.of(await memory.journal.get(id))
 
 
 @router.post("/api/v1/journal/{id}/priority", summary="Mark an entry", responses=MISSING)
@@ -179,7 +179,7 @@ async def set_priority(memory: Administering, id: EventId, body: PriorityIn) -> 
 
     That it was done, by whom and why is an entry of the journal too, of the type `memory.priority_changed`.
     """
-    change = await _as_operator(memory).set_priority(id, body.priority, body.reason.strip())
+    change = await _as_operator(memory).journal.set_priority(id, body.priority, body.reason.strip())
     if change.is_change:
         await _tell_of(memory, change)
     return CrewshipPriorityOut.of(change)
@@ -187,12 +187,12 @@ async def set_priority(memory: Administering, id: EventId, body: PriorityIn) -> 
 
 def _as_operator(memory: AsyncRemembrancer) -> AsyncRemembrancer:
     """Whoever may admin chooses as what role it acts: here as one that may mark."""
-    operators = memory.preset.sight.operators
+    operators = memory.presets.in_use.sight.operators
     return memory.scoped(role=operators[0]) if operators else memory
 
 
 async def _tell_of(memory: AsyncRemembrancer, change: PriorityChange) -> None:
-    await memory.log_event(
+    await memory.journal.log(
         PRIORITY_CHANGED,
         f"The priority of an entry was changed from {change.previous} to {change.priority}.",
         severity=Severity.NOTICE,

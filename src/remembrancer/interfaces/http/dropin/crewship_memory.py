@@ -65,7 +65,7 @@ async def health(
 ) -> CrewshipHealthOut:
     """The latest snapshot, taken once a day: nothing is measured for being asked."""
     crew = validation.optional_name("crew_id", crew_id or None)
-    return CrewshipHealthOut.of(memory.scope.workspace, crew, await memory.health(crew))
+    return CrewshipHealthOut.of(memory.scope.workspace, crew, await memory.health.latest(crew))
 
 
 @router.post(
@@ -80,7 +80,7 @@ async def hybrid(memory: Reading, body: HybridIn) -> CrewshipHybridOut:
             body.query,
             limit=body.limit,
             reach=body.scope or None,
-            ranking=HYBRID if HYBRID in memory.preset.rankings else None,
+            ranking=HYBRID if HYBRID in memory.presets.in_use.rankings else None,
         )
     hits = [CrewshipHitOut.of(hit, await _entry(of_crew, hit)) for hit in found]
     return CrewshipHybridOut.of(body.query, hits)
@@ -104,7 +104,11 @@ async def consolidate(
     asked = body or ConsolidateIn()
     crew = validation.optional_name("crew_id", asked.crew_id or None)
     since = memory.now - parse_duration("since", asked.since)
-    if crew is not None and crew not in await memory.crews() and not await memory.count_events(crew=crew):
+    if (
+        crew is not None
+        and crew not in await memory.context.store.crews(memory.scope)
+        and not await memory.journal.count(crew=crew)
+    ):
         raise NotFound("crew", crew)
     name = f"consolidation of {memory.scope.workspace}"
     working.refuse_second(name)
@@ -130,12 +134,12 @@ class _Run:
 
     def why_not(self) -> str:
         """Why there is nothing that could be done; empty: there is."""
-        preset = self.memory.preset
+        preset = self.memory.presets.in_use
         of_all = (preset.facts, preset.clusters, preset.compaction) if self.crew is None else ()
         if preset.rules is None and not any(of_all):
             return f"preset {preset.name} consolidates nothing" + (" of one crew alone" if self.crew else "")
         alone = () if self.crew is not None else (preset.clusters, preset.compaction)
-        if self.memory.language_model is None and not any(alone):
+        if self.memory.context.llm is None and not any(alone):
             return "no summarizer: no language model is set (llm)"
         return ""
 
@@ -155,14 +159,14 @@ class _Run:
             await self.tell_end(*_told(report))
 
     async def tell_begin(self) -> None:
-        await self._view.log_event(
+        await self._view.journal.log(
             TRIGGERED,
             "A consolidation was asked for.",
             payload={"worker_id": self.worker_id, "crew_id": self.crew, "since": self.since.isoformat()},
         )
 
     async def tell_end(self, status: str, told: dict[str, JsonValue]) -> None:
-        await self._view.log_event(
+        await self._view.journal.log(
             COMPLETED,
             f"A consolidation ended: {status}.",
             severity=Severity.INFO if status == "ok" else Severity.WARN,
@@ -198,6 +202,6 @@ async def _entry(memory: AsyncRemembrancer, hit: Hit) -> Event | None:
     """
     ids = [cue.event_id for cue in (hit.cue, *hit.turns) if cue.event_id is not None]
     try:
-        return await memory.event(ids[0]) if ids else None
+        return await memory.journal.get(ids[0]) if ids else None
     except NotFound:
         return None

@@ -228,7 +228,7 @@ async def _ask(
         return None
     return await conversation.recall(
         query,
-        limit=min(limit, conversation.preset.limits.most),
+        limit=min(limit, conversation.presets.in_use.limits.most),
         tiers=tiers,
         kinds=None if category is None else [category.value],
         session=conversation.scope.session,
@@ -241,7 +241,7 @@ async def _recent(conversation: AsyncRemembrancer, body: RecentIn) -> tuple[Memo
     page = await conversation.memories(
         limit=max(1, min(body.limit, 100)),
         # Where episodes are formed, what is in none yet is what is being talked about: it is known.
-        kinds=None if conversation.preset.segmentation is None else [EPISODE],
+        kinds=None if conversation.presets.in_use.segmentation is None else [EPISODE],
         tiers=_EPISODIC,
         session=conversation.scope.session,
         since=since,

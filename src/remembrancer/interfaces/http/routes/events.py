@@ -89,7 +89,7 @@ async def journal(
     `next` is the cursor of the page after: what is recorded meanwhile moves nothing between pages.
     """
     entries["archived"] = archived
-    page = await memory.journal(after=after, limit=limit, oldest_first=oldest_first, **entries)
+    page = await memory.journal.page(after=after, limit=limit, oldest_first=oldest_first, **entries)
     return JournalPageOut.of(page)
 
 
@@ -97,13 +97,13 @@ async def journal(
 async def count_events(memory: Reading, entries: Entries, archived: Archived = False) -> JournalCountOut:
     """How many entries there are, chosen as the list does."""
     entries["archived"] = archived
-    return JournalCountOut(total=await memory.count_events(**entries))
+    return JournalCountOut(total=await memory.journal.count(**entries))
 
 
 @router.get("/v1/events/{event_id}", summary="Read an entry of the journal", responses=MISSING)
 async def event(memory: Reading, event_id: EventId) -> JournalEntryOut:
     """One entry, or what the archive has of it, and who changed its priority, when and why."""
-    return JournalEntryOut.of(await memory.event(event_id), await memory.priority_changes(event_id))
+    return JournalEntryOut.of(await memory.journal.get(event_id), await memory.journal.priority_changes(event_id))
 
 
 @router.post("/v1/events/{event_id}/priority", summary="Mark an entry", responses=MISSING)
@@ -113,4 +113,4 @@ async def set_priority(memory: Writing, event_id: EventId, body: PriorityIn) -> 
     For an operator's role only (`role=LEAD`), which takes a key that may admin. Who did it and why is kept. Of an entry
     in the archive it cannot be changed (409).
     """
-    return PriorityChangeOut.of(await memory.set_priority(event_id, body.priority, body.reason))
+    return PriorityChangeOut.of(await memory.journal.set_priority(event_id, body.priority, body.reason))

@@ -25,7 +25,7 @@ async def create_key(memory: Administering, body: KeyIn) -> NewKeyOut:
     is kept.
     """
     lasting = None if body.expires_in is None else timedelta(seconds=body.expires_in)
-    return NewKeyOut.of(await memory.create_key(body.name, body.right, lasting), now=memory.now)
+    return NewKeyOut.of(await memory.keys.create(body.name, body.right, lasting), now=memory.now)
 
 
 @router.get("/v1/keys", summary="List the keys")
@@ -33,10 +33,10 @@ async def keys(memory: Administering) -> KeysOut:
     """The keys to this workspace, newest first, also those that have expired or are revoked; no token, for none is
     kept.
     """
-    return KeysOut.of(await memory.keys(), now=memory.now)
+    return KeysOut.of(await memory.keys.list(), now=memory.now)
 
 
 @router.delete("/v1/keys/{key_id}", summary="Revoke a key", responses=MISSING)
 async def revoke_key(memory: Administering, key_id: KeyId) -> KeyOut:
     """Let it open nothing any more, from the next request on."""
-    return KeyOut.of(await memory.revoke_key(key_id), now=memory.now)
+    return KeyOut.of(await memory.keys.revoke(key_id), now=memory.now)

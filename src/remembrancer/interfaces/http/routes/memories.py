@@ -165,7 +165,7 @@ async def curve(
     points: Annotated[int, Query(ge=2, le=10_000, description="At so many points, evenly.")] = 181,
 ) -> CurveOut:
     """Its strength by the preset's own curve, and when that falls below what counts as faded."""
-    return CurveOut.of(await memory.curve(memory_id, days=days, points=points))
+    return CurveOut.of(await memory.health.curve(memory_id, days=days, points=points))
 
 
 @router.get("/v1/memories/{memory_id}/why-not", summary="Say why a memory does not answer", responses=MISSING)

@@ -59,7 +59,7 @@ async def end_session(memory: Writing, ended: Session) -> DoneOut:
 @router.get("/v1/promotions", summary="List what a wider scope could be told")
 async def promotable(memory: Reading) -> PromotableOut:
     """What came up in so many jobs that the whole workspace could be told, those of most jobs first."""
-    return PromotableOut.of(await memory.promotable())
+    return PromotableOut.of(await memory.learnings.promotable())
 
 
 @router.post(
@@ -70,6 +70,6 @@ async def promotable(memory: Reading) -> PromotableOut:
 )
 async def promote(memory: Writing, body: PromotionIn, response: Response) -> MemoryOut:
     """Approve that the project or the workspace is told what a memory says. The answer is its own memory of it."""
-    promoted = await memory.promote(body.memory_id, body.to)
+    promoted = await memory.learnings.promote(body.memory_id, body.to)
     response.headers["Location"] = f"/v1/memories/{promoted.id}"
     return MemoryOut.of(promoted)

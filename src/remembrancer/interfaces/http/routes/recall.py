@@ -48,5 +48,5 @@ async def expose(memory: Writing, body: ExposuresIn) -> None:
 @router.post("/v1/compare", summary="Ask several presets the same question")
 async def compare(memory: Reading, body: CompareIn) -> ComparisonOut:
     """What each preset returns for a question, over the memories that are here, and why they differ. Reads only."""
-    chosen = None if body.presets is None else named_presets(memory.preset, body.presets)
-    return ComparisonOut.of(await memory.compare(body.query, chosen, limit=body.limit, as_of=body.as_of))
+    chosen = None if body.presets is None else named_presets(memory.presets.in_use, body.presets)
+    return ComparisonOut.of(await memory.presets.compare(body.query, chosen, limit=body.limit, as_of=body.as_of))

@@ -19,7 +19,7 @@ router = router_of("state")
 @router.get("/v1/stats", summary="Count what is kept")
 async def stats(memory: Reading) -> StatsOut:
     """Counts of what this caller may see, and the size of the whole store."""
-    return StatsOut.of(await memory.stats())
+    return StatsOut.of(await memory.health.stats())
 
 
 @router.get("/v1/health/memory", summary="Read the memory's health")
@@ -33,8 +33,8 @@ async def memory_health(
     """The last snapshot, which the health job takes each day: a score of 0 to 100, what it is made of, and what to do
     about the weakest part. `latest` is null while none was taken.
     """
-    latest = await memory.health(of_crew)
-    past = await memory.health_history(of_crew, history) if history else None
+    latest = await memory.health.latest(of_crew)
+    past = await memory.health.history(of_crew, history) if history else None
     return MemoryHealthOut(
         crew=of_crew,
         latest=None if latest is None else HealthOut.of(latest),
@@ -45,16 +45,16 @@ async def memory_health(
 @router.get("/v1/jobs", summary="See how the jobs stand")
 async def jobs(memory: Reading) -> JobsOut:
     """Each job of the preset: its last run, its next, what waits for it, and what failed."""
-    return JobsOut.of(await memory.jobs())
+    return JobsOut.of(await memory.jobs.list())
 
 
 @router.get("/v1/spending", summary="See what models cost")
 async def spending(memory: Reading, since: Since = None) -> SpendingOut:
     """What language models were asked for this workspace, and what that cost in US dollars, by purpose and model."""
-    return SpendingOut.of(await memory.spending(since), since)
+    return SpendingOut.of(await memory.jobs.spending(since), since)
 
 
 @router.get("/v1/presets", summary="List the presets")
 async def presets(memory: Reading) -> PresetsOut:
     """Those that are shipped, and the one in use."""
-    return PresetsOut.of(memory.preset)
+    return PresetsOut.of(memory.presets.in_use)

@@ -35,10 +35,10 @@ async def fading(
     days: Annotated[float, Query(gt=0, le=36_500, description="Within so many days.")] = 30,
 ) -> OutlooksOut:
     """Current memories that have not faded and will within that time, if nothing else happens; soonest first."""
-    return OutlooksOut.of(await memory.fading(limit=limit, within=timedelta(days=days)))
+    return OutlooksOut.of(await memory.health.fading(limit=limit, within=timedelta(days=days)))
 
 
 @router.get("/v1/decay", summary="List memories by their strength")
 async def decay(memory: Reading, limit: Limit = 20) -> OutlooksOut:
     """Current memories, weakest first, each with when it falls below what counts as faded."""
-    return OutlooksOut.of(await memory.decay(limit=limit))
+    return OutlooksOut.of(await memory.health.decay(limit=limit))

@@ -1,0 +1,165 @@
+"""Blocking twins of asynchronous objects: their methods, run on an event loop in a thread of its own.
+
+The methods may be called from any thread, also from one that runs a loop. They are derived from the asynchronous ones:
+`blocking` and `iterating` keep a method's parameters, result and documentation, for type checkers and for `help` alike.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import os
+import threading
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
+from concurrent.futures import CancelledError
+from contextlib import suppress
+from functools import update_wrapper
+from typing import Any, Concatenate, Final, Generic, ParamSpec, TypeVar
+
+from remembrancer.errors import StoreUnavailable
+
+MODULE: Final = "remembrancer.sync"
+"""Where the derived methods say that they are from."""
+
+A = TypeVar("A")
+B = TypeVar("B")
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Loop:
+    """An event loop in a daemon thread, shared by all views of one open store."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="remembrancer-loop", daemon=True)
+        self._door = threading.Lock()
+        self._closed = False
+        self._process = os.getpid()
+        self._thread.start()
+
+    def run(self, work: Coroutine[Any, Any, R]) -> R:
+        """Wait for the work's result. Raises StoreUnavailable after `close`, and in a process forked since."""
+        if self._is_here():
+            work.close()
+            raise RuntimeError("a memory cannot be used from inside one of its own callbacks")
+        if os.getpid() != self._process:  # a fork does not have the thread: waiting for it would never end
+            work.close()
+            raise StoreUnavailable("this memory was opened before the process was forked; open it again here")
+        with self._door:  # no work is handed over after the last
+            if self._closed:
+                work.close()
+                raise StoreUnavailable("this memory is already closed")
+            waiting = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return waiting.result()
+        except CancelledError as error:
+            raise StoreUnavailable("this memory was closed meanwhile") from error
+        except BaseException:
+            waiting.cancel()  # a caller that was interrupted leaves nothing running behind it
+            raise
+
+    def each(self, items: AsyncGenerator[R, None]) -> Generator[R, None, None]:
+        """The generator's items, each waited for. Closing or interrupting this closes the generator."""
+        coming: set[asyncio.Task[R]] = set()
+
+        async def following() -> R:
+            item = asyncio.create_task(_next(items))
+            coming.add(item)
+            item.add_done_callback(coming.discard)
+            return await item
+
+        async def ended() -> None:
+            for item in coming:
+                if not item.cancelling():  # an interrupt may come before the waiting task was told
+                    item.cancel()
+            if coming:
+                await asyncio.wait(coming)
+            await items.aclose()
+
+        try:
+            while True:
+                yield self.run(following())
+        finally:
+            with suppress(StoreUnavailable):  # closed already, and with it all that the loop still ran
+                self.run(ended())
+
+    def close(self, last: Callable[[], Coroutine[Any, Any, None]] | None = None) -> None:
+        """Run `last`, then stop. Other threads that still wait get StoreUnavailable. A second call does nothing."""
+        if self._is_here():
+            raise RuntimeError("a memory cannot be closed from inside one of its own callbacks")
+        if os.getpid() != self._process:
+            return  # the parent process closes it
+        with self._door:
+            if self._closed:
+                return
+            self._closed = True
+        try:
+            asyncio.run_coroutine_threadsafe(self._finish(last), self._loop).result()
+        finally:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()
+
+    def _is_here(self) -> bool:
+        """Whether this is the loop's own thread, which would wait for itself for ever."""
+        return threading.current_thread() is self._thread
+
+    async def _finish(self, last: Callable[[], Coroutine[Any, Any, None]] | None) -> None:
+        try:
+            if last is not None:
+                await last()
+        finally:
+            others = asyncio.all_tasks() - {asyncio.current_task()}
+            for task in others:
+                task.cancel()
+            await asyncio.gather(*others, return_exceptions=True)
+
+
+async def _next(items: AsyncGenerator[R, None]) -> R:
+    return await anext(items)
+
+
+class Blocking(Generic[A]):
+    """An asynchronous object, and the loop that runs its methods."""
+
+    def __init__(self, inner: A, loop: Loop) -> None:
+        self._inner = inner
+        self._loop = loop
+
+    @staticmethod
+    def waiting(
+        method: Callable[Concatenate[B, P], Coroutine[Any, Any, R]],
+    ) -> Callable[Concatenate[Blocking[B], P], R]:
+        """The same method for a `Blocking` object: it waits for the result and returns it."""
+
+        def call(self: Blocking[B], *args: P.args, **kwargs: P.kwargs) -> R:
+            return self._loop.run(method(self._inner, *args, **kwargs))
+
+        return like(method, call)
+
+    @staticmethod
+    def iterating(
+        method: Callable[Concatenate[B, P], AsyncGenerator[R, None]],
+    ) -> Callable[Concatenate[Blocking[B], P], Generator[R, None, None]]:
+        """The same method for a `Blocking` object: it returns a generator that waits for each item."""
+
+        def call(self: Blocking[B], *args: P.args, **kwargs: P.kwargs) -> Generator[R, None, None]:
+            return self._loop.each(method(self._inner, *args, **kwargs))
+
+        signature = inspect.signature(method)
+        returns = str(signature.return_annotation).replace("Async", "").replace(", None]", ", None, None]")
+        vars(call)["__signature__"] = signature.replace(return_annotation=returns)
+        return like(method, call)
+
+
+def like(method: Callable[..., object], call: Callable[P, R]) -> Callable[P, R]:
+    """Give `call` the name, parameters and documentation of an asynchronous method."""
+    call = update_wrapper(call, method)
+    call.__module__ = MODULE
+    call.__qualname__ = method.__qualname__.removeprefix("Async")
+    return call
+
+
+blocking = Blocking.waiting
+iterating = Blocking.iterating

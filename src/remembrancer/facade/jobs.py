@@ -1,0 +1,54 @@
+"""`rem.jobs`: the background jobs of the preset. `rem.maintain` runs those that are due."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from remembrancer import jobs
+from remembrancer.domain import validation
+from remembrancer.domain.job import Job
+from remembrancer.domain.spending import Spent
+from remembrancer.facade.view import Identifier, View
+
+if TYPE_CHECKING:
+    from remembrancer.jobs.indexer import IndexReport, OnIndexed
+    from remembrancer.jobs.overview import JobState
+    from remembrancer.jobs.stop import Stop
+    from remembrancer.jobs.worker import OnRun
+
+
+class AsyncJobsApi(View):
+    """Runs the jobs, and says how they stand."""
+
+    async def list(self) -> tuple[JobState, ...]:
+        """Each job of the preset: its last run, its next one, what waits for it, and what failed."""
+        return await jobs.overview.job_states(self._ctx, self._scope)
+
+    async def work(self, stop: Stop, *, only: Iterable[Job | str] | None = None, on_run: OnRun | None = None) -> None:
+        """Run jobs on their schedule until `stop` is set, which any thread may do; overdue jobs run first.
+
+        `only`: these jobs; None: all of the preset.
+        """
+        sweeper = jobs.sweeps.Sweeper(self._ctx, self._scope, self._indexer, None)
+        await jobs.worker.work(sweeper, stop, only=jobs_named(only), on_run=on_run)
+
+    async def index_now(
+        self, memory_id: Identifier | None = None, *, on_indexed: OnIndexed | None = None
+    ) -> IndexReport:
+        """Give every cue that waits for its vector one before returning, or only those of one memory, before all
+        others. Raises NotFound.
+        """
+        if memory_id is None:
+            return await self._indexer.run(on_indexed)
+        return await self._indexer.run_for(self._reader(), validation.identifier("memory_id", memory_id))
+
+    async def spending(self, since: datetime | None = None) -> tuple[Spent, ...]:
+        """Requests to language models for this workspace since a time, and their cost, by purpose and model."""
+        return await self._ctx.store.spending(self._scope, since=validation.optional_moment("since", since))
+
+
+def jobs_named(only: Iterable[Job | str] | None) -> list[Job] | None:
+    """The jobs of those names; None: all. Raises InvalidInput."""
+    return None if only is None else [validation.choice("only", one, Job) for one in validation.several("only", only)]

@@ -1,0 +1,702 @@
+"""`rem`: the verbs that programs use every day. Each method binds the caller's scope and calls one engine function."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, Self, Unpack, cast
+from uuid import UUID
+
+from remembrancer import compose, engine, jobs
+from remembrancer.config import Settings, settings_of
+from remembrancer.domain import validation
+from remembrancer.domain.erasure import Choice, Erasure
+from remembrancer.domain.event import Event, EventDraft, Origin, Priority, Role, Severity
+from remembrancer.domain.job import Job
+from remembrancer.domain.learning import Learning
+from remembrancer.domain.listing import MemoryPage
+from remembrancer.domain.memory import Memory, MemoryDraft, Tier
+from remembrancer.domain.query import Filters
+from remembrancer.domain.recall import Hit, Recall
+from remembrancer.domain.relation import Relation, RelationKind
+from remembrancer.domain.scope import Reach, Scope, Visibility
+from remembrancer.domain.strength import Exposure, Feedback, Strength
+from remembrancer.domain.validation import JsonValue
+from remembrancer.engine.context import Caller, Clock, Context
+from remembrancer.errors import InvalidInput
+from remembrancer.facade.health import AsyncHealthApi
+from remembrancer.facade.jobs import AsyncJobsApi, jobs_named
+from remembrancer.facade.journal import AsyncJournalApi
+from remembrancer.facade.keys import AsyncKeysApi
+from remembrancer.facade.learnings import AsyncLearningsApi
+from remembrancer.facade.presets import AsyncPresetsApi
+from remembrancer.facade.vault import AsyncVaultApi
+from remembrancer.facade.view import Identifier, Opened, View, identifiers, listed
+from remembrancer.policies.admission.updating import Changes
+from remembrancer.ports.embedder import Embedder
+from remembrancer.ports.language_model import LanguageModel
+from remembrancer.ports.reranker import Reranker
+from remembrancer.ports.store import Store
+from remembrancer.presets.spec import MAX_LIMIT, Preset
+
+if TYPE_CHECKING:
+    from remembrancer.engine.consolidate import Consolidation
+    from remembrancer.engine.end_session import EndReport
+    from remembrancer.engine.exchange import Imported, OnRows
+    from remembrancer.engine.graph import Graph
+    from remembrancer.engine.inspect import Dossier, WhyNot
+    from remembrancer.engine.sleep import SleepReport
+    from remembrancer.jobs.indexer import OnIndexed
+    from remembrancer.jobs.reports import Report
+
+_GIVEN: Final = {
+    "embedder": ("embed_query", "auto, none, local, ollama:MODEL, or an object with an Embedder's methods"),
+    "reranker": (
+        "scores",
+        "none, cross-encoder:FOLDER, an http(s) address, or an object with a Reranker's methods",
+    ),
+    "llm": (
+        "answer",
+        "none, openai:MODEL, anthropic:MODEL, gemini:MODEL, ollama:MODEL, or an object with a LanguageModel's methods",
+    ),
+}
+"""For each model that may be passed in as an object: a method that it must have, and what is allowed."""
+_log = logging.getLogger("remembrancer")
+
+
+class AsyncRemembrancer(View):
+    """A memory open for one caller. Make one with `open`; `scoped` gives cheap views for others of its workspace."""
+
+    @classmethod
+    async def open(
+        cls,
+        url: str | None = None,
+        *,
+        preset: str | Preset | None = None,
+        workspace: str | None = None,
+        project: str | None = None,
+        crew: str | None = None,
+        agent: str | None = None,
+        session: str | None = None,
+        role: str | None = None,
+        store: Store | None = None,
+        embedder: str | Embedder | None = None,
+        reranker: str | Reranker | None = None,
+        llm: str | LanguageModel | None = None,
+        settings: Settings | Mapping[str, Any] | None = None,
+        clock: Clock | None = None,
+        create: bool = True,
+    ) -> Self:
+        """Open a store; `create` makes it if need be. `url`: a file's path, `:memory:`, or an address whose scheme an
+        installed package opens; `store` takes its place.
+
+        What is not given comes from `settings`, else from REMEMBRANCER_* variables and the file that
+        REMEMBRANCER_CONFIG names, else: `remembrancer.db`, preset and workspace `default`, role AGENT, and Ollama
+        where `ollama_url` is set, or the local embedder where it is installed, no reranker and no language model. An
+        embedder, reranker, language model or store given as an object stays open when this is closed. Without an
+        embedder a warning goes to the logger "remembrancer": recall is lexical. `preset` may be the path of a TOML
+        file, or a Preset.
+
+        Raises InvalidInput, StoreUnavailable, Unsupported, ModelUnavailable.
+        """
+        given = {
+            "db": url,
+            "preset": preset,
+            "workspace": workspace,
+            "project": project,
+            "crew": crew,
+            "agent": agent,
+            "session": session,
+            "role": role,
+            "embedder": embedder,
+            "reranker": reranker,
+            "llm": llm,
+        }
+        objects = {name for name, value in given.items() if name in _GIVEN and not isinstance(value, str)}
+        if isinstance(preset, Preset):
+            objects.add("preset")
+        chosen = settings_of(settings, {name: value for name, value in given.items() if name not in objects})
+        if store is not None and url is not None:
+            raise InvalidInput("url", url, "None, where a store is given")
+        for argument, (method, allowed) in _GIVEN.items():
+            model = given[argument]
+            if not (model is None or isinstance(model, str) or callable(getattr(model, method, None))):
+                raise InvalidInput(argument, model, allowed)
+        scope = Scope(
+            workspace=chosen.workspace,
+            project=chosen.project,
+            crew=chosen.crew,
+            agent=chosen.agent,
+            session=chosen.session,
+        )
+        caller = Caller(scope=scope, role=validation.name("role", chosen.role))
+        ctx = await asyncio.to_thread(
+            compose.context,
+            chosen,
+            store=store,
+            preset=preset if isinstance(preset, Preset) else None,
+            embedder=None if isinstance(embedder, str) else embedder,
+            reranker=None if isinstance(reranker, str) else reranker,
+            llm=None if isinstance(llm, str) else llm,
+            clock=clock,
+            create=create,
+        )
+        if ctx.embedder is None:
+            _log.warning("%s: %s", engine.inspect.SearchMode.SPARSE_ONLY, ctx.without_embedder)
+        lent = (store, embedder, reranker, llm)
+        opened = Opened(
+            ctx,
+            owned=tuple(
+                one
+                for one in (ctx.store, ctx.embedder, ctx.reranker, ctx.llm)
+                if one is not None and not any(one is other for other in lent)
+            ),
+            background_index=chosen.background_index,
+        )
+        opened.indexer(scope.workspace)
+        return cls(opened, caller)
+
+    async def close(self) -> None:
+        """Close the store. Vectors that are still missing are made when the store is next open. May be called twice."""
+        await self._opened.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def scoped(self, *, role: str | None = None, **scope: str | None) -> Self:
+        """A view for another project, crew, agent or session of the same workspace, over the same open store.
+
+        Raises InvalidInput for an unknown part of a scope, or a role that the preset does not know.
+        """
+        if role is not None:
+            self._ctx.preset.sight.reach_of(role)
+        caller = replace(self._caller, scope=self._caller.scope.narrowed(**scope), role=role or self._caller.role)
+        return type(self)(self._opened, caller)
+
+    def of_workspace(self, workspace: str) -> Self:
+        """A view of another workspace over the same open store, for the same role and the workspace as a whole.
+
+        For a server, which must itself make sure that its client may see that workspace. Nothing that is written or
+        read crosses from one workspace to another.
+        """
+        return type(self)(self._opened, replace(self._caller, scope=Scope(workspace=workspace)))
+
+    @property
+    def scope(self) -> Scope:
+        """Where this caller's memories belong."""
+        return self._caller.scope
+
+    @property
+    def now(self) -> datetime:
+        """The time by this memory's clock, from which ages are counted."""
+        return self._ctx.clock()
+
+    @property
+    def context(self) -> Context:
+        """What engine functions take as their first argument: for programs built on them, such as a server."""
+        return self._ctx
+
+    # ── by noun ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def journal(self) -> AsyncJournalApi:
+        """The record of all that was said and done."""
+        return AsyncJournalApi(self._opened, self._caller)
+
+    @property
+    def health(self) -> AsyncHealthApi:
+        """Health snapshots, counts, what fades, what is broken."""
+        return AsyncHealthApi(self._opened, self._caller)
+
+    @property
+    def jobs(self) -> AsyncJobsApi:
+        """The background jobs, and what language models cost."""
+        return AsyncJobsApi(self._opened, self._caller)
+
+    @property
+    def keys(self) -> AsyncKeysApi:
+        """API keys to this workspace."""
+        return AsyncKeysApi(self._opened, self._caller)
+
+    @property
+    def learnings(self) -> AsyncLearningsApi:
+        """What agents learned from their tasks, and who is told of it."""
+        return AsyncLearningsApi(self._opened, self._caller)
+
+    @property
+    def presets(self) -> AsyncPresetsApi:
+        """The preset in use, and how others would rank."""
+        return AsyncPresetsApi(self._opened, self._caller)
+
+    @property
+    def vault(self) -> AsyncVaultApi:
+        """Memories as a folder of markdown files."""
+        return AsyncVaultApi(self._opened, self._caller)
+
+    # ── write ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def observe(
+        self,
+        text: str,
+        *,
+        role: Role | str = Role.USER,
+        type: str = "message",  # noqa: A002  the field's own name
+        severity: Severity | str = Severity.INFO,
+        priority: Priority | str = Priority.NORMAL,
+        actor: str | None = None,
+        occurred_at: datetime | None = None,
+        payload: Mapping[str, JsonValue] | None = None,
+        refs: Mapping[str, JsonValue] | None = None,
+        key: str | None = None,
+        session: str | None = None,
+    ) -> Event:
+        """Record something that was said or happened. Its words are found at once, its meaning after the index sweep.
+
+        A `key` that is known returns the event as it was recorded, or raises Conflict where that says something else.
+        """
+        draft = EventDraft(
+            text=text,
+            role=role,
+            type=type,
+            severity=validation.choice("severity", severity, Severity),
+            priority=validation.choice("priority", priority, Priority),
+            actor=actor,
+            occurred_at=occurred_at,
+            session=session,
+            payload={} if payload is None else payload,
+            refs={} if refs is None else refs,
+            key=key,
+        )
+        return (await self.observe_many([draft]))[0]
+
+    async def observe_many(self, events: Iterable[EventDraft | Mapping[str, Any]]) -> tuple[Event, ...]:
+        """Record events in order, all or none. A mapping holds the arguments of an EventDraft. At most 10,000."""
+        appended = await engine.record.observe(self._ctx, self.scope, _drafts(events))
+        self._indexer.wake()
+        self._arrivals.wake()
+        return tuple(item.event for item in appended)
+
+    async def remember(
+        self,
+        text: str,
+        *,
+        title: str | None = None,
+        kind: str | None = None,
+        tier: Tier | str | None = None,
+        source: str | None = None,
+        origin: Origin | str = Origin.USER,
+        importance: float = 0.5,
+        priority: int = 5,
+        confidence: float = 0.5,
+        surprise: float = 0.0,
+        tags: Sequence[str] = (),
+        metadata: Mapping[str, JsonValue] | None = None,
+        topic_key: str | None = None,
+        valid_from: datetime | None = None,
+        valid_until: datetime | None = None,
+        occurred_at: datetime | None = None,
+        visibility: Visibility | str = Visibility.WORKSPACE,
+        key: str | None = None,
+        events: Iterable[Identifier] = (),
+    ) -> Memory:
+        """Store a memory. With a `topic_key`, it replaces the text of this scope's memory of that topic.
+
+        `kind` and `tier`: None takes the preset's. `events`: the turns that an episode was formed from; it is found by
+        the words of each, and lasts from the first to the last. `surprise` in [0, 1] slows forgetting under presets
+        that count stability. A `key` that is known returns the memory as it was stored, or raises Conflict where that
+        says something else.
+        """
+        formation = self._ctx.preset.formation
+        draft = MemoryDraft(
+            text=text,
+            title=title,
+            kind=formation.kind(kind),
+            tier=formation.note_tier if tier is None else validation.choice("tier", tier, Tier),
+            source=source,
+            origin=validation.choice("origin", origin, Origin),
+            importance=importance,
+            priority=priority,
+            confidence=confidence,
+            surprise=surprise,
+            tags=validation.tags("tags", tags),
+            metadata={} if metadata is None else metadata,
+            topic_key=topic_key,
+            valid_from=valid_from,
+            valid_until=valid_until,
+            occurred_at=occurred_at,
+            visibility=validation.choice("visibility", visibility, Visibility),
+            key=key,
+        )
+        memory, _ = await engine.record.remember(self._ctx, self.scope, draft, identifiers("events", events))
+        self._indexer.wake()
+        return memory
+
+    async def learn(
+        self, learnings: Iterable[Learning], *, source: str, tags: Sequence[str] = ()
+    ) -> tuple[Memory, ...]:
+        """Store learnings, each once, under its own id. `source`: the file they were read from.
+
+        Raises Conflict where an id has another text; the learnings before it are stored.
+        """
+        validation.name("source", source)
+        tagged = validation.tags("tags", tags)
+        kept = [
+            await engine.learn.learn(self._ctx, self.scope, one, source=source, tags=tagged)
+            for one in validation.several("learnings", learnings)
+        ]
+        self._indexer.wake()
+        return tuple(kept)
+
+    async def update(
+        self, memory_id: Identifier, *, expected_revision: int | None = None, **changes: Unpack[Changes]
+    ) -> Memory:
+        """Edit a memory: the fields that are given change, None clears one, the others stay. Returns the edited memory.
+
+        `text`, `title`, `kind`, `source`, `importance`, `priority`, `tags`, `metadata`, `valid_from`, `valid_until` and
+        `visibility` as `remember` takes them. What it said before is kept as a revision; an edit that changes nothing
+        makes none. Episodes and facts that were formed from it stay as they are, and so does the journal.
+        `expected_revision`: the `revision` that the edit is based on. Raises NotFound, InvalidInput, and Conflict where
+        the memory is at another revision, or superseded.
+        """
+        memory = await engine.update.update(
+            self._ctx,
+            self._reader(),
+            validation.identifier("memory_id", memory_id),
+            changes,
+            expected_revision=None
+            if expected_revision is None
+            else validation.whole("expected_revision", expected_revision, 1, 2**63 - 1),
+        )
+        self._indexer.wake()
+        return memory
+
+    async def feedback(self, memory_id: Identifier, said: Feedback | str) -> Strength:
+        """Rate a memory `helpful`, `unhelpful` or `harmful`. Returns its strength afterwards. Raises NotFound."""
+        identifier = validation.identifier("memory_id", memory_id)
+        return await engine.reinforce.feedback(
+            self._ctx, self._reader(), identifier, validation.choice("feedback", said, Feedback)
+        )
+
+    async def mark(
+        self, memories: Recall | Iterable[Identifier | Hit], exposure: Exposure | str, *, query: str = ""
+    ) -> None:
+        """Count that memories were `retrieved`, `shown` or `used`. `memories`: a Recall, some of its hits, or ids.
+
+        `rem.mark(recall.block(max_chars=2000).hits, "shown")` counts the memories that fitted into a prompt. `query`:
+        the question, for later reviews of their use; a Recall has it. Hits also count their similarity to the question.
+        Raises NotFound where one is missing, and then counts none.
+        """
+        similarities: dict[UUID, float | None] = {}
+        for one in validation.several("memories", memories):
+            if isinstance(one, Hit):
+                similarities[one.id] = one.explanation.signals.get("similarity")
+            else:
+                similarities.setdefault(validation.identifier("memories", one), None)
+        chosen = validation.choice("exposure", exposure, Exposure)
+        asked = query or (memories.query if isinstance(memories, Recall) else "")
+        await engine.reinforce.mark(
+            self._ctx, self._reader(), similarities, chosen, query=asked, session=self.scope.session
+        )
+
+    async def link(
+        self,
+        source: Identifier,
+        target: Identifier,
+        relation: RelationKind | str,
+        weight: float = 1.0,
+    ) -> Relation:
+        """Record that one memory is `similar` to another, or that it `supports`, `contradicts` or `supersedes` it or is
+        `derived_from` it.
+
+        `weight` in [0, 1]; a second call for the same relation sets it anew. `supersede` also ends the older memory's
+        validity, this does not. Raises NotFound for an unknown id.
+        """
+        edge, _ = await engine.relate.link(
+            self._ctx,
+            self._reader(),
+            validation.identifier("source", source),
+            validation.identifier("target", target),
+            validation.choice("relation", relation, RelationKind),
+            validation.fraction("weight", weight),
+        )
+        return edge
+
+    async def supersede(self, old: Identifier, new: Identifier) -> Memory:
+        """Replace `old` by `new`: `old` is kept and names its successor, and is no longer recalled. Returns `old`.
+
+        Raises NotFound for an unknown id, Conflict where `old` has another successor or `new` was replaced by `old`.
+        """
+        return await engine.relate.supersede(
+            self._ctx, self._reader(), validation.identifier("old", old), validation.identifier("new", new)
+        )
+
+    async def invalidate(self, memory_id: Identifier, replacement: Identifier | None = None) -> Memory:
+        """End a memory's validity now, and name its `replacement`, if any. Raises as `supersede` does."""
+        successor = None if replacement is None else validation.identifier("replacement", replacement)
+        return await engine.relate.invalidate(
+            self._ctx, self._reader(), validation.identifier("memory_id", memory_id), successor
+        )
+
+    # ── read ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def recall(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        reach: Reach | str | None = None,
+        ranking: str | None = None,
+        walk_depth: int = 0,
+        min_score: float = 0.0,
+        explain: bool = False,
+        **filters: Unpack[Filters],
+    ) -> Recall:
+        """The memories that answer a question, best first; none where nothing does. Reads only.
+
+        `limit`: from 1 to the preset's maximum (200 in most presets); None: the preset's default. `reach`: how far to
+        look; None: as far as the caller's role may. `ranking`: one of the preset's rankings; None: its default.
+        `walk_depth`: 1 also follows the `similar` edges of the hits, 0 does not. `min_score` in [0, 1]: no hit below
+        it. Every hit carries the parts of its score, computed when first read; `explain` also names the query's terms
+        that occur in it. Filters: `kinds`, `tiers`, `visibilities` (any of the values), `tags` (all of them),
+        `metadata` (each key with exactly this value), `source`, `session`, `since` and `until` (happened in
+        [since, until)), `as_of` (as believed then). Raises InvalidInput.
+        """
+        question = engine.recall.Question(
+            text=query,
+            where=self._filter(filters),
+            limit=limit,
+            min_score=min_score,
+            ranking=ranking,
+            walk_depth=walk_depth,
+            explain=explain,
+        )
+        return await engine.recall.recall(self._ctx, self._reader(reach, asking=True), question)
+
+    async def why_not(
+        self,
+        memory_id: Identifier,
+        query: str,
+        *,
+        limit: int | None = None,
+        reach: Reach | str | None = None,
+        ranking: str | None = None,
+        walk_depth: int = 0,
+        min_score: float = 0.0,
+        **filters: Unpack[Filters],
+    ) -> WhyNot:
+        """Why `recall` with these arguments does not return a memory: the stage at which it drops out; or its rank,
+        where it does return it. Raises NotFound.
+        """
+        question = engine.recall.Question(
+            text=query,
+            where=self._filter(filters),
+            limit=limit,
+            min_score=min_score,
+            ranking=ranking,
+            walk_depth=walk_depth,
+        )
+        identifier = validation.identifier("memory_id", memory_id)
+        return await engine.inspect.why_not(self._ctx, self._reader(reach, asking=True), identifier, question)
+
+    async def get(self, memory_id: Identifier) -> Memory:
+        """One memory, whatever its status. Raises NotFound."""
+        return await engine.inspect.get(self._ctx, self._reader(), validation.identifier("memory_id", memory_id))
+
+    async def show(self, memory_id: Identifier) -> Dossier:
+        """One memory with its cues (indexed passages), the events it was formed from, its revisions, relations and
+        reviews. Raises NotFound.
+        """
+        return await engine.inspect.show(self._ctx, self._reader(), validation.identifier("memory_id", memory_id))
+
+    async def recent(self, limit: int = 10, days: float | None = None) -> tuple[Memory, ...]:
+        """Current memories, those that happened last first; with `days`, only of so many days. `limit`: 1 to 10,000."""
+        within = None if days is None else timedelta(days=validation.number("days", days, 0, 36_500))
+        return await engine.inspect.recent(self._ctx, self._reader(), limit=listed(limit), within=within)
+
+    async def memories(
+        self,
+        *,
+        after: str | None = None,
+        limit: int = 100,
+        oldest_first: bool = False,
+        **filters: Unpack[Filters],
+    ) -> MemoryPage:
+        """Current memories, one page at a time, newest first unless `oldest_first`.
+
+        `after`: the `next` of the page before, which stays valid while memories are added. `limit`: 1 to 10,000.
+        Filters as in `recall`. Episodes whose turns are memories themselves are left out unless `kinds` names them.
+        """
+        where = self._filter(filters)
+        return await engine.inspect.page(
+            self._ctx, self._reader(), where, limit=listed(limit), oldest_first=oldest_first, after=after
+        )
+
+    async def timeline(
+        self,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        *,
+        limit: int = 100,
+        kinds: Iterable[str] | None = None,
+        session: str | None = None,
+    ) -> tuple[Memory, ...]:
+        """Current memories that happened in [since, until), oldest first. `limit`: 1 to 10,000.
+
+        `kinds`: any of these; `["episode"]` lists the episodes, which are otherwise left out where their turns are
+        memories themselves.
+        """
+        where = self._filter({"kinds": kinds, "session": session, "since": since, "until": until})
+        return await engine.inspect.timeline(self._ctx, self._reader(), where, limit=listed(limit))
+
+    async def graph(self, memory_id: Identifier | None = None, *, limit: int = 60) -> Graph:
+        """Memories and the relations among them: up to `limit` (1 to 200) within two steps of one memory or, without
+        an id, of those that have most relations. Raises NotFound.
+        """
+        around = None if memory_id is None else validation.identifier("memory_id", memory_id)
+        room = validation.whole("limit", limit, 1, MAX_LIMIT)
+        return await engine.graph.graph(self._ctx, self._reader(), around, limit=room)
+
+    # ── mind ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def end_session(self, session: str | None = None) -> EndReport:
+        """End a session (None: the caller's): form its last episode, extract what was learned in it, and count and
+        review its use of memories, as far as the preset does each of these.
+
+        A second call changes nothing. Raises InvalidInput where no session is named here or in the scope.
+        """
+        named = validation.optional_name("session", session) or self.scope.session
+        if named is None:
+            raise InvalidInput("session", None, "the name of a session, here or in the scope")
+        report = await engine.end_session.end_session(self._ctx, self.scope, named)
+        self._indexer.wake()
+        return report
+
+    async def sleep(self, dry_run: bool = False) -> SleepReport:
+        """Promote memories that have been in working memory for half of their time, summarised by source.
+
+        `dry_run` only reports what would be done. Without a language model, the summaries are extracts, and say so.
+        """
+        report = await engine.sleep.sleep(self._ctx, self.scope, dry_run=dry_run)
+        self._indexer.wake()
+        return report
+
+    async def consolidate(
+        self, since: datetime | None = None, limit: int = 50, *, crew: str | None = None
+    ) -> Consolidation:
+        """Consolidate memories now: facts from episodes, rules from what happened `since`, one memory from many alike.
+
+        Each as far as the preset does it, at most `limit` (1 to 10,000) of a kind. What a new memory replaces can still
+        be reached from it. With a `crew`, only rules, from what happened in that crew.
+        """
+        start = validation.optional_moment("since", since)
+        only = validation.optional_name("crew", crew)
+        report = await engine.consolidate.consolidate(
+            self._ctx, self.scope, since=start, limit=listed(limit), crew=only
+        )
+        self._indexer.wake()
+        self._arrivals.wake()
+        return report
+
+    async def maintain(
+        self, only: Iterable[Job | str] | None = None, *, force: bool = False, on_indexed: OnIndexed | None = None
+    ) -> dict[str, Report]:
+        """Run each background job of the preset that is due, once. `only`: these jobs; `force`: also where not due.
+
+        Returns by a job's name what it did, or why it did nothing. Raises StoreUnavailable.
+        """
+        sweeper = jobs.sweeps.Sweeper(self._ctx, self.scope, self._indexer, on_indexed)
+        return await jobs.maintenance.maintain(sweeper, jobs_named(only), force=force)
+
+    # ── care ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def forget(self, memory_id: Identifier) -> Memory:
+        """Retire a memory: it is kept, and no longer recalled. `restore` undoes it.
+
+        An episode that contains its turn is written anew without it. Facts, rules and summaries drawn from it stay.
+        Raises NotFound, and Conflict where others keep changing the episode meanwhile.
+        """
+        return await engine.forget.forget(self._ctx, self._reader(), validation.identifier("memory_id", memory_id))
+
+    async def restore(self, memory_id: Identifier) -> Memory:
+        """Undo `forget`. Raises NotFound."""
+        return await engine.forget.restore(self._ctx, self._reader(), validation.identifier("memory_id", memory_id))
+
+    async def erase(
+        self,
+        *,
+        ids: Iterable[Identifier] | None = None,
+        events: Iterable[Identifier] | None = None,
+        session: str | None = None,
+        agent: str | None = None,
+        crew: str | None = None,
+        project: str | None = None,
+        before: datetime | None = None,
+        dry_run: bool = False,
+    ) -> Erasure:
+        """Delete for good: memories (`ids`), entries of the journal (`events`), or all of a session, agent, crew or
+        project; with everything that quotes them or was drawn from them. Returns the receipt.
+
+        Exactly one of these ways. Several parts of a scope: only what belongs to all of them; `before`: only what
+        happened before. It covers the whole workspace, whatever the visibility of its rows. At most 1,000 ids.
+        `dry_run` deletes nothing and returns what would be. Raises InvalidInput where nothing is chosen, NotFound, and
+        Conflict where others keep forming memories of it meanwhile.
+        """
+        choice = Choice(
+            ids=_ids("ids", ids),
+            events=_ids("events", events),
+            project=project,
+            crew=crew,
+            agent=agent,
+            session=session,
+            before=before,
+        )
+        receipt = await engine.erase.erase(self._ctx, self._caller, choice, dry_run=dry_run)
+        self._indexer.wake()
+        return receipt
+
+    async def erasures(self, limit: int = 100) -> tuple[Erasure, ...]:
+        """The receipts of this workspace's erasures, newest first. `limit`: 1 to 10,000."""
+        return await engine.erase.erasures(self._ctx, self.scope, limit=listed(limit))
+
+    async def export(self, path: str | Path, *, on_rows: OnRows | None = None) -> int:
+        """Write the whole workspace to a new file, whatever the visibility of its rows. Returns the number of rows."""
+        return await engine.exchange.export(self._ctx, self.scope, Path(path), on_rows=on_rows)
+
+    async def import_(self, path: str | Path, *, dry_run: bool = True, on_rows: OnRows | None = None) -> Imported:
+        """Add the rows of an export, all or none of them. `dry_run`, the default, only reports what would be added."""
+        result = await engine.exchange.import_file(self._ctx, self.scope, Path(path), dry_run=dry_run, on_rows=on_rows)
+        self._indexer.wake()
+        return result
+
+
+def _ids(argument: str, values: object) -> frozenset[UUID]:
+    return frozenset(() if values is None else identifiers(argument, values))
+
+
+def _drafts(events: object) -> list[EventDraft]:
+    return [_draft(place, event) for place, event in enumerate(validation.several("events", events))]
+
+
+def _draft(place: int, event: object) -> EventDraft:
+    if isinstance(event, EventDraft):
+        return event
+    where = f"events[{place}]"
+    if not isinstance(event, Mapping):
+        raise InvalidInput(where, event, "an EventDraft, or a mapping of its arguments")
+    arguments = cast("Mapping[str, Any]", event)
+    try:
+        return EventDraft(**arguments)
+    except TypeError as error:
+        raise InvalidInput(where, arguments, f"the arguments of an EventDraft ({error})") from error
+    except InvalidInput as error:
+        raise InvalidInput(f"{where}.{error.argument}", error.value, error.allowed) from error
