@@ -7,42 +7,41 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from remembrancer.adapters.relational.columns import ID, TIME, Column, Columns, columns, insert_into, one_of
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.errors import as_written
-from remembrancer.adapters.relational.rows import Row
-from remembrancer.adapters.relational.times import micros, moment, optional_moment
+from remembrancer.adapters.relational.times import micros, moment
 from remembrancer.domain.api_key import ApiKey, Right
 from remembrancer.domain.reply import MAX_REPLY_BYTES, Claim, Claimed, ClaimOutcome, Reply, UnderWay, Unkept
 from remembrancer.domain.scope import Scope
 from remembrancer.errors import Conflict, InvalidInput, NotFound
 
-_KEY_COLUMNS: Final = "id, workspace, name, grants, digest, created_at, expires_at, revoked_at"
+_KEYS: Final = Columns[ApiKey](
+    "k",
+    ApiKey,
+    (
+        Column("id", ID),
+        *columns("workspace name"),
+        Column("grants", one_of(Right), "right"),
+        Column("digest"),
+        *columns("created_at expires_at revoked_at", TIME),
+    ),
+)
 
 
 def put_key(connection: Connection, scope: Scope, key: ApiKey) -> None:
     if key.workspace != scope.workspace:
         raise InvalidInput("key.workspace", key.workspace, repr(scope.workspace))
     # An id or a digest that is taken is the table's to refuse: a ConstraintError, which is a Conflict.
-    connection.execute(
-        f"INSERT INTO api_keys ({_KEY_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            key.id.bytes,
-            key.workspace,
-            key.name,
-            key.right,
-            key.digest,
-            micros(key.created_at),
-            micros(key.expires_at),
-            micros(key.revoked_at),
-        ),
-    )
+    connection.execute(insert_into("api_keys", _KEYS.names), _KEYS.bindings(key))
 
 
 def keys(connection: Connection, scope: Scope) -> tuple[ApiKey, ...]:
     rows = connection.execute(
-        f"SELECT {_KEY_COLUMNS} FROM api_keys WHERE workspace = ? ORDER BY created_at DESC, id DESC", (scope.workspace,)
+        f"SELECT {_KEYS.select} FROM api_keys k WHERE workspace = ? ORDER BY created_at DESC, id DESC",
+        (scope.workspace,),
     )
-    return tuple(_key_of_row(row) for row in rows)
+    return tuple(map(_KEYS.value_of, rows))
 
 
 def revoke_key(connection: Connection, scope: Scope, key_id: UUID, at: datetime) -> ApiKey:
@@ -51,16 +50,16 @@ def revoke_key(connection: Connection, scope: Scope, key_id: UUID, at: datetime)
         (micros(at), scope.workspace, key_id.bytes),
     )
     row = connection.execute(
-        f"SELECT {_KEY_COLUMNS} FROM api_keys WHERE workspace = ? AND id = ?", (scope.workspace, key_id.bytes)
+        f"SELECT {_KEYS.select} FROM api_keys k WHERE workspace = ? AND id = ?", (scope.workspace, key_id.bytes)
     ).fetchone()
     if row is None:
         raise NotFound("key", key_id)
-    return _key_of_row(row)
+    return _KEYS.value_of(row)
 
 
 def key_of(connection: Connection, digest: bytes) -> ApiKey | None:
-    row = connection.execute(f"SELECT {_KEY_COLUMNS} FROM api_keys WHERE digest = ?", (digest,)).fetchone()
-    return None if row is None else _key_of_row(row)
+    row = connection.execute(f"SELECT {_KEYS.select} FROM api_keys k WHERE digest = ?", (digest,)).fetchone()
+    return None if row is None else _KEYS.value_of(row)
 
 
 def has_keys(connection: Connection, at: datetime) -> bool:
@@ -69,22 +68,6 @@ def has_keys(connection: Connection, at: datetime) -> bool:
         (micros(at),),
     ).get
     return bool(found)
-
-
-def _key_of_row(row: Row) -> ApiKey:
-    """A row of _KEY_COLUMNS. Raises UnreadableRow for one that this program never writes."""
-    identifier, workspace, name, grants, digest, created_at, expires_at, revoked_at = row
-    with as_written():
-        return ApiKey(
-            id=UUID(bytes=identifier),
-            workspace=workspace,
-            name=name,
-            right=Right(grants),
-            digest=digest,
-            created_at=moment(created_at),
-            expires_at=optional_moment(expires_at),
-            revoked_at=optional_moment(revoked_at),
-        )
 
 
 def claim(connection: Connection, scope: Scope, made: Claim, forget_before: datetime) -> ClaimOutcome:

@@ -119,6 +119,16 @@ def add_row(connection: Connection, table: str, columns: Sequence[str], bindings
     return connection.count(f"{insert_into(table, columns)} ON CONFLICT DO NOTHING", bindings) > 0
 
 
+def put_row(
+    connection: Connection, table: str, key: Sequence[str], columns: Sequence[str], bindings: Sequence[Binding]
+) -> None:
+    """Insert a row, or overwrite the one with its key. The columns of the key come first."""
+    overwritten = ", ".join(f"{column} = excluded.{column}" for column in columns)
+    connection.execute(
+        f"{insert_into(table, (*key, *columns))} ON CONFLICT ({', '.join(key)}) DO UPDATE SET {overwritten}", bindings
+    )
+
+
 def encoded(value: Mapping[str, JsonValue]) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
-from typing import Final
+from datetime import datetime
 from uuid import UUID
 
 from remembrancer.adapters.relational.clauses import Where, kept_by, seen_by
+from remembrancer.adapters.relational.columns import put_row
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.errors import as_written
-from remembrancer.adapters.relational.rows import Row
+from remembrancer.adapters.relational.rows import SNAPSHOTS
 from remembrancer.adapters.relational.times import micros, moment
-from remembrancer.domain.health import HealthSnapshot, Metrics
+from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.strength import Exposure
 from remembrancer.ports.inspection import Vitals
-
-SNAPSHOT_COLUMNS: Final = "crew, day, taken_at, freshness, coverage, coherence, efficiency, reachability, score"
 
 
 def vitals(connection: Connection, reader: Reader, where: Filter, model: str | None, shown_since: datetime) -> Vitals:
@@ -61,22 +59,21 @@ def _rows(
 
 
 def put_snapshot(connection: Connection, scope: Scope, snapshot: HealthSnapshot) -> None:
-    connection.execute(
-        f"INSERT INTO health_snapshots (workspace, {SNAPSHOT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-        " ON CONFLICT (workspace, crew, day)"
-        " DO UPDATE SET taken_at = excluded.taken_at, freshness = excluded.freshness,"
-        " coverage = excluded.coverage, coherence = excluded.coherence, efficiency = excluded.efficiency,"
-        " reachability = excluded.reachability, score = excluded.score",
-        snapshot_bindings(scope.workspace, snapshot),
+    put_row(
+        connection,
+        "health_snapshots",
+        ("workspace", "crew", "day"),
+        SNAPSHOTS.names[2:],
+        (scope.workspace, *SNAPSHOTS.bindings(snapshot)),
     )
 
 
 def snapshots(connection: Connection, scope: Scope, crew: str | None, limit: int) -> tuple[HealthSnapshot, ...]:
     rows = connection.execute(
-        f"SELECT {SNAPSHOT_COLUMNS} FROM health_snapshots WHERE workspace = ? AND crew = ? ORDER BY day DESC LIMIT ?",
+        f"SELECT {SNAPSHOTS.select} FROM health_snapshots h WHERE workspace = ? AND crew = ? ORDER BY day DESC LIMIT ?",
         (scope.workspace, crew or "", limit),
     )
-    return tuple(snapshot_of(row) for row in rows)
+    return tuple(map(SNAPSHOTS.value_of, rows))
 
 
 def crews(connection: Connection, scope: Scope) -> tuple[str, ...]:
@@ -84,34 +81,3 @@ def crews(connection: Connection, scope: Scope) -> tuple[str, ...]:
         "SELECT DISTINCT crew FROM memories WHERE workspace = ? AND crew <> '' ORDER BY crew", (scope.workspace,)
     )
     return tuple(crew for (crew,) in rows)
-
-
-def snapshot_of(row: Row) -> HealthSnapshot:
-    """A row of SNAPSHOT_COLUMNS. Raises UnreadableRow for one that this program never writes."""
-    with as_written():
-        return HealthSnapshot(
-            crew=row[0] or None,
-            day=date.fromisoformat(row[1]),
-            taken_at=moment(row[2]),
-            metrics=Metrics(
-                freshness=row[3], coverage=row[4], coherence=row[5], efficiency=row[6], reachability=row[7]
-            ),
-            score=row[8],
-        )
-
-
-def snapshot_bindings(workspace: str, snapshot: HealthSnapshot) -> Row:
-    """The workspace, then as SNAPSHOT_COLUMNS."""
-    metrics = snapshot.metrics
-    return (
-        workspace,
-        snapshot.crew or "",
-        snapshot.day.isoformat(),
-        micros(snapshot.taken_at),
-        metrics.freshness,
-        metrics.coverage,
-        metrics.coherence,
-        metrics.efficiency,
-        metrics.reachability,
-        snapshot.score,
-    )

@@ -9,12 +9,12 @@ from uuid import UUID
 from remembrancer.adapters.relational.clauses import Where, kept_by, owner, seen_by
 from remembrancer.adapters.relational.connection import Binding, Connection
 from remembrancer.adapters.relational.errors import as_written
-from remembrancer.adapters.relational.rows import MEMORY_SELECT, Row, memory_of
-from remembrancer.adapters.relational.times import micros, moment
+from remembrancer.adapters.relational.rows import CUES, MEMORY_SELECT, RELATIONS, REVISIONS, Row, memory_of
+from remembrancer.adapters.relational.times import micros
 from remembrancer.domain.listing import MemoryPlace
 from remembrancer.domain.memory import Cue, Memory, Revision
 from remembrancer.domain.query import Filter
-from remembrancer.domain.relation import Relation, RelationKind
+from remembrancer.domain.relation import Relation
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.errors import NotFound
 
@@ -42,20 +42,12 @@ def cues(connection: Connection, reader: Reader, ids: Sequence[UUID]) -> dict[UU
         connection,
         reader,
         ids,
-        "m.id, c.ordinal, c.text, c.heading, e.id",
+        CUES.select,
         "JOIN cues c ON c.memory = m.n LEFT JOIN events e ON e.n = c.event",
     )
     found: dict[UUID, list[Cue]] = {}
-    for memory, ordinal, text, heading, event in rows:
-        identifier = UUID(bytes=memory)
-        cue = Cue(
-            memory_id=identifier,
-            ordinal=ordinal,
-            text=text,
-            heading=heading,
-            event_id=None if event is None else UUID(bytes=event),
-        )
-        found.setdefault(identifier, []).append(cue)
+    for cue in map(CUES.value_of, rows):
+        found.setdefault(cue.memory_id, []).append(cue)
     return {identifier: tuple(sorted(several, key=lambda cue: cue.ordinal)) for identifier, several in found.items()}
 
 
@@ -105,15 +97,11 @@ def by_topic(connection: Connection, scope: Scope, topic_key: str) -> Memory | N
 def revisions(connection: Connection, reader: Reader, memory_id: UUID) -> tuple[Revision, ...]:
     conditions = _memory(reader, memory_id)
     rows = connection.execute(
-        "SELECT r.number, r.title, r.text, r.replaced_at FROM revisions r JOIN memories m ON m.n = r.memory"
+        f"SELECT {REVISIONS.select} FROM revisions r JOIN memories m ON m.n = r.memory"
         f" WHERE {conditions.sql} ORDER BY r.number",
         conditions.bindings,
     )
-    with as_written():
-        return tuple(
-            Revision(memory_id=memory_id, number=number, title=title, text=text, replaced_at=moment(at))
-            for number, title, text, at in rows
-        )
+    return tuple(map(REVISIONS.value_of, rows))
 
 
 def relations(connection: Connection, reader: Reader, ids: Sequence[UUID]) -> tuple[Relation, ...]:
@@ -126,16 +114,12 @@ def relations(connection: Connection, reader: Reader, ids: Sequence[UUID]) -> tu
         f"SELECT m.n FROM memories m WHERE m.workspace = ? AND {dialect.in_ids('m.id')}),"
         f" edges AS (SELECT r.* FROM near {then_join} relations r ON r.source = near.n"
         f" UNION SELECT r.* FROM near {then_join} relations r ON r.target = near.n)"
-        " SELECT s.id, t.id, r.kind, r.weight, r.created_at FROM edges r"
+        f" SELECT {RELATIONS.select} FROM edges r"
         f" {then_join} memories s ON s.n = r.source {then_join} memories t ON t.n = r.target"
         f" WHERE {ends[0].sql} AND {ends[1].sql} ORDER BY r.created_at, s.id, t.id, r.kind",
         (reader.scope.workspace, dialect.ids(ids), *ends[0].bindings, *ends[1].bindings),
     )
-    with as_written():
-        return tuple(
-            Relation(UUID(bytes=source), UUID(bytes=target), RelationKind(kind), weight, moment(at))
-            for source, target, kind, weight, at in rows
-        )
+    return tuple(map(RELATIONS.value_of, rows))
 
 
 def hubs(connection: Connection, reader: Reader, where: Filter, limit: int) -> dict[UUID, int]:

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, TypeVar
 from uuid import UUID
 
 from remembrancer.adapters.relational.clauses import seen_by
-from remembrancer.adapters.relational.columns import assigned, insert_into
+from remembrancer.adapters.relational.columns import Columns, assigned, insert_into
 from remembrancer.adapters.relational.connection import Connection
-from remembrancer.adapters.relational.errors import as_written
 from remembrancer.adapters.relational.lookup import by_topic, get, with_value
 from remembrancer.adapters.relational.rows import (
+    AUDIT,
+    EXPOSURES,
     MEMORIES,
     MEMORY_SELECT,
     STRENGTH,
     memory_of,
     packed_terms,
 )
-from remembrancer.adapters.relational.times import micros, moment
+from remembrancer.adapters.relational.times import micros
 from remembrancer.domain.memory import IndexedCue, Memory, MemoryWrite, Status, holds
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reader, Scope
@@ -28,6 +29,7 @@ from remembrancer.domain.strength import Adjustment, Exposed, Strength
 from remembrancer.errors import Conflict, InvalidInput, NotFound
 from remembrancer.ports.memories import Audited
 
+L = TypeVar("L", Exposed, Audited)
 MICROSECOND: Final = timedelta(microseconds=1)
 
 
@@ -174,22 +176,7 @@ def adjust(
         identifier: adjust_one(connection, reader.scope, found[identifier], change, at, number)
         for identifier in dict.fromkeys(ids)
     }
-    connection.executemany(
-        "INSERT INTO exposures (memory, kind, at, similarity, query, session)"
-        " SELECT n, ?, ?, ?, ?, ? FROM memories WHERE workspace = ? AND id = ? ON CONFLICT DO NOTHING",
-        [
-            (
-                one.exposure,
-                micros(one.at),
-                one.similarity,
-                one.query,
-                one.session or "",
-                reader.scope.workspace,
-                one.memory_id.bytes,
-            )
-            for one in exposed
-        ],
-    )
+    _log(connection, reader.scope, "exposures", EXPOSURES, exposed)
     return adjusted
 
 
@@ -222,23 +209,28 @@ def adjust_one(
 
 
 def note(connection: Connection, scope: Scope, memory_id: UUID, action: str, reason: str, at: datetime) -> None:
-    """Into the audit: what was done to a memory, and why."""
-    connection.execute(
-        "INSERT INTO audit (memory, action, reason, at)"
-        " SELECT n, ?, ?, ? FROM memories WHERE workspace = ? AND id = ? ON CONFLICT DO NOTHING",
-        (action, reason, micros(at), scope.workspace, memory_id.bytes),
+    """Write to the audit log what was done to a memory, and why."""
+    _log(connection, scope, "audit", AUDIT, [Audited(memory_id, action, reason, at)])
+
+
+def _log(connection: Connection, scope: Scope, table: str, columns: Columns[L], lines: Iterable[L]) -> None:
+    """Add lines about memories to a log, except those that are there already."""
+    names, marks = ", ".join(columns.names), ", ".join("?" * len(columns.names))
+    connection.executemany(
+        f"INSERT INTO {table} (memory, {names}) SELECT n, {marks} FROM memories WHERE workspace = ? AND id = ?"
+        " ON CONFLICT DO NOTHING",
+        [(*columns.bindings(line), scope.workspace, line.memory_id.bytes) for line in lines],
     )
 
 
 def audit(connection: Connection, reader: Reader, memory_id: UUID) -> tuple[Audited, ...]:
     conditions = seen_by(reader, "m", visibility=True)
     rows = connection.execute(
-        f"SELECT a.action, a.reason, a.at FROM audit a JOIN memories m ON m.n = a.memory WHERE {conditions.sql}"
+        f"SELECT {AUDIT.select} FROM audit a JOIN memories m ON m.n = a.memory WHERE {conditions.sql}"
         " AND m.id = ? ORDER BY a.at, a.action, a.reason",
         (*conditions.bindings, memory_id.bytes),
     )
-    with as_written():
-        return tuple(Audited(memory_id, action, reason, moment(at)) for action, reason, at in rows)
+    return tuple(map(AUDIT.value_of, rows))
 
 
 def supersede(connection: Connection, reader: Reader, old: UUID, new: UUID | None, at: datetime) -> Memory:

@@ -4,31 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Final
 from uuid import UUID
 
 from remembrancer.adapters.relational.clauses import seen_by
-from remembrancer.adapters.relational.connection import Binding, Connection
-from remembrancer.adapters.relational.errors import as_written
+from remembrancer.adapters.relational.columns import add_row
+from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.memories import adjust_one, next_change
 from remembrancer.adapters.relational.rows import (
+    CHANGES,
     EVENT_COLUMNS,
     MEMORY_SELECT,
     TABLES,
-    Row,
     Table,
     event_of,
     memory_of,
 )
-from remembrancer.adapters.relational.times import micros, moment
-from remembrancer.domain.event import Event, Priority
+from remembrancer.domain.event import Event
 from remembrancer.domain.journal import PriorityChange
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.strength import Adjustment, Strength
 from remembrancer.errors import Conflict, NotFound
-
-CHANGE_COLUMNS: Final = "event, at, previous, priority, changed_by, reason"
 
 Change = Callable[[Memory, Sequence[Event], Sequence[Event]], Strength]
 
@@ -49,7 +45,7 @@ def set_priority(connection: Connection, reader: Reader, wanted: PriorityChange,
         "UPDATE events SET priority = ? WHERE workspace = ? AND id = ?",
         (done.priority, scope.workspace, event.id.bytes),
     )
-    insert_change(connection, scope.workspace, done)
+    add_row(connection, "priority_changes", ("workspace", *CHANGES.names), (scope.workspace, *CHANGES.bindings(done)))
     number = next_change(connection, scope.workspace)
     for memory, before in formed:
         after = [replace(one, priority=done.priority) if one.id == event.id else one for one in before]
@@ -62,44 +58,11 @@ def priority_changes(connection: Connection, reader: Reader, event_id: UUID) -> 
     if all(_seen(connection, reader, table, event_id) is None for table in TABLES):
         return ()
     rows = connection.execute(
-        f"SELECT {CHANGE_COLUMNS} FROM priority_changes WHERE workspace = ? AND event = ?"
+        f"SELECT {CHANGES.select} FROM priority_changes p WHERE workspace = ? AND event = ?"
         " ORDER BY at, previous, priority, changed_by, reason",
         (reader.scope.workspace, event_id.bytes),
     )
-    with as_written():
-        return tuple(change_of(row) for row in rows)
-
-
-def insert_change(connection: Connection, workspace: str, change: PriorityChange) -> bool:
-    """Whether the line is new."""
-    bindings: tuple[Binding, ...] = (
-        workspace,
-        change.event_id.bytes,
-        micros(change.at),
-        change.previous,
-        change.priority,
-        change.by,
-        change.reason,
-    )
-    inserted = connection.count(
-        f"INSERT INTO priority_changes (workspace, {CHANGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"
-        " ON CONFLICT DO NOTHING",
-        bindings,
-    )
-    return inserted > 0
-
-
-def change_of(row: Row) -> PriorityChange:
-    """Of the columns of CHANGE_COLUMNS."""
-    event, at, previous, priority, by, reason = row
-    return PriorityChange(
-        event_id=UUID(bytes=event),
-        previous=Priority(previous),
-        priority=Priority(priority),
-        by=by,
-        reason=reason,
-        at=moment(at),
-    )
+    return tuple(map(CHANGES.value_of, rows))
 
 
 def _seen(connection: Connection, reader: Reader, table: Table, event_id: UUID) -> Event | None:

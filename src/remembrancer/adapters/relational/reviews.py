@@ -6,20 +6,17 @@ from typing import Final
 from uuid import UUID
 
 from remembrancer.adapters.relational.clauses import seen_by
-from remembrancer.adapters.relational.connection import Binding, Connection
+from remembrancer.adapters.relational.columns import add_row
+from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.errors import as_written
 from remembrancer.adapters.relational.memories import next_change
-from remembrancer.adapters.relational.rows import Row
-from remembrancer.adapters.relational.times import micros, moment, optional_moment
-from remembrancer.domain.review import Evidence, Rating, Review
+from remembrancer.adapters.relational.rows import REVIEWS
+from remembrancer.adapters.relational.times import micros, moment
+from remembrancer.domain.review import Evidence, Review
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.strength import Exposure
 from remembrancer.errors import Conflict
 
-REVIEW_COLUMNS: Final = (
-    "r.at, r.rating, r.evidence_until, r.previous, r.stability_before, r.stability, r.difficulty_before, r.difficulty,"
-    " r.rated_by"
-)
 _LEAST: Final = -(2**63) + 1
 """Before any time: the least integer of 64 bits whose digits a database reads as an integer, the sign apart."""
 _FRESH: Final = (
@@ -63,11 +60,11 @@ def exposed_in(connection: Connection, scope: Scope, session: str, exposure: Exp
 def reviews(connection: Connection, reader: Reader, memory_id: UUID) -> tuple[Review, ...]:
     conditions = seen_by(reader, "m", visibility=True)
     rows = connection.execute(
-        f"SELECT {REVIEW_COLUMNS} FROM reviews r JOIN memories m ON m.n = r.memory WHERE {conditions.sql} AND m.id = ?"
+        f"SELECT {REVIEWS.select} FROM reviews r JOIN memories m ON m.n = r.memory WHERE {conditions.sql} AND m.id = ?"
         " ORDER BY r.at",
         (*conditions.bindings, memory_id.bytes),
     )
-    return tuple(review_of(memory_id, row) for row in rows)
+    return tuple(map(REVIEWS.value_of, rows))
 
 
 def add_review(connection: Connection, scope: Scope, review: Review) -> None:
@@ -75,53 +72,11 @@ def add_review(connection: Connection, scope: Scope, review: Review) -> None:
     number: int = connection.execute(
         "SELECT n FROM memories WHERE workspace = ? AND id = ?", (scope.workspace, review.memory_id.bytes)
     ).get
-    if not insert_review(connection, number, review):
+    if not add_row(connection, "reviews", ("memory", *REVIEWS.names), (number, *REVIEWS.bindings(review))):
         raise Conflict(f"memory {review.memory_id} has a review of {review.at} already")
     connection.execute(
         "UPDATE memories SET stability = ?, difficulty = ?, last_reviewed_at = ?, change = ? WHERE n = ?",
         (review.stability, review.difficulty, micros(review.at), next_change(connection, scope.workspace), number),
-    )
-
-
-def insert_review(connection: Connection, memory_number: int, review: Review) -> bool:
-    """Into the log alone. Whether it was not there yet."""
-    inserted = connection.count(
-        "INSERT INTO reviews (memory, at, rating, evidence_until, previous, stability_before, stability,"
-        " difficulty_before, difficulty, rated_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        (memory_number, *_bindings(review)),
-    )
-    return inserted > 0
-
-
-def review_of(memory_id: UUID, row: Row) -> Review:
-    """A row of REVIEW_COLUMNS. Raises UnreadableRow for one that this program never writes."""
-    with as_written():
-        return Review(
-            memory_id=memory_id,
-            at=moment(row[0]),
-            rating=Rating(row[1]),
-            evidence_until=moment(row[2]),
-            previous=optional_moment(row[3]),
-            stability_before=row[4],
-            stability=row[5],
-            difficulty_before=row[6],
-            difficulty=row[7],
-            by=row[8],
-        )
-
-
-def _bindings(review: Review) -> tuple[Binding, ...]:
-    """In the order of REVIEW_COLUMNS."""
-    return (
-        micros(review.at),
-        review.rating,
-        micros(review.evidence_until),
-        micros(review.previous),
-        review.stability_before,
-        review.stability,
-        review.difficulty_before,
-        review.difficulty,
-        review.by,
     )
 
 

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from remembrancer.adapters.relational.clauses import Where
+from remembrancer.adapters.relational.columns import TIME, Codec, Column, Columns, columns, insert_into, one_of
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.times import micros
 from remembrancer.domain.scope import Scope
@@ -14,23 +15,27 @@ from remembrancer.domain.spending import ModelCall, Outcome, Spent
 _MICROSECOND: Final = timedelta(microseconds=1)
 
 
+def _micros_of(span: timedelta) -> int:
+    return span // _MICROSECOND
+
+
+_CALLS: Final = Columns[ModelCall](
+    "c",
+    ModelCall,
+    (
+        Column("at", TIME),
+        *columns("purpose model"),
+        Column("outcome", one_of(Outcome)),
+        *columns("requests input_tokens output_tokens"),
+        Column("took", Codec(_micros_of)),
+        *columns("cost error"),
+    ),
+)
+
+
 def log_call(connection: Connection, scope: Scope, call: ModelCall) -> None:
     connection.execute(
-        "INSERT INTO model_calls (workspace, at, purpose, model, outcome, requests, input_tokens, output_tokens, took,"
-        " cost, error) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            scope.workspace,
-            micros(call.at),
-            call.purpose,
-            call.model,
-            call.outcome,
-            call.requests,
-            call.input_tokens,
-            call.output_tokens,
-            call.took // _MICROSECOND,
-            call.cost,
-            call.error,
-        ),
+        insert_into("model_calls", ("workspace", *_CALLS.names)), (scope.workspace, *_CALLS.bindings(call))
     )
 
 

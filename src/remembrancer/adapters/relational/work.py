@@ -4,57 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Final
 
 from remembrancer.adapters.relational.clauses import Where
+from remembrancer.adapters.relational.columns import TIME, Column, Columns, columns, put_row
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.embeddings import wait_after
-from remembrancer.adapters.relational.errors import as_written
-from remembrancer.adapters.relational.times import micros, moment
 from remembrancer.domain.job import Deferral, Run
 from remembrancer.domain.scope import Scope
 from remembrancer.ports.jobs import MAX_ERROR_CHARS
 
+_RUNS: Final = Columns[Run](
+    "r",
+    Run,
+    (
+        Column("job"),
+        *columns("started_at ended_at", TIME),
+        *columns("done failed"),
+        Column("remaining", path="left"),
+        *columns("reason error"),
+    ),
+)
+_DEFERRALS: Final = Columns[Deferral](
+    "d", Deferral, (*columns("job item attempts"), Column("retry_at", TIME), Column("error"))
+)
+
 
 def put_run(connection: Connection, scope: Scope, run: Run) -> None:
-    connection.execute(
-        "INSERT INTO runs (workspace, job, started_at, ended_at, done, failed, remaining, reason, error)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (workspace, job) DO UPDATE SET"
-        " started_at = excluded.started_at, ended_at = excluded.ended_at, done = excluded.done,"
-        " failed = excluded.failed, remaining = excluded.remaining, reason = excluded.reason, error = excluded.error",
-        (
-            scope.workspace,
-            run.job,
-            micros(run.started_at),
-            micros(run.ended_at),
-            run.done,
-            run.failed,
-            run.left,
-            run.reason,
-            run.error,
-        ),
-    )
+    put_row(connection, "runs", ("workspace", "job"), _RUNS.names[1:], (scope.workspace, *_RUNS.bindings(run)))
 
 
 def runs(connection: Connection, scope: Scope) -> dict[str, Run]:
     rows = connection.execute(
-        "SELECT job, started_at, ended_at, done, failed, remaining, reason, error FROM runs WHERE workspace = ?"
-        " ORDER BY job",
-        (scope.workspace,),
+        f"SELECT {_RUNS.select} FROM runs r WHERE r.workspace = ? ORDER BY r.job", (scope.workspace,)
     )
-    with as_written():
-        return {
-            job: Run(
-                job=job,
-                started_at=moment(started_at),
-                ended_at=moment(ended_at),
-                done=done,
-                failed=failed,
-                left=left,
-                reason=reason,
-                error=error,
-            )
-            for job, started_at, ended_at, done, failed, left, reason, error in rows
-        }
+    return {run.job: run for run in map(_RUNS.value_of, rows)}
 
 
 def defer(connection: Connection, scope: Scope, job: str, item: str, error: str, now: datetime) -> Deferral:
@@ -65,11 +49,12 @@ def defer(connection: Connection, scope: Scope, job: str, item: str, error: str,
     deferral = Deferral(
         job=job, item=item, attempts=attempts, retry_at=now + wait_after(attempts), error=error[:MAX_ERROR_CHARS]
     )
-    connection.execute(
-        "INSERT INTO deferrals (workspace, job, item, attempts, retry_at, error) VALUES (?, ?, ?, ?, ?, ?)"
-        " ON CONFLICT (workspace, job, item) DO UPDATE SET attempts = excluded.attempts, retry_at = excluded.retry_at,"
-        " error = excluded.error",
-        (scope.workspace, job, item, attempts, micros(deferral.retry_at), deferral.error),
+    put_row(
+        connection,
+        "deferrals",
+        ("workspace", "job", "item"),
+        _DEFERRALS.names[2:],
+        (scope.workspace, *_DEFERRALS.bindings(deferral)),
     )
     return deferral
 
@@ -83,15 +68,11 @@ def settle(connection: Connection, scope: Scope, job: str, items: Sequence[str])
 
 def deferrals(connection: Connection, scope: Scope, job: str | None) -> tuple[Deferral, ...]:
     where = Where()
-    where.add("workspace = ?", scope.workspace)
+    where.add("d.workspace = ?", scope.workspace)
     if job is not None:
-        where.add("job = ?", job)
+        where.add("d.job = ?", job)
     rows = connection.execute(
-        f"SELECT job, item, attempts, retry_at, error FROM deferrals WHERE {where.sql} ORDER BY retry_at, job, item",
+        f"SELECT {_DEFERRALS.select} FROM deferrals d WHERE {where.sql} ORDER BY d.retry_at, d.job, d.item",
         where.bindings,
     )
-    with as_written():
-        return tuple(
-            Deferral(job=name, item=item, attempts=attempts, retry_at=moment(retry_at), error=error)
-            for name, item, attempts, retry_at, error in rows
-        )
+    return tuple(map(_DEFERRALS.value_of, rows))

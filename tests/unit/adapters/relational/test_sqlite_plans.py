@@ -216,8 +216,8 @@ def test_a_sweep_reads_from_where_it_was(connection: Connection) -> None:
 
 
 def test_a_key_is_looked_up_by_its_digest(connection: Connection) -> None:
-    steps = plans(connection, lambda: access.key_of(connection, a_key().digest), "api_keys")
-    assert all(step.startswith("SEARCH api_keys USING ") for step in steps)
+    steps = plans(connection, lambda: access.key_of(connection, a_key().digest), "k")
+    assert all(step.startswith("SEARCH k USING ") for step in steps)
     assert "(digest=?)" in steps[0]
 
 
