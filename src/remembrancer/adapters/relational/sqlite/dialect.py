@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator, Iterable, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import Final
 from uuid import UUID
 
@@ -72,8 +72,15 @@ class SqliteDialect:
     def add_words(self, connection: Connection, table: Indexed, number: int, words: Iterable[str]) -> None:
         connection.execute(f"INSERT INTO {table}_fts (rowid, words) VALUES (?, ?)", (number, " ".join(words)))
 
-    def overwriting(self, connection: Connection) -> AbstractContextManager[None]:
-        return _overwriting(connection)
+    @contextmanager
+    def overwriting(self, connection: Connection) -> Generator[None]:
+        # SQLite fills deleted rows with zeros if told to; it usually only marks their space as free.
+        usual: int = connection.execute("PRAGMA secure_delete").get
+        connection.execute("PRAGMA secure_delete = on")
+        try:
+            yield
+        finally:
+            connection.execute(f"PRAGMA secure_delete = {_SECURE_DELETE[usual]}")
 
     def size(self, connection: Connection) -> int:
         return connection.execute("PRAGMA page_count").get * connection.execute("PRAGMA page_size").get
@@ -83,14 +90,3 @@ def _quoted(phrase: str) -> str:
     """As FTS5 takes it, whatever characters it contains."""
     escaped = phrase.replace('"', '""')
     return f'"{escaped}"'
-
-
-@contextmanager
-def _overwriting(connection: Connection) -> Generator[None]:
-    """SQLite overwrites deleted rows with zeros if told to; it usually only marks their space as free."""
-    usual: int = connection.execute("PRAGMA secure_delete").get
-    connection.execute("PRAGMA secure_delete = on").get  # noqa: B018
-    try:
-        yield
-    finally:
-        connection.execute(f"PRAGMA secure_delete = {_SECURE_DELETE[usual]}").get  # noqa: B018
