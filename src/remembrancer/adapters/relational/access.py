@@ -44,7 +44,7 @@ def keys(connection: Connection, scope: Scope) -> tuple[ApiKey, ...]:
     return tuple(map(_KEYS.value_of, rows))
 
 
-def revoke_key(connection: Connection, scope: Scope, key_id: UUID, at: datetime) -> ApiKey:
+def revoke_key(connection: Connection, scope: Scope, key_id: UUID, *, at: datetime) -> ApiKey:
     connection.execute(
         "UPDATE api_keys SET revoked_at = ? WHERE workspace = ? AND id = ? AND revoked_at IS NULL",
         (micros(at), scope.workspace, key_id.bytes),
@@ -62,7 +62,7 @@ def key_of(connection: Connection, digest: bytes) -> ApiKey | None:
     return None if row is None else _KEYS.value_of(row)
 
 
-def has_keys(connection: Connection, at: datetime) -> bool:
+def has_keys(connection: Connection, *, at: datetime) -> bool:
     found: int = connection.execute(
         "SELECT EXISTS (SELECT 1 FROM api_keys WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?))",
         (micros(at),),
@@ -70,28 +70,28 @@ def has_keys(connection: Connection, at: datetime) -> bool:
     return bool(found)
 
 
-def claim(connection: Connection, scope: Scope, made: Claim, forget_before: datetime) -> ClaimOutcome:
+def claim(connection: Connection, scope: Scope, claim: Claim, *, forget_before: datetime) -> ClaimOutcome:
     connection.execute("DELETE FROM claims WHERE workspace = ? AND at < ?", (scope.workspace, micros(forget_before)))
     row = connection.execute(
         "SELECT fingerprint, at, status, media_type, body FROM claims WHERE workspace = ? AND key = ?",
-        (scope.workspace, made.key),
+        (scope.workspace, claim.key),
     ).fetchone()
     if row is None:
         connection.execute(
             "INSERT INTO claims (workspace, key, fingerprint, at) VALUES (?, ?, ?, ?)",
-            (scope.workspace, made.key, made.fingerprint, micros(made.at)),
+            (scope.workspace, claim.key, claim.fingerprint, micros(claim.at)),
         )
-        return Claimed(made)
+        return Claimed(claim)
     fingerprint, at, status, media_type, body = row
-    if fingerprint != made.fingerprint:
-        raise Conflict(f"key {made.key!r} was given to another request")
+    if fingerprint != claim.fingerprint:
+        raise Conflict(f"key {claim.key!r} was given to another request")
     with as_written():
         if status is None:
-            return UnderWay(replace(made, at=moment(at)))
+            return UnderWay(replace(claim, at=moment(at)))
         return Unkept(status) if body is None else Reply(status, body, media_type)
 
 
-def answer(connection: Connection, scope: Scope, made: Claim, reply: Reply) -> None:
+def answer(connection: Connection, scope: Scope, claim: Claim, reply: Reply) -> None:
     kept = reply.body if len(reply.body) <= MAX_REPLY_BYTES else None
     connection.execute(
         "UPDATE claims SET status = ?, media_type = ?, body = ?"
@@ -101,15 +101,15 @@ def answer(connection: Connection, scope: Scope, made: Claim, reply: Reply) -> N
             reply.media_type,
             kept,
             scope.workspace,
-            made.key,
-            micros(made.at),
-            made.fingerprint,
+            claim.key,
+            micros(claim.at),
+            claim.fingerprint,
         ),
     )
 
 
-def release(connection: Connection, scope: Scope, made: Claim) -> None:
+def release(connection: Connection, scope: Scope, claim: Claim) -> None:
     connection.execute(
         "DELETE FROM claims WHERE workspace = ? AND key = ? AND at = ? AND fingerprint = ? AND status IS NULL",
-        (scope.workspace, made.key, micros(made.at), made.fingerprint),
+        (scope.workspace, claim.key, micros(claim.at), claim.fingerprint),
     )

@@ -18,7 +18,7 @@ from remembrancer.domain.scope import Scope
 from remembrancer.errors import Conflict, InvalidInput
 
 
-def commit(connection: Connection, scope: Scope, effect: Effect, at: datetime) -> None:
+def commit(connection: Connection, scope: Scope, effect: Effect, *, at: datetime) -> None:
     """See `Memories.commit`. If it raises, the caller's savepoint takes back what was written until then."""
     _require_in_workspace(scope, effect)
     _require(connection, scope, effect, at)
@@ -27,7 +27,7 @@ def commit(connection: Connection, scope: Scope, effect: Effect, at: datetime) -
     for write in effect.inserted:
         memories.add_memory(connection, write, {})
     for write in effect.revised:
-        memories.revise(connection, scope, write, effect.expected[write.memory.id], at)
+        memories.revise(connection, scope, write, expected_revision=effect.expected[write.memory.id], at=at)
     # After the revisions, which write this column, too.
     connection.executemany(
         "UPDATE memories SET consolidated_at = ?, change = ? WHERE workspace = ? AND id = ?",

@@ -53,8 +53,8 @@ def untried(
     return _pending(connection, scope, rows, before)
 
 
-def missing_of(
-    connection: Connection, scope: Scope, model: str, memory_id: UUID, *, before: int, words: bool
+def pending_of(
+    connection: Connection, scope: Scope, model: str, memory_id: UUID, *, before: int = 0, words: bool = False
 ) -> tuple[PendingCue, ...]:
     """Cues of one memory that have no vector (`words`: or no token embeddings), by ordinal."""
     rows = connection.execute(
@@ -129,8 +129,9 @@ def put_vectors(
     scope: Scope,
     model: str,
     vectors: Sequence[CueVector],
+    *,
     at: datetime,
-    relations: Sequence[Relation],
+    relations: Sequence[Relation] = (),
 ) -> int:
     for dim in {len(item.vector) for item in vectors}:
         require_dim(connection, scope.workspace, model, dim)
@@ -223,7 +224,7 @@ def wait_after(attempts: int) -> timedelta:
 
 
 def defer_vectors(
-    connection: Connection, scope: Scope, model: str, refs: Sequence[int], error: str, now: datetime
+    connection: Connection, scope: Scope, model: str, refs: Sequence[int], *, error: str, now: datetime
 ) -> None:
     for ref in refs:
         failed: int | None = connection.execute(

@@ -18,7 +18,9 @@ from remembrancer.domain.strength import Exposure
 from remembrancer.ports.inspection import Vitals
 
 
-def vitals(connection: Connection, reader: Reader, where: Filter, model: str | None, shown_since: datetime) -> Vitals:
+def vitals(
+    connection: Connection, reader: Reader, where: Filter, *, model: str | None, shown_since: datetime
+) -> Vitals:
     kept = kept_by(connection.dialect, where, seen_by(reader, "m", visibility=True))
     rows = _rows(connection, reader, kept, model)
     shown = connection.execute(
@@ -68,7 +70,7 @@ def put_snapshot(connection: Connection, scope: Scope, snapshot: HealthSnapshot)
     )
 
 
-def snapshots(connection: Connection, scope: Scope, crew: str | None, limit: int) -> tuple[HealthSnapshot, ...]:
+def snapshots(connection: Connection, scope: Scope, crew: str | None, *, limit: int) -> tuple[HealthSnapshot, ...]:
     rows = connection.execute(
         f"SELECT {SNAPSHOTS.select} FROM health_snapshots h WHERE workspace = ? AND crew = ? ORDER BY day DESC LIMIT ?",
         (scope.workspace, crew or "", limit),

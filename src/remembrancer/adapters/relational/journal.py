@@ -36,9 +36,10 @@ def events(
     connection: Connection,
     reader: Reader,
     where: EventFilter,
+    *,
     limit: int,
-    oldest_first: bool,
-    after: Place | None,
+    oldest_first: bool = False,
+    after: Place | None = None,
 ) -> tuple[Event, ...]:
     order, behind = ("ASC", ">") if oldest_first else ("DESC", "<")
     found: list[str] = []
@@ -81,7 +82,9 @@ def events_by_day(connection: Connection, reader: Reader, where: EventFilter) ->
     return {_EPOCH + timedelta(days=day): count for day, count in sorted(counts.items())}
 
 
-def recorded(connection: Connection, reader: Reader, where: EventFilter, after: int | None, limit: int) -> Stretch:
+def recorded(
+    connection: Connection, reader: Reader, where: EventFilter, *, after: int | None = None, limit: int
+) -> Stretch:
     last: int = connection.execute("SELECT last FROM positions WHERE workspace = ?", (reader.scope.workspace,)).get or 0
     if after is not None and not 0 <= after <= last:
         raise InvalidInput("after", after, f"a position from 0 to {last}, the last that was given here")

@@ -55,8 +55,9 @@ def memories(
     connection: Connection,
     reader: Reader,
     where: Filter,
+    *,
     limit: int,
-    oldest_first: bool,
+    oldest_first: bool = False,
     after: MemoryPlace | None = None,
 ) -> tuple[Memory, ...]:
     conditions = kept_by(connection.dialect, where, seen_by(reader, "m", visibility=True))
@@ -74,7 +75,13 @@ def memories(
 
 
 def workspace_memories(
-    connection: Connection, scope: Scope, where: Filter, limit: int, after: Memory | None, unconsolidated: bool
+    connection: Connection,
+    scope: Scope,
+    where: Filter,
+    *,
+    limit: int,
+    after: Memory | None = None,
+    unconsolidated: bool = False,
 ) -> tuple[Memory, ...]:
     conditions = Where()
     conditions.add("m.workspace = ?", scope.workspace)
@@ -122,7 +129,7 @@ def relations(connection: Connection, reader: Reader, ids: Sequence[UUID]) -> tu
     return tuple(map(RELATIONS.value_of, rows))
 
 
-def hubs(connection: Connection, reader: Reader, where: Filter, limit: int) -> dict[UUID, int]:
+def hubs(connection: Connection, reader: Reader, where: Filter, *, limit: int) -> dict[UUID, int]:
     kept = kept_by(connection.dialect, where, seen_by(reader, "m", visibility=True))
     # From the edges to their ends: a memory without an edge is never looked at.
     rows = connection.execute(

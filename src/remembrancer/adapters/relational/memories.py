@@ -112,7 +112,7 @@ def insert(connection: Connection, scope: Scope, write: MemoryWrite) -> tuple[Me
     return memory, True
 
 
-def revise(connection: Connection, scope: Scope, write: MemoryWrite, expected_revision: int, at: datetime) -> Memory:
+def revise(connection: Connection, scope: Scope, write: MemoryWrite, *, expected_revision: int, at: datetime) -> Memory:
     memory = write.memory
     check_workspace(scope, memory)
     row = connection.execute(
@@ -164,8 +164,9 @@ def adjust(
     reader: Reader,
     ids: Sequence[UUID],
     change: Callable[[Strength], Adjustment],
+    *,
     at: datetime,
-    exposed: Sequence[Exposed],
+    exposed: Sequence[Exposed] = (),
 ) -> dict[UUID, Strength]:
     found = get(connection, reader, [*ids, *(one.memory_id for one in exposed)])
     for identifier in (*ids, *(one.memory_id for one in exposed)):
@@ -233,7 +234,7 @@ def audit(connection: Connection, reader: Reader, memory_id: UUID) -> tuple[Audi
     return tuple(map(AUDIT.value_of, rows))
 
 
-def supersede(connection: Connection, reader: Reader, old: UUID, new: UUID | None, at: datetime) -> Memory:
+def supersede(connection: Connection, reader: Reader, old: UUID, new: UUID | None, *, at: datetime) -> Memory:
     ends = [old] if new is None else [old, new]
     found = get(connection, reader, ends)
     for end in ends:
@@ -317,7 +318,7 @@ def add_relation(connection: Connection, scope: Scope, edge: Relation, *, replac
     return not known and written > 0
 
 
-def set_status(connection: Connection, reader: Reader, memory_id: UUID, status: Status, at: datetime) -> Memory:
+def set_status(connection: Connection, reader: Reader, memory_id: UUID, status: Status, *, at: datetime) -> Memory:
     memory = get(connection, reader, [memory_id]).get(memory_id)
     if memory is None:
         raise NotFound("memory", memory_id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from uuid import UUID
 
 from remembrancer.adapters.relational.clauses import seen_by
@@ -19,7 +20,7 @@ from remembrancer.adapters.relational.rows import (
     event_of,
     memory_of,
 )
-from remembrancer.domain.event import Event
+from remembrancer.domain.event import Event, Priority
 from remembrancer.domain.journal import PriorityChange
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.scope import Reader, Scope
@@ -29,28 +30,37 @@ from remembrancer.errors import Conflict, NotFound
 Change = Callable[[Memory, Sequence[Event], Sequence[Event]], Strength]
 
 
-def set_priority(connection: Connection, reader: Reader, wanted: PriorityChange, change: Change) -> PriorityChange:
-    """As `Store.set_priority` says; of `wanted` all but what was before."""
-    event = _seen(connection, reader, "events", wanted.event_id)
+def set_priority(
+    connection: Connection,
+    reader: Reader,
+    event_id: UUID,
+    priority: Priority,
+    *,
+    by: str,
+    reason: str,
+    at: datetime,
+    change: Change,
+) -> PriorityChange:
+    event = _seen(connection, reader, "events", event_id)
     if event is None:
-        if _seen(connection, reader, "archive", wanted.event_id) is not None:
-            raise Conflict(f"event {wanted.event_id} is in the archive: what is left of it keeps the priority it had")
-        raise NotFound("event", wanted.event_id)
-    done = replace(wanted, previous=event.priority)
+        if _seen(connection, reader, "archive", event_id) is not None:
+            raise Conflict(f"event {event_id} is in the archive: what is left of it keeps the priority it had")
+        raise NotFound("event", event_id)
+    done = PriorityChange(event_id=event_id, previous=event.priority, priority=priority, by=by, reason=reason, at=at)
     if not done.is_change:
         return done
     scope = reader.scope
     formed = [(memory, _sources(connection, number)) for number, memory in _formed_from(connection, scope, event.id)]
     connection.execute(
         "UPDATE events SET priority = ? WHERE workspace = ? AND id = ?",
-        (done.priority, scope.workspace, event.id.bytes),
+        (priority, scope.workspace, event.id.bytes),
     )
     add_row(connection, "priority_changes", ("workspace", *CHANGES.names), (scope.workspace, *CHANGES.bindings(done)))
     number = next_change(connection, scope.workspace)
     for memory, before in formed:
-        after = [replace(one, priority=done.priority) if one.id == event.id else one for one in before]
+        after = [replace(one, priority=priority) if one.id == event.id else one for one in before]
         strength = change(memory, before, after)
-        adjust_one(connection, scope, memory, lambda _, strength=strength: Adjustment(strength), done.at, number)
+        adjust_one(connection, scope, memory, lambda _, strength=strength: Adjustment(strength), at, number)
     return done
 
 

@@ -17,7 +17,7 @@ PATIENCE_S: Final = 5.0
 """How long a purge waits for other readers and writers of the database. This process writes nothing meanwhile."""
 
 
-def erasures(connection: Connection, scope: Scope, limit: int) -> tuple[Erasure, ...]:
+def erasures(connection: Connection, scope: Scope, *, limit: int) -> tuple[Erasure, ...]:
     rows = connection.execute(
         "SELECT receipt, purged_at FROM erasures WHERE workspace = ? ORDER BY n DESC LIMIT ?", (scope.workspace, limit)
     )

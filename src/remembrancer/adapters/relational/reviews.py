@@ -33,7 +33,7 @@ _EXPOSED: Final = (
 """The memories with exposures, one step in the index for each: most memories have none, and some have thousands."""
 
 
-def unreviewed(connection: Connection, scope: Scope, exposure: Exposure, limit: int) -> tuple[Evidence, ...]:
+def unreviewed(connection: Connection, scope: Scope, exposure: Exposure, *, limit: int) -> tuple[Evidence, ...]:
     fresh = _FRESH.format(memory="m.n")
     waiting = list(
         connection.execute(

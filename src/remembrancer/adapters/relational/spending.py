@@ -39,7 +39,7 @@ def log_call(connection: Connection, scope: Scope, call: ModelCall) -> None:
     )
 
 
-def spending(connection: Connection, scope: Scope, since: datetime | None) -> tuple[Spent, ...]:
+def spending(connection: Connection, scope: Scope, *, since: datetime | None = None) -> tuple[Spent, ...]:
     where = Where()
     where.add("workspace = ?", scope.workspace)
     if since is not None:

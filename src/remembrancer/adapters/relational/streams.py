@@ -27,7 +27,13 @@ _IN_TAIL: Final = (
 
 
 def tails(
-    connection: Connection, scope: Scope, at_least: int, silent_since: datetime, limit: int, after: Scope | None
+    connection: Connection,
+    scope: Scope,
+    *,
+    at_least: int,
+    silent_since: datetime,
+    limit: int,
+    after: Scope | None = None,
 ) -> tuple[Tail, ...]:
     where = Where()
     where.add("s.workspace = ?", scope.workspace)
@@ -67,7 +73,7 @@ def tail(connection: Connection, stream: Scope) -> Tail | None:
     return None if row is None else _tail(row)
 
 
-def stream_events(connection: Connection, stream: Scope, after: int, limit: int) -> tuple[Event, ...]:
+def stream_events(connection: Connection, stream: Scope, *, after: int, limit: int) -> tuple[Event, ...]:
     rows = connection.execute(
         f"SELECT {EVENT_COLUMNS} FROM events e WHERE e.workspace = ? AND e.project = ? AND e.crew = ? AND e.agent = ?"
         " AND e.session = ? AND e.seq > ? ORDER BY e.seq LIMIT ?",

@@ -42,7 +42,7 @@ def lying_in(connection: Connection, scope: Scope, choice: Choice) -> tuple[froz
     return found["memories"], found["events"] | found["archive"]
 
 
-def traces(connection: Connection, scope: Scope, memories: Collection[UUID], events: Collection[UUID]) -> Traces:
+def traces(connection: Connection, scope: Scope, *, memories: Collection[UUID], events: Collection[UUID]) -> Traces:
     return Traces(_memories(connection, scope, memories), _events(connection, scope, events))
 
 

@@ -41,7 +41,7 @@ def runs(connection: Connection, scope: Scope) -> dict[str, Run]:
     return {run.job: run for run in map(_RUNS.value_of, rows)}
 
 
-def defer(connection: Connection, scope: Scope, job: str, item: str, error: str, now: datetime) -> Deferral:
+def defer(connection: Connection, scope: Scope, job: str, item: str, *, error: str, now: datetime) -> Deferral:
     failed: int | None = connection.execute(
         "SELECT attempts FROM deferrals WHERE workspace = ? AND job = ? AND item = ?", (scope.workspace, job, item)
     ).get
@@ -66,7 +66,7 @@ def settle(connection: Connection, scope: Scope, job: str, items: Sequence[str])
     )
 
 
-def deferrals(connection: Connection, scope: Scope, job: str | None) -> tuple[Deferral, ...]:
+def deferrals(connection: Connection, scope: Scope, job: str | None = None) -> tuple[Deferral, ...]:
     where = Where()
     where.add("d.workspace = ?", scope.workspace)
     if job is not None:

@@ -60,17 +60,17 @@ def plans(connection: Connection, work: Callable[[], object], *tables: str) -> l
 
 
 def test_a_memory_s_edges_are_looked_up_and_not_searched_for_among_all_memories(connection: Connection) -> None:
-    steps = plans(connection, lambda: vitals(connection, READER, CURRENT, "model-a", NOW), "o")
+    steps = plans(connection, lambda: vitals(connection, READER, CURRENT, model="model-a", shown_since=NOW), "o")
     assert steps == ["SEARCH o USING INTEGER PRIMARY KEY (rowid=?)"] * 2
 
 
 def test_whether_all_cues_have_a_vector_is_told_without_reading_any(connection: Connection) -> None:
-    steps = plans(connection, lambda: vitals(connection, READER, CURRENT, "model-a", NOW), "c", "v")
+    steps = plans(connection, lambda: vitals(connection, READER, CURRENT, model="model-a", shown_since=NOW), "c", "v")
     assert [step for step in steps if "COVERING INDEX" not in step] == []
 
 
 def test_what_was_shown_is_looked_up_memory_by_memory(connection: Connection) -> None:
-    steps = plans(connection, lambda: vitals(connection, READER, CURRENT, "model-a", NOW), "x")
+    steps = plans(connection, lambda: vitals(connection, READER, CURRENT, model="model-a", shown_since=NOW), "x")
     assert steps == ["SEARCH x USING PRIMARY KEY (memory=? AND kind=? AND at>?)"]
 
 
@@ -96,7 +96,7 @@ def test_what_belongs_to_a_session_or_a_source_is_read_from_its_index_by_time(
     connection: Connection, word: str
 ) -> None:
     where = Filter(current_at=NOW, session="monday") if word == "session" else Filter(current_at=NOW, source="mail")
-    steps = plans(connection, lambda: lookup.memories(connection, READER, where, 9, False), "m")
+    steps = plans(connection, lambda: lookup.memories(connection, READER, where, limit=9), "m")
     assert steps == [f"SEARCH m USING INDEX memories_by_{word} (workspace=? AND {word}=?)"]
 
 
@@ -105,7 +105,11 @@ def test_a_page_of_memories_is_read_by_time_from_where_it_begins(
     connection: Connection, oldest_first: bool, sign: str
 ) -> None:
     place = MemoryPlace.of(a_memory())
-    steps = plans(connection, lambda: lookup.memories(connection, READER, CURRENT, 9, oldest_first, place), "m")
+    steps = plans(
+        connection,
+        lambda: lookup.memories(connection, READER, CURRENT, limit=9, oldest_first=oldest_first, after=place),
+        "m",
+    )
     assert steps == [f"SEARCH m USING INDEX memories_by_time (workspace=? AND occurred_to{sign}?)"]
 
 
@@ -133,7 +137,9 @@ def test_a_page_of_the_journal_is_read_in_its_order_from_where_it_begins(
     for after, range_ in ((None, ""), (BEHIND, f" AND (occurred_at,seq,id){'>' if oldest_first else '<'}(?,?,?)")):
         steps = plans(
             connection,
-            lambda after=after: journal.events(connection, READER, EventFilter(), 9, oldest_first, after),
+            lambda after=after: journal.events(
+                connection, READER, EventFilter(), limit=9, oldest_first=oldest_first, after=after
+            ),
             "e",
             "USE",
         )
@@ -148,13 +154,15 @@ def test_a_page_of_the_journal_is_read_in_its_order_from_where_it_begins(
     ],
 )
 def test_what_is_rare_is_read_from_an_index_of_its_own(connection: Connection, where: EventFilter, index: str) -> None:
-    steps = plans(connection, lambda: journal.events(connection, READER, where, 9, False, None), "e")
+    steps = plans(connection, lambda: journal.events(connection, READER, where, limit=9), "e")
     assert steps == [f"SEARCH e USING INDEX {index} (workspace=?)"]
 
 
 def test_what_was_recorded_is_read_from_its_position_on(connection: Connection) -> None:
     connection.execute("INSERT INTO positions VALUES ('acme', 9)")
-    steps = plans(connection, lambda: journal.recorded(connection, READER, EventFilter(), 7, 9), "e", "positions")
+    steps = plans(
+        connection, lambda: journal.recorded(connection, READER, EventFilter(), after=7, limit=9), "e", "positions"
+    )
     assert steps == [
         "SEARCH positions USING PRIMARY KEY (workspace=?)",
         "SEARCH e USING INDEX events_by_position (workspace=? AND position>?)",
@@ -162,7 +170,14 @@ def test_what_was_recorded_is_read_from_its_position_on(connection: Connection) 
 
 
 def test_streams_that_are_read_to_their_end_are_passed_over(connection: Connection) -> None:
-    steps = plans(connection, lambda: streams.tails(connection, SCOPE, 2, NOW, 9, SCOPE), "s", "l", "f", "e")
+    steps = plans(
+        connection,
+        lambda: streams.tails(connection, SCOPE, at_least=2, silent_since=NOW, limit=9, after=SCOPE),
+        "s",
+        "l",
+        "f",
+        "e",
+    )
     assert (
         steps[0] == "SEARCH s USING INDEX streams_with_tails (workspace=? AND (project,crew,agent,session)>(?,?,?,?))"
     )
@@ -200,7 +215,7 @@ def test_whether_a_cue_names_an_event_that_leaves_is_told_by_an_index(connection
 
 
 def test_only_memories_with_exposures_are_looked_at_for_a_review(connection: Connection) -> None:
-    steps = plans(connection, lambda: reviews.unreviewed(connection, SCOPE, Exposure.USED, 9), "m", "x", "r")
+    steps = plans(connection, lambda: reviews.unreviewed(connection, SCOPE, Exposure.USED, limit=9), "m", "x", "r")
     assert set(steps) == {
         "SEARCH m USING INTEGER PRIMARY KEY (rowid=?)",
         "SEARCH x USING PRIMARY KEY (memory=? AND kind=? AND at>?)",
@@ -210,7 +225,7 @@ def test_only_memories_with_exposures_are_looked_at_for_a_review(connection: Con
 
 def test_a_sweep_reads_from_where_it_was(connection: Connection) -> None:
     def sweep() -> object:
-        return lookup.workspace_memories(connection, SCOPE, CURRENT, 9, a_memory(), True)
+        return lookup.workspace_memories(connection, SCOPE, CURRENT, limit=9, after=a_memory(), unconsolidated=True)
 
     assert plans(connection, sweep, "m") == ["SEARCH m USING INDEX memories_by_time (workspace=? AND occurred_to>?)"]
 
@@ -222,7 +237,7 @@ def test_a_key_is_looked_up_by_its_digest(connection: Connection) -> None:
 
 
 def test_claims_are_looked_up_by_their_key_and_forgotten_by_their_time(connection: Connection) -> None:
-    steps = plans(connection, lambda: access.claim(connection, SCOPE, a_claim(), NOW), "claims")
+    steps = plans(connection, lambda: access.claim(connection, SCOPE, a_claim(), forget_before=NOW), "claims")
     assert steps == [
         "SEARCH claims USING INDEX claims_by_time (workspace=? AND at<?)",
         "SEARCH claims USING INDEX sqlite_autoindex_claims_1 (workspace=? AND key=?)",
