@@ -38,15 +38,16 @@ from remembrancer import AsyncRemembrancer
 from remembrancer.adapters.relational.sqlite.connection import connect
 from remembrancer.adapters.relational.sqlite.file import SqliteFile
 from remembrancer.adapters.relational.store import RelationalStore
-from remembrancer.adapters.relational.times import moment
 from remembrancer.compose import choose_embedder
 from remembrancer.config import Settings
+from remembrancer.domain.instants import moment
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader
 from remembrancer.evaluation.machine import machine_line
+from remembrancer.index.resident import ResidentIndex
 from remembrancer.policies.admission.formation import analysed
 from remembrancer.ports.embedder import Embedder
-from remembrancer.ports.store import SearchRequest
+from remembrancer.ports.index import SearchRequest
 
 QUESTIONS: Final = 300
 SCANNED: Final = 10_000_000
@@ -96,13 +97,13 @@ class Ours:
         return Answer(len(recall), recall.timings["embed"].total_seconds() * 1000)
 
     async def nearest(self, questions: Sequence[Asked]) -> list[Sequence[int]]:
-        where = Filter(current_at=datetime.now(UTC))
+        reader, index = Reader(self.rem.scope), ResidentIndex()
+        request = SearchRequest(where=Filter(current_at=datetime.now(UTC)), depth=LIMIT, model=self.model)
         store = RelationalStore(SqliteFile(str(self.path)), analyse=analysed)
         try:
             found = [
-                await store.search(
-                    Reader(self.rem.scope),
-                    SearchRequest(where=where, depth=LIMIT, vector=asked.vector, model=self.model),
+                await store.read(
+                    lambda view, vector=asked.vector: index.search(view, reader, request).candidates(vector)
                 )
                 for asked in questions
             ]

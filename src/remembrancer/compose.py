@@ -20,8 +20,10 @@ from remembrancer.config import CROSS_ENCODER, LLM_KEYS, Settings, read_toml, us
 from remembrancer.domain.identity import uuid7
 from remembrancer.engine.context import Clock, Context
 from remembrancer.errors import InvalidInput, ModelUnavailable, StoreUnavailable
+from remembrancer.index.resident import ResidentIndex
 from remembrancer.policies.admission.formation import analysed
 from remembrancer.ports.embedder import Embedder
+from remembrancer.ports.index import Index
 from remembrancer.ports.language_model import LanguageModel
 from remembrancer.ports.reranker import Reranker
 from remembrancer.ports.store import Store, StoreOpener
@@ -66,6 +68,7 @@ def context(
     settings: Settings,
     *,
     store: Store | None = None,
+    index: Index | None = None,
     preset: Preset | None = None,
     embedder: Embedder | None = None,
     reranker: Reranker | None = None,
@@ -74,7 +77,7 @@ def context(
     create: bool = True,
 ) -> Context:
     """Put together what an engine function needs. A `store`, `preset`, `embedder`, `reranker` or `llm` that is given
-    here replaces the one that the settings name.
+    here replaces the one that the settings name, an `index` the resident one.
 
     Raises InvalidInput, StoreUnavailable, Unsupported, ModelUnavailable.
     """
@@ -85,6 +88,7 @@ def context(
     llm = choose_llm(settings) if llm is None else llm
     return Context(
         store=_store(settings, create=create) if store is None else store,
+        index=ResidentIndex(settings.index_mb << 20) if index is None else index,
         embedder=choice.embedder,
         without_embedder=choice.absent,
         preset=preset,
@@ -299,7 +303,7 @@ def _store(settings: Settings, *, create: bool) -> Store:
     if separator:
         return _store_opener(scheme, settings.db)(settings.db, analyse=analysed, create=create)
     file = SqliteFile(settings.db, create=create, full_sync=settings.full_sync)
-    return RelationalStore(file, analyse=analysed, index_bytes=settings.index_mb << 20)
+    return RelationalStore(file, analyse=analysed)
 
 
 def _store_opener(scheme: str, url: str) -> StoreOpener:

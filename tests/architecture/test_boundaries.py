@@ -26,6 +26,7 @@ ALLOWED_IMPORTS = {
     "engine": {"presets", "policies", "language", "ports", "domain", "errors"},
     "jobs": {"engine", "presets", "policies", "ports", "domain", "errors"},
     "adapters": {"ports", "domain", "errors"},
+    "index": {"ports", "domain", "errors"},
     "config": {"errors"},
 }
 """What each part of the package may import of the others. Parts that are not here sit on top and may use all below."""

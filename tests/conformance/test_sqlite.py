@@ -9,23 +9,27 @@ import pytest
 
 from remembrancer.adapters.relational.sqlite.file import SqliteFile
 from remembrancer.adapters.relational.store import RelationalStore
+from remembrancer.index.resident import ResidentIndex
 from remembrancer.policies.admission.formation import analysed
+from remembrancer.ports.index import Index
 from remembrancer.ports.store import Store
 from remembrancer.testing.contract.erasing import ErasedWholeContract, ReceiptContract
-from remembrancer.testing.contract.machine import MachineContract
 from remembrancer.testing.contract.memories import LifeContract, StatsContract
-from remembrancer.testing.contract.search import DenseContract, FreshnessContract, LexicalContract, UnionContract
 from remembrancer.testing.contract.transfer import ExportContract, ImportContract
+from remembrancer.testing.index_contract import HistoryContract
 from remembrancer.testing.store_contract import StoreContract
 
 
-class TestSqliteFile(StoreContract):
+class TestSqliteFile(StoreContract, HistoryContract):
     @pytest.fixture(autouse=True)
     def in_folder(self, tmp_path: Path) -> None:
         self.files = (tmp_path / f"{number}.db" for number in itertools.count())
 
     async def make_store(self) -> Store:
         return RelationalStore(SqliteFile(str(next(self.files))), analyse=analysed)
+
+    def make_index(self) -> Index:
+        return ResidentIndex()
 
 
 class TestSqliteInMemory(
@@ -35,7 +39,7 @@ class TestSqliteInMemory(
     ImportContract,
     ErasedWholeContract,
     ReceiptContract,
-    MachineContract,
+    HistoryContract,
 ):
     """What has a code path of its own in memory: opening and closing, the size, the snapshot that an export reads, and
     the purge after an erasure. The statements are the same as in a file: the state machine takes steps through most of
@@ -47,11 +51,5 @@ class TestSqliteInMemory(
     async def make_store(self) -> Store:
         return RelationalStore(SqliteFile(":memory:"), analyse=analysed)
 
-
-class TestManyTexts(LexicalContract, DenseContract, UnionContract, FreshnessContract):
-    """Search with so many texts that not every one is compared: `scanned=0` makes any number that many. In memory,
-    where a search runs in the caller's thread.
-    """
-
-    async def make_store(self) -> Store:
-        return RelationalStore(SqliteFile(":memory:"), analyse=analysed, scanned=0)
+    def make_index(self) -> Index:
+        return ResidentIndex()

@@ -15,6 +15,7 @@ from uuid import UUID
 import apsw
 import numpy as np
 import pytest
+from searched import SearchedStore
 
 from remembrancer.adapters.reference import ReferenceStore
 from remembrancer.adapters.relational.connection import Connection
@@ -32,6 +33,7 @@ from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
 from remembrancer.engine import record
 from remembrancer.engine.context import Context
 from remembrancer.errors import StoreUnavailable
+from remembrancer.index.resident import ResidentIndex
 from remembrancer.policies.admission.formation import Formation, analysed, memory_of_event
 from remembrancer.ports.embeddings import CueVector
 from remembrancer.ports.exchange import RECORDS
@@ -39,8 +41,9 @@ from remembrancer.ports.journal import Aged, Entry
 from remembrancer.ports.store import Store
 from remembrancer.ports.transfer import ExportRow
 from remembrancer.presets.default import DEFAULT
-from remembrancer.testing.contract.base import MODEL, request
+from remembrancer.testing.contract.base import MODEL
 from remembrancer.testing.contract.erasing import OF_DEPLOY, a_receipt
+from remembrancer.testing.contract.finding import request
 from remembrancer.testing.contract.world import (
     CONVERSATION,
     DEPLOY,
@@ -107,6 +110,7 @@ async def _remember(store: Store) -> object:
 async def _remember_a_topic_anew(store: Store) -> object:
     ctx = Context(
         store=store,
+        index=ResidentIndex(),
         embedder=None,
         without_embedder="",
         preset=DEFAULT,
@@ -336,9 +340,9 @@ def _copy(filled: Path, name: str) -> Path:
     return Path(shutil.copy(filled, filled.with_name(f"{name}.db")))
 
 
-async def _searched(path: Path) -> RelationalStore:
+async def _searched(path: Path) -> SearchedStore:
     """A store that has its index in memory."""
-    store = RelationalStore(SqliteFile(str(path)), analyse=analysed)
+    store = SearchedStore(str(path))
     await store.search(READER, request("deploy", surroundings=True))
     return store
 

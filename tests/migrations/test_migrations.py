@@ -18,15 +18,15 @@ from uuid import UUID
 
 import apsw
 import pytest
+from searched import SearchedStore
 
 from remembrancer import Remembrancer
 from remembrancer.adapters.relational.columns import insert_into
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.memories import next_change
-from remembrancer.adapters.relational.rows import EVENTS, MEMORIES, packed_terms
+from remembrancer.adapters.relational.rows import EVENTS, MEMORIES
 from remembrancer.adapters.relational.sqlite import schema
 from remembrancer.adapters.relational.sqlite.connection import connect
-from remembrancer.adapters.relational.sqlite.file import SqliteFile
 from remembrancer.adapters.relational.sqlite.schema import (
     APPLICATION_ID,
     Migration,
@@ -35,7 +35,7 @@ from remembrancer.adapters.relational.sqlite.schema import (
     schema_sql,
 )
 from remembrancer.adapters.relational.store import RelationalStore
-from remembrancer.adapters.relational.times import micros
+from remembrancer.domain.instants import micros
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.reply import Claimed, ClaimOutcome
@@ -44,9 +44,10 @@ from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength, Usage
 from remembrancer.errors import StoreUnavailable, Unsupported
 from remembrancer.language.lexical import analyse, every_word
-from remembrancer.policies.admission.formation import analysed
+from remembrancer.ports.changes import packed_terms
 from remembrancer.ports.journal import Aged, Entry, EventFilter
-from remembrancer.testing.contract.base import EVERYTHING, exported, request
+from remembrancer.testing.contract.base import EVERYTHING, exported
+from remembrancer.testing.contract.finding import request
 from remembrancer.testing.contract.states import LIVED
 from remembrancer.testing.contract.world import a_claim, a_key
 from remembrancer.testing.doubles import NOW, a_memory, a_vector, an_event, indexed
@@ -158,9 +159,9 @@ def third_file(tmp_path: Path) -> Path:
     return path
 
 
-def with_store(path: Path, work: Callable[[RelationalStore], Awaitable[T]]) -> T:
+def with_store(path: Path, work: Callable[[SearchedStore], Awaitable[T]]) -> T:
     async def whole() -> T:
-        store = RelationalStore(SqliteFile(str(path)), analyse=analysed)
+        store = SearchedStore(str(path))
         try:
             return await work(store)
         finally:
@@ -266,7 +267,7 @@ class TestAFileOfTheThirdVersion:
         backup.close()
 
     def test_is_searched_by_words_and_by_meaning(self, third_file: Path) -> None:
-        async def search(store: RelationalStore) -> tuple[tuple[UUID, ...], float]:
+        async def search(store: SearchedStore) -> tuple[tuple[UUID, ...], float]:
             words = await store.search(ANA, request("owl", "kestrel"))
             meaning = await store.search(ANA, request(vector=a_vector(1), model="m"))
             return words.ids, float(meaning.similarity[0])
@@ -278,10 +279,10 @@ class TestAFileOfTheThirdVersion:
         assert [row["indexed_at"] for row in rows if row["record"] == "vector"] == [None, None]
 
     def test_has_neither_marks_nor_words_of_its_texts(self, third_file: Path) -> None:
-        async def read(store: RelationalStore) -> tuple[list[int], int]:
+        async def read(store: SearchedStore) -> tuple[list[int], int]:
             found = await store.search(ANA, request("owl", surroundings=True))
             assert found.surroundings is not None
-            return found.surroundings.marks.tolist(), len(await store.words(ANA, "m", found.ref.tolist()))
+            return found.surroundings.marks.tolist(), len(await store.token_embeddings(ANA, "m", found.ref.tolist()))
 
         assert with_store(third_file, read) == ([0], 0)
 

@@ -15,6 +15,7 @@ from remembrancer.engine import record
 from remembrancer.engine.context import Context
 from remembrancer.engine.index import index_batch
 from remembrancer.engine.recall import Question, recall
+from remembrancer.index.resident import ResidentIndex
 from remembrancer.language.reading import LONG_QUESTION_WORDS, read_terms, salient_part
 from remembrancer.presets.default import DEFAULT
 from remembrancer.testing.doubles import NOW, READER, SCOPE, FixedClock, HashEmbedder, SequentialIds
@@ -32,6 +33,7 @@ def answer(said: Sequence[str], asked: str, *, limit: int = 5, indexed: bool = T
     ids = SequentialIds()
     ctx = Context(
         store=ReferenceStore(),
+        index=ResidentIndex(),
         embedder=HashEmbedder(),
         without_embedder="",
         preset=DEFAULT,

@@ -48,7 +48,6 @@ class Surroundings:
     - `marks`: flags of the cue, as `domain.memory.Mark`.
     - `rank`: from 1, by coverage + nearby; 0 where this leg did not bring the candidate.
     - `stream`: a number for the session that the best cue belongs to, the same for all its turns; -1 for none.
-    - `idf`: of each term of the question, in the question's order.
     """
 
     nearby: NDArray[np.float32]
@@ -57,7 +56,6 @@ class Surroundings:
     marks: NDArray[np.int32]
     rank: NDArray[np.int32]
     stream: NDArray[np.int32]
-    idf: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,3 +84,5 @@ class Candidates:
     """How many of those have a cue that still awaits its vector."""
     surroundings: Surroundings | None = None
     """None where they were not asked for, the question has no term, or there is nothing to look in."""
+    idf: NDArray[np.float64] | None = None
+    """Of each term of the question, in its order. None where it has none, or the index does not tell."""

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Final
 
 from remembrancer.domain import validation
 from remembrancer.domain.scope import Scope
 from remembrancer.domain.validation import JsonValue
+
+CONTEXT_GAP: Final = timedelta(hours=1)
+"""Turns of one stream that lie farther apart are not context for each other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,8 +23,8 @@ from remembrancer.policies.prompts import key_terms as prompt
 from remembrancer.policies.ranking.late_interaction import QuestionWords, weighted
 from remembrancer.policies.ranking.ranking import Ranking
 from remembrancer.ports.embedder import EmbeddedQuestion, word_embedder
+from remembrancer.ports.index import SearchRequest
 from remembrancer.ports.language_model import JsonObject, Task
-from remembrancer.ports.store import SearchRequest
 
 KEY_TERMS: Final = "key_terms"
 """What an answer calls them where it says that they are missing."""
@@ -43,9 +43,9 @@ class Embedded:
 
     def words(self, planned: Reading, found: Candidates) -> QuestionWords | None:
         """The words that count, by their idf among what was searched."""
-        if self.question is None or found.surroundings is None:
+        if self.question is None or found.idf is None:
             return None
-        idf = dict(zip(planned.lexical.terms, found.surroundings.idf.tolist(), strict=True))
+        idf = dict(zip(planned.lexical.terms, found.idf.tolist(), strict=True))
         return weighted(self.question.words, self.question.spelled, idf, self.question.sum_of_bits)
 
 
@@ -129,7 +129,7 @@ def _since(ctx: Context, start: float) -> timedelta:
 
 
 async def _participants(ctx: Context, reader: Reader, where: Filter) -> frozenset[str]:
-    return await ctx.store.participants(reader, where, model=ctx.model)
+    return await ctx.store.read(lambda view: ctx.index.participants(view, reader, where, model=ctx.model))
 
 
 async def _happened_at(ctx: Context, reader: Reader, event: str, where: Filter) -> datetime | None:
@@ -137,7 +137,8 @@ async def _happened_at(ctx: Context, reader: Reader, event: str, where: Filter) 
     terms = lexical_query(event)
     if terms.is_empty:
         return None
-    found = await ctx.store.search(reader, SearchRequest(where=where, depth=1, lexical=terms, model=ctx.model))
+    request = SearchRequest(where=where, depth=1, lexical=terms, model=ctx.model)
+    found = await ctx.store.read(lambda view: ctx.index.search(view, reader, request).candidates())
     if not found.ids or found.coverage[0] < ANCHOR_COVERAGE:
         return None
     return instant(int(found.states.occurred_at[0]))

@@ -11,6 +11,7 @@ from uuid import UUID
 from remembrancer.domain.scope import Reach, Reader, Scope
 from remembrancer.engine.tail_vectors import TailVectors
 from remembrancer.ports.embedder import Embedder
+from remembrancer.ports.index import Index
 from remembrancer.ports.language_model import LanguageModel
 from remembrancer.ports.reranker import Reranker
 from remembrancer.ports.store import Store
@@ -33,6 +34,7 @@ class Context:
     """
 
     store: Store
+    index: Index
     embedder: Embedder | None
     without_embedder: str
     preset: Preset

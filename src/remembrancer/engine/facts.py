@@ -41,8 +41,9 @@ from remembrancer.policies.consolidation.facts import (
 from remembrancer.policies.prompts import facts as prompt
 from remembrancer.policies.segmentation.segmentation import EPISODE
 from remembrancer.policies.segmentation.segments import Turn
+from remembrancer.ports.changes import ReadView
+from remembrancer.ports.index import SearchRequest
 from remembrancer.ports.language_model import JsonObject, Task
-from remembrancer.ports.store import SearchRequest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -249,20 +250,18 @@ async def _known(ctx: Context, home: Home, policy: Facts, texts: Sequence[str], 
         session=home.scope.session,
     )
     vectors = await _vectors(ctx, texts)
-    known: dict[UUID, Memory] = {}
-    for text in texts:
-        request = SearchRequest(
-            where=where,
-            depth=DEPTH,
-            lexical=lexical_query(text),
-            vector=vectors.get(text),
-            model=ctx.model,
-        )
-        ids = _nearest_first(await ctx.store.search(reader, request))
-        found = await ctx.store.get(reader, ids)
-        mine = [found[each] for each in ids if each in found and policy.home(found[each]).scope == home.scope]
-        known.update({fact.id: fact for fact in mine[:limit] if fact.valid_until == home.valid_until})
-    return known
+
+    def nearest(view: ReadView) -> Mapping[UUID, Memory]:
+        known: dict[UUID, Memory] = {}
+        for text in texts:
+            request = SearchRequest(where=where, depth=DEPTH, lexical=lexical_query(text), model=ctx.model)
+            ids = _nearest_first(ctx.index.search(view, reader, request).candidates(vectors.get(text)))
+            found = view.get(reader, ids)
+            mine = [found[each] for each in ids if each in found and policy.home(found[each]).scope == home.scope]
+            known.update({fact.id: fact for fact in mine[:limit] if fact.valid_until == home.valid_until})
+        return known
+
+    return await ctx.store.read(nearest)
 
 
 def _nearest_first(found: Candidates) -> list[UUID]:

@@ -17,6 +17,7 @@ from remembrancer.engine.context import Context
 from remembrancer.engine.inspect import get
 from remembrancer.policies.forgetting.dynamics import instant, states_of
 from remembrancer.policies.forgetting.forecast import NEVER, Forgetting, chosen, curve, falls_below, moment_of, strength
+from remembrancer.ports.changes import ReadView
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,29 +56,28 @@ class FadingCurve:
 
 async def decay(ctx: Context, reader: Reader, *, limit: int) -> tuple[Outlook, ...]:
     """Current memories, weakest first, ties by id. Reads the state of every one, the text of those listed only."""
-    return await ctx.store.in_one_thread(lambda _: _decay(ctx, reader, limit))
+    now = ctx.clock()
+
+    def weakest(view: ReadView) -> tuple[Outlook, ...]:
+        ids, states = view.states(reader, Filter(current_at=now))
+        order = np.argsort(strength(states, _law(ctx), now), kind="stable")  # they come by id
+        return _listed(ctx, view, reader, ids, order[:limit], now)
+
+    return await ctx.store.read(weakest)
 
 
 async def fading(ctx: Context, reader: Reader, *, limit: int, within: timedelta) -> tuple[Outlook, ...]:
     """Current memories that have not faded and will within that time, soonest first, ties by id. Reads as `decay`."""
-    # A hundred thousand states take half a second: not in the thread that everybody else waits for.
-    return await ctx.store.in_one_thread(lambda _: _fading(ctx, reader, limit, within))
-
-
-async def _decay(ctx: Context, reader: Reader, limit: int) -> tuple[Outlook, ...]:
-    now = ctx.clock()
-    ids, states = await ctx.store.states(reader, Filter(current_at=now))
-    order = np.argsort(strength(states, _law(ctx), now), kind="stable")  # they come by id
-    return await _listed(ctx, reader, ids, order[:limit], now)
-
-
-async def _fading(ctx: Context, reader: Reader, limit: int, within: timedelta) -> tuple[Outlook, ...]:
     now, law = ctx.clock(), _law(ctx)
-    ids, states = await ctx.store.states(reader, Filter(current_at=now))
-    rows = np.flatnonzero(strength(states, law, now) >= law.below)
-    falls = falls_below(chosen(states, rows), law, now, horizon=within)
-    soonest = np.argsort(falls, kind="stable")[: np.count_nonzero(falls != NEVER)]
-    return await _listed(ctx, reader, ids, rows[soonest[:limit]], now)
+
+    def soonest(view: ReadView) -> tuple[Outlook, ...]:
+        ids, states = view.states(reader, Filter(current_at=now))
+        rows = np.flatnonzero(strength(states, law, now) >= law.below)
+        falls = falls_below(chosen(states, rows), law, now, horizon=within)
+        order = np.argsort(falls, kind="stable")[: np.count_nonzero(falls != NEVER)]
+        return _listed(ctx, view, reader, ids, rows[order[:limit]], now)
+
+    return await ctx.store.read(soonest)
 
 
 async def outlooks(ctx: Context, reader: Reader, ids: Sequence[UUID]) -> tuple[Outlook, ...]:
@@ -97,11 +97,12 @@ async def fading_curve(ctx: Context, reader: Reader, memory_id: UUID, *, around:
     return FadingCurve(outlook=outlook, now=now, points=tuple(curve(states, law, since, now + around, points)))
 
 
-async def _listed(
-    ctx: Context, reader: Reader, ids: Sequence[UUID], rows: NDArray[np.intp], now: datetime
+def _listed(
+    ctx: Context, view: ReadView, reader: Reader, ids: Sequence[UUID], rows: NDArray[np.intp], now: datetime
 ) -> tuple[Outlook, ...]:
+    """Of the memories in these rows of `ids`, in their order."""
     wanted = [ids[int(row)] for row in rows]
-    memories = await ctx.store.get(reader, wanted)
+    memories = view.get(reader, wanted)
     return _outlooks(ctx, [memories[one] for one in wanted if one in memories], now)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
@@ -12,7 +11,8 @@ from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.context import Context
 from remembrancer.policies import health
-from remembrancer.ports.store import SearchRequest
+from remembrancer.ports.changes import ReadView
+from remembrancer.ports.index import SearchRequest
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,7 +64,7 @@ async def _measured(ctx: Context, scope: Scope, crew: str | None, now: datetime)
     vitals = await ctx.store.vitals(reader, where, model=ctx.model, shown_since=now - SHOWN_WITHIN)
     nearest: tuple[float, ...] = ()
     if vitals.with_vector:
-        nearest = await ctx.store.in_one_thread(lambda _: _nearest(ctx, reader, where, vitals.ids))
+        nearest = await ctx.store.read(lambda view: _nearest(ctx, view, reader, where, vitals.ids))
     metrics = Metrics(
         freshness=health.freshness(now - occurred for occurred in vitals.occurred),
         coverage=health.coverage(vitals.with_vector, 0 if ctx.model is None else len(vitals.ids)),
@@ -75,15 +75,15 @@ async def _measured(ctx: Context, scope: Scope, crew: str | None, now: datetime)
     return HealthSnapshot(crew=crew, day=now.date(), taken_at=now, metrics=metrics, score=health.score(metrics))
 
 
-async def _nearest(ctx: Context, reader: Reader, where: Filter, ids: tuple[UUID, ...]) -> tuple[float, ...]:
+def _nearest(ctx: Context, view: ReadView, reader: Reader, where: Filter, ids: tuple[UUID, ...]) -> tuple[float, ...]:
     """The cosine of each sampled memory to its nearest neighbour; none where it has no neighbour."""
     if ctx.model is None:
         return ()
     cosines: list[float] = []
     # Two: the memory itself is one of them, unless two others say the same as it does.
     request = SearchRequest(where=where, depth=2, model=ctx.model)
-    for identifier, vector in (await _sample(ctx, reader, ctx.model, ids)).items():
-        found = await ctx.store.search(reader, replace(request, vector=vector))
+    for identifier, vector in _sample(view, reader, ctx.model, ids).items():
+        found = ctx.index.search(view, reader, request).candidates(vector)
         others = [
             cosine for other, cosine in zip(found.ids, found.similarity.tolist(), strict=True) if other != identifier
         ]
@@ -92,13 +92,13 @@ async def _nearest(ctx: Context, reader: Reader, where: Filter, ids: tuple[UUID,
     return tuple(cosines)
 
 
-async def _sample(ctx: Context, reader: Reader, model: str, ids: tuple[UUID, ...]) -> dict[UUID, NDArray[np.float32]]:
+def _sample(view: ReadView, reader: Reader, model: str, ids: tuple[UUID, ...]) -> dict[UUID, NDArray[np.float32]]:
     """The vectors of the first memories in sample order that have one."""
     order = health.sample_order(ids, SEED)
     sample: dict[UUID, NDArray[np.float32]] = {}
     for start in range(0, len(order), health.SAMPLE):
         page = order[start : start + health.SAMPLE]
-        vectors = await ctx.store.vectors(reader, model, page)
+        vectors = view.vectors(reader, model, page)
         sample |= {one: vectors[one] for one in page if one in vectors}
         if len(sample) >= health.SAMPLE:
             break

@@ -34,8 +34,8 @@ from remembrancer.policies.ranking.late_interaction import QuestionWords
 from remembrancer.policies.ranking.nearness import happened_in
 from remembrancer.policies.ranking.ranking import LATE_INTERACTION, Ranking
 from remembrancer.ports.embedder import computes
+from remembrancer.ports.index import SearchRequest
 from remembrancer.ports.one_thread import Beside
-from remembrancer.ports.store import SearchRequest
 from remembrancer.presets.spec import MAX_LIMIT
 
 if TYPE_CHECKING:
@@ -109,15 +109,14 @@ async def _recall(ctx: Context, reader: Reader, question: Question, keyed: Keyed
     request = SearchRequest(
         where=where,
         depth=ranking.depth.of(limit),
-        lexical=None if planned.lexical.is_empty else planned.lexical,
-        vector=None if ctx.model is None else lambda: embedding().vector,
+        lexical=planned.lexical,
         model=ctx.model,
         surroundings=ranking.reads_surroundings,
         speakers=planned.speakers,
         roles=planned.roles,
         any_at=tuple((span.start, span.end) for span in planned.spans) if planned.only_when else (),
     )
-    found = await ctx.store.search(reader, request)
+    found = await ctx.store.read(lambda view: ctx.index.search(view, reader, request).candidates(embedding().vector))
     embedded = embedding()
     timer.lap("search")
     timer.shared("search", "embed", embedded.took)

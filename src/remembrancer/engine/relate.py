@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -10,6 +10,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from remembrancer.domain.candidates import Candidates
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation, RelationKind
@@ -17,8 +18,9 @@ from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.context import Context
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.ranking.selection import excluded_by
+from remembrancer.ports.changes import ReadView
 from remembrancer.ports.embeddings import PendingCue
-from remembrancer.ports.store import SearchRequest
+from remembrancer.ports.index import SearchRequest
 
 SPARE: Final = 2
 """Neighbours asked for beyond what may be linked: the memory itself may be among them, and so may a batch-mate."""
@@ -38,26 +40,43 @@ async def links(
     for everyone in the workspace is joined to by nothing: an edge that few may see would take the place of one that all
     may, and who indexes must not matter. Reads only.
     """
-    if ctx.preset.links is None:
+    rule = ctx.preset.links
+    if rule is None:
         return ()
-    reader, where = Reader(Scope(workspace=scope.workspace)), Filter(current_at=now)
-    first = {cue.memory_id: place for place, cue in reversed(list(enumerate(waiting)))}
-    mates = await ctx.store.get(reader, list(first))
-    joinable = {identifier for identifier, mate in mates.items() if not excluded_by(mate, where)}
+    reader = Reader(Scope(workspace=scope.workspace))
+    request = SearchRequest(where=Filter(current_at=now), depth=rule.at_most + SPARE, model=model)
+
+    def drawn(view: ReadView) -> tuple[Relation, ...]:
+        found = [ctx.index.search(view, reader, request).candidates(vector) for vector in vectors]
+        mates = view.get(reader, [cue.memory_id for cue in waiting])
+        joinable = {identifier for identifier, mate in mates.items() if not excluded_by(mate, request.where)}
+        near = _near([cue.memory_id for cue in waiting], vectors, found, joinable)
+        return tuple(edge for memory, cosines in near.items() for edge in rule.from_(memory, cosines, now))
+
+    return await ctx.store.read(drawn)
+
+
+def _near(
+    memories: Sequence[UUID],
+    vectors: Sequence[NDArray[np.float32]],
+    found: Sequence[Candidates],
+    joinable: Collection[UUID],
+) -> dict[UUID, dict[UUID, float]]:
+    """Of each memory of a batch, the cosines of what was found near one of its cues and of mates that come before it.
+
+    `memories`, `vectors` and `found`: one for each cue of the batch, in its order.
+    """
+    first = {memory: place for place, memory in reversed(list(enumerate(memories)))}
     cosines: dict[UUID, dict[UUID, float]] = {memory: {} for memory in first}
-    for place, cue in enumerate(waiting):
-        near = cosines[cue.memory_id]
-        request = SearchRequest(where=where, depth=ctx.preset.links.at_most + SPARE, vector=vectors[place], model=model)
-        found = await ctx.store.search(reader, request)
-        for identifier, cosine in zip(found.ids, found.similarity.tolist(), strict=True):
-            if identifier not in first or first[identifier] < first[cue.memory_id]:
+    for place, memory in enumerate(memories):
+        near = cosines[memory]
+        for identifier, cosine in zip(found[place].ids, found[place].similarity.tolist(), strict=True):
+            if identifier not in first or first[identifier] < first[memory]:
                 near[identifier] = max(near.get(identifier, -1.0), cosine)
-        for earlier in range(place):
-            mate = waiting[earlier].memory_id
-            if mate in joinable and first[mate] < first[cue.memory_id]:
+        for earlier, mate in enumerate(memories[:place]):
+            if mate in joinable and first[mate] < first[memory]:
                 near[mate] = max(near.get(mate, -1.0), float(vectors[earlier] @ vectors[place]))
-    edges = [ctx.preset.links.from_(memory, near, now) for memory, near in cosines.items()]
-    return tuple(edge for several in edges for edge in several)
+    return cosines
 
 
 async def link(

@@ -29,7 +29,7 @@ async def reread(
     """
     best = ranking.order[:count]
     refs: list[int] = ranking.found.ref[best].tolist()
-    read = await ctx.store.words(reader, model, refs)
+    read = await ctx.store.read(lambda view: ctx.index.token_embeddings(view, reader, model, refs))
     if not read:
         return None
     nothing = np.zeros((0, -(-words.vectors.shape[1] // 8)), dtype=np.uint8)

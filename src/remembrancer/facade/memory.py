@@ -39,6 +39,7 @@ from remembrancer.facade.vault import AsyncVaultApi
 from remembrancer.facade.view import Identifier, Opened, View, identifiers, listed
 from remembrancer.policies.admission.updating import Changes
 from remembrancer.ports.embedder import Embedder
+from remembrancer.ports.index import Index
 from remembrancer.ports.language_model import LanguageModel
 from remembrancer.ports.reranker import Reranker
 from remembrancer.ports.store import Store
@@ -85,6 +86,7 @@ class AsyncRemembrancer(View):
         session: str | None = None,
         role: str | None = None,
         store: Store | None = None,
+        index: Index | None = None,
         embedder: str | Embedder | None = None,
         reranker: str | Reranker | None = None,
         llm: str | LanguageModel | None = None,
@@ -98,9 +100,9 @@ class AsyncRemembrancer(View):
         What is not given comes from `settings`, else from REMEMBRANCER_* variables and the file that
         REMEMBRANCER_CONFIG names, else: `remembrancer.db`, preset and workspace `default`, role AGENT, and Ollama
         where `ollama_url` is set, or the local embedder where it is installed, no reranker and no language model. An
-        embedder, reranker, language model or store given as an object stays open when this is closed. Without an
-        embedder a warning goes to the logger "remembrancer": recall is lexical. `preset` may be the path of a TOML
-        file, or a Preset.
+        embedder, reranker, language model, store or index given as an object stays open when this is closed; an index
+        belongs to one store. Without an embedder a warning goes to the logger "remembrancer": recall is lexical.
+        `preset` may be the path of a TOML file, or a Preset.
 
         Raises InvalidInput, StoreUnavailable, Unsupported, ModelUnavailable.
         """
@@ -139,6 +141,7 @@ class AsyncRemembrancer(View):
             compose.context,
             chosen,
             store=store,
+            index=index,
             preset=preset if isinstance(preset, Preset) else None,
             embedder=None if isinstance(embedder, str) else embedder,
             reranker=None if isinstance(reranker, str) else reranker,
@@ -156,6 +159,7 @@ class AsyncRemembrancer(View):
                 for one in (ctx.store, ctx.embedder, ctx.reranker, ctx.llm)
                 if one is not None and not any(one is other for other in lent)
             ),
+            owned_index=ctx.index if index is None else None,
             background_index=chosen.background_index,
         )
         opened.indexer(scope.workspace)

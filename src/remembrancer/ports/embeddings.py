@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 from uuid import UUID
 
 from remembrancer.domain.relation import Relation
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
     """Shape (dim,), of unit length."""
+
+
+MAX_SAID_CHARS: Final = 2000
+"""Of a turn that another is read after, no more than its last so many characters are of use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +69,8 @@ class Embeddings(Protocol):
         retry.
 
         `words`: also cues that have a vector but no token embeddings. `before`: how many preceding turns of user or
-        assistant to return with each turn, at most `CONTEXT_GAP` apart, whether or not they became memories.
+        assistant to return with each turn, at most `domain.stream.CONTEXT_GAP` apart, whether they became memories or
+        not.
         """
         ...
 

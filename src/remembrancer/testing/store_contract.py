@@ -1,6 +1,6 @@
-"""The store's conformance suite: what any `Store` must do, tested through the protocol alone.
+"""The conformance suites of the record store: one for each role, and `StoreContract`, which is all of them.
 
-Subclass it in a test module of your own, under a name pytest collects, and say how a store is made:
+Subclass one in a test module of your own, under a name that pytest collects, and say how a store is made:
 
     from remembrancer.ports.store import Store
     from remembrancer.testing.store_contract import StoreContract
@@ -13,9 +13,11 @@ Subclass it in a test module of your own, under a name pytest collects, and say 
         async def make_store(self) -> Store:
             return await MyStore.open(next(self.files))
 
-Each test has a store of its own, made and closed in one event loop; some make a second one, the generated tests many.
-The suite needs pytest and hypothesis, and no plugin for asyncio. Where the protocol leaves an order open (`pending`) or
-allows less than exact numbers (similarity to 2e-3, BM25 to 1e-4 of its value), so does the suite.
+While a store is being written, the suite of one role (`JournalSuite`, `MemoriesSuite`, ...) can run alone. Each test has
+its own store, made and closed in one event loop; some make a second one, generated tests many. The suites need pytest and
+hypothesis, and no plugin for asyncio. Where a protocol leaves an order open (`pending`), so does its suite.
+
+What finds memories is tested by `index_contract`.
 """
 
 from __future__ import annotations
@@ -51,7 +53,6 @@ from remembrancer.testing.contract.filters import FilterContract, MetadataContra
 from remembrancer.testing.contract.health import CrewsContract, SnapshotContract, VitalsContract
 from remembrancer.testing.contract.jobs import DeferralContract, RunContract
 from remembrancer.testing.contract.journal import JournalContract
-from remembrancer.testing.contract.machine import MachineContract
 from remembrancer.testing.contract.memories import (
     InsertContract,
     LifeContract,
@@ -61,13 +62,7 @@ from remembrancer.testing.contract.memories import (
     StatusContract,
     TopicContract,
 )
-from remembrancer.testing.contract.neighbours import HiddenNeighboursContract, NearbyContract
-from remembrancer.testing.contract.participants import ParticipantsContract
-from remembrancer.testing.contract.priorities import (
-    MarkedMemoriesContract,
-    PriorityContract,
-    PriorityTransferContract,
-)
+from remembrancer.testing.contract.priorities import MarkedMemoriesContract, PriorityContract, PriorityTransferContract
 from remembrancer.testing.contract.reading import (
     ChosenEventsContract,
     DaysOfEventsContract,
@@ -77,33 +72,10 @@ from remembrancer.testing.contract.reading import (
 )
 from remembrancer.testing.contract.relations import LinkedVectorsContract, RelateContract, RelationContract
 from remembrancer.testing.contract.reviews import EvidenceContract, ExposedInContract, ReviewLogContract
-from remembrancer.testing.contract.search import (
-    DenseContract,
-    FreshnessContract,
-    LexicalContract,
-    UnionContract,
-)
 from remembrancer.testing.contract.spending import SpendingContract
 from remembrancer.testing.contract.states import StatesContract
-from remembrancer.testing.contract.strength import (
-    AdjustContract,
-    ExposureContract,
-    FoundStatesContract,
-    RetireByAdjustingContract,
-)
-from remembrancer.testing.contract.supersession import (
-    InvalidateContract,
-    SupersedeContract,
-    SupersededTopicContract,
-)
-from remembrancer.testing.contract.surroundings import (
-    AskedSurroundingsContract,
-    ContextLegContract,
-    MarksContract,
-    SessionContract,
-    SpokenContract,
-    StreamContract,
-)
+from remembrancer.testing.contract.strength import AdjustContract, ExposureContract, RetireByAdjustingContract
+from remembrancer.testing.contract.supersession import InvalidateContract, SupersedeContract, SupersededTopicContract
 from remembrancer.testing.contract.sweeping import SweepContract
 from remembrancer.testing.contract.tails import StreamEventsContract, TailContract
 from remembrancer.testing.contract.transfer import ExportContract, ImportContract
@@ -113,7 +85,7 @@ from remembrancer.testing.contract.wall import WallContract
 from remembrancer.testing.contract.words import MovedWordsContract, WordsContract
 
 
-class StoreContract(
+class JournalSuite(
     JournalContract,
     ChosenEventsContract,
     DaysOfEventsContract,
@@ -122,19 +94,28 @@ class StoreContract(
     RecordedContract,
     PriorityContract,
     MarkedMemoriesContract,
-    PriorityTransferContract,
+    TailContract,
+    StreamEventsContract,
+    ArchiveContract,
+    ArchivedOnceContract,
+    ArchiveListContract,
+):
+    """The role `ports.journal.Journal`."""
+
+
+class MemoriesSuite(
     InsertContract,
     TopicContract,
     ReviseContract,
+    StatusContract,
+    ListContract,
     AdjustContract,
     RetireByAdjustingContract,
     ExposureContract,
-    FoundStatesContract,
     StatesContract,
     SupersedeContract,
     SupersededTopicContract,
     InvalidateContract,
-    StatusContract,
     ExpectedContract,
     CursorContract,
     InsertedContract,
@@ -143,57 +124,55 @@ class StoreContract(
     SupersededByEffectContract,
     StrengthByEffectContract,
     EffectReachContract,
-    TailContract,
-    StreamEventsContract,
     SweepContract,
-    EvidenceContract,
-    ReviewLogContract,
-    ExposedInContract,
-    ArchiveContract,
-    ArchivedOnceContract,
-    ArchiveListContract,
-    RunContract,
-    DeferralContract,
-    SpendingContract,
-    KeyContract,
-    ClaimContract,
-    CountedNowhereContract,
-    ListContract,
-    FilterContract,
-    MetadataContract,
     RelationContract,
     RelateContract,
-    LinkedVectorsContract,
-    StatsContract,
-    LifeContract,
+    FilterContract,
+    MetadataContract,
     VisibilityContract,
     SharingContract,
-    WallContract,
-    LexicalContract,
-    DenseContract,
-    UnionContract,
-    FreshnessContract,
-    NearbyContract,
-    HiddenNeighboursContract,
-    SessionContract,
-    SpokenContract,
-    StreamContract,
-    MarksContract,
-    ContextLegContract,
-    AskedSurroundingsContract,
-    ParticipantsContract,
+    CrewsContract,
+):
+    """The role `ports.memories.Memories`."""
+
+
+class EmbeddingsSuite(
     VectorContract,
     ReadVectorsContract,
     DeferContract,
     PendingTurnContract,
+    LinkedVectorsContract,
     WordsContract,
     MovedWordsContract,
-    VitalsContract,
-    SnapshotContract,
-    CrewsContract,
-    ExportContract,
-    ImportContract,
-    ArchiveTransferContract,
+):
+    """The role `ports.embeddings.Embeddings`."""
+
+
+class ReviewsSuite(
+    EvidenceContract,
+    ReviewLogContract,
+    ExposedInContract,
+):
+    """The role `ports.reviews.Reviews`."""
+
+
+class JobsSuite(
+    RunContract,
+    DeferralContract,
+    SpendingContract,
+):
+    """The role `ports.jobs.Jobs`."""
+
+
+class AccessSuite(
+    KeyContract,
+    ClaimContract,
+    CountedNowhereContract,
+):
+    """The role `ports.access.Access`."""
+
+
+class ErasuresSuite(
     ErasedMemoryContract,
     ErasedEventContract,
     ToldAnewContract,
@@ -201,6 +180,38 @@ class StoreContract(
     QuotedContract,
     ReceiptContract,
     ChosenForErasureContract,
-    MachineContract,
 ):
-    """Every rule of the `Store` protocol. A subclass gives `make_store`."""
+    """The role `ports.erasure.Erasures`."""
+
+
+class TransferSuite(
+    ExportContract,
+    ImportContract,
+    ArchiveTransferContract,
+    PriorityTransferContract,
+):
+    """The role `ports.transfer.Transfer`."""
+
+
+class InspectionSuite(
+    StatsContract,
+    VitalsContract,
+    SnapshotContract,
+):
+    """The role `ports.inspection.Inspection`."""
+
+
+class StoreContract(
+    JournalSuite,
+    MemoriesSuite,
+    EmbeddingsSuite,
+    ReviewsSuite,
+    JobsSuite,
+    AccessSuite,
+    ErasuresSuite,
+    TransferSuite,
+    InspectionSuite,
+    LifeContract,
+    WallContract,
+):
+    """All roles of a store, its opening and closing, and the wall between workspaces. A subclass gives `make_store`."""

@@ -17,6 +17,7 @@ from remembrancer.domain.spending import ModelCall, Outcome, Spent
 from remembrancer.engine.ask import ask
 from remembrancer.engine.context import Context
 from remembrancer.errors import ModelUnavailable, StoreUnavailable
+from remembrancer.index.resident import ResidentIndex
 from remembrancer.policies.admission.formation import analysed
 from remembrancer.ports.language_model import Answer, JsonObject, LanguageModel, NoAnswer, Task, Usage
 from remembrancer.presets.default import DEFAULT
@@ -51,6 +52,7 @@ def a_context(store: ReferenceStore, llm: LanguageModel | None) -> Context:
     ticks: Iterator[int] = count(start=10, step=3)
     return Context(
         store=store,
+        index=ResidentIndex(),
         embedder=None,
         without_embedder="none",
         preset=DEFAULT,

@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from remembrancer.adapters.reference import ReferenceStore
+from remembrancer.domain.candidates import Candidates
 from remembrancer.domain.event import EventDraft, Role
 from remembrancer.domain.memory import Mark
 from remembrancer.domain.query import Filter
@@ -18,12 +19,13 @@ from remembrancer.engine import record
 from remembrancer.engine.asking import Embedded, embed, planned_for
 from remembrancer.engine.context import Context
 from remembrancer.errors import ModelUnavailable
+from remembrancer.index.resident import ResidentIndex
 from remembrancer.language.reading import Reading, read_question, read_terms
 from remembrancer.policies.ranking.late_interaction import weighted
 from remembrancer.policies.ranking.ranking import Ranking
 from remembrancer.policies.ranking.scoring import Signal, Weighted
 from remembrancer.ports.embedder import EmbeddedQuestion, Embedder
-from remembrancer.ports.store import SearchRequest
+from remembrancer.ports.index import SearchRequest
 from remembrancer.presets.default import DEFAULT
 from remembrancer.testing.doubles import (
     NOW,
@@ -53,6 +55,7 @@ def run(steps: Callable[[Context], Awaitable[T]], embedder: Embedder | None = No
     ids = SequentialIds()
     ctx = Context(
         store=ReferenceStore(),
+        index=ResidentIndex(),
         embedder=embedder,
         without_embedder="" if embedder else "no embedder here",
         preset=DEFAULT,
@@ -215,20 +218,22 @@ def test_where_words_are_compared_one_answer_of_the_embedder_has_both() -> None:
     assert found.question.spelled == ("Which", "port")
 
 
+async def searched(ctx: Context, request: SearchRequest) -> Candidates:
+    return await ctx.store.read(lambda view: ctx.index.search(view, READER, request).candidates())
+
+
 def test_the_words_of_a_question_weigh_by_their_idf_in_what_was_searched() -> None:
     async def steps(ctx: Context) -> None:
         for text in ("port one", "port two", "checkout"):
             await ctx.store.insert(SCOPE, indexed(a_memory(text)))
         asked = read_terms("checkout of the port")
-        found = await ctx.store.search(
-            READER, SearchRequest(where=WHERE, depth=9, lexical=asked.lexical, surroundings=True)
-        )
+        found = await searched(ctx, SearchRequest(where=WHERE, depth=9, lexical=asked.lexical, surroundings=True))
         question = await embed(ctx, asked, BY_WORDS)
         words = question.words(asked, found)
         assert words is not None
-        assert found.surroundings is not None
+        assert found.idf is not None
         assert question.question is not None
-        idf = dict(zip(asked.lexical.terms, found.surroundings.idf.tolist(), strict=True))
+        idf = dict(zip(asked.lexical.terms, found.idf.tolist(), strict=True))
         expected = weighted(question.question.words, question.question.spelled, idf)
         assert expected is not None
         assert words.weights.tolist() == expected.weights.tolist()
@@ -237,15 +242,13 @@ def test_the_words_of_a_question_weigh_by_their_idf_in_what_was_searched() -> No
     run(steps, WordHashEmbedder())
 
 
-def test_without_surroundings_or_vectors_of_words_there_are_no_words_to_compare() -> None:
+def test_without_the_idf_of_words_or_their_vectors_there_are_no_words_to_compare() -> None:
     async def steps(ctx: Context) -> list[object]:
         await ctx.store.insert(SCOPE, indexed(a_memory("port")))
         asked = read_terms("port")
-        bare = await ctx.store.search(READER, SearchRequest(where=WHERE, depth=9, lexical=asked.lexical))
-        around = await ctx.store.search(
-            READER, SearchRequest(where=WHERE, depth=9, lexical=asked.lexical, surroundings=True)
-        )
+        bare = await searched(ctx, SearchRequest(where=WHERE, depth=9, lexical=asked.lexical))
+        around = await searched(ctx, SearchRequest(where=WHERE, depth=9, lexical=asked.lexical, surroundings=True))
         with_words, without = await embed(ctx, asked, BY_WORDS), await embed(ctx, asked, PLAIN)
-        return [with_words.words(asked, bare), without.words(asked, around)]
+        return [with_words.words(asked, replace(bare, idf=None)), without.words(asked, around)]
 
     assert run(steps, WordHashEmbedder()) == [None, None]

@@ -8,6 +8,7 @@ from remembrancer.adapters.reference import ReferenceStore
 from remembrancer.domain.scope import Reach, Reader, Scope
 from remembrancer.engine.context import Caller, Context, reader_of
 from remembrancer.errors import InvalidInput
+from remembrancer.index.resident import ResidentIndex
 from remembrancer.presets.default import DEFAULT
 from remembrancer.testing.doubles import SCOPE, FixedClock, HashEmbedder, SequentialIds
 
@@ -16,6 +17,7 @@ def a_context() -> Context:
     ids = SequentialIds()
     return Context(
         store=ReferenceStore(),
+        index=ResidentIndex(),
         embedder=HashEmbedder(),
         without_embedder="",
         preset=DEFAULT,

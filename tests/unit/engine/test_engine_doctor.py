@@ -11,6 +11,7 @@ from remembrancer.adapters.reference.store import ReferenceStore
 from remembrancer.engine.ask import ask
 from remembrancer.engine.context import Context
 from remembrancer.engine.inspect import doctor
+from remembrancer.index.resident import ResidentIndex
 from remembrancer.policies.admission.formation import analysed
 from remembrancer.ports.inspection import Finding
 from remembrancer.ports.language_model import Task
@@ -29,6 +30,7 @@ def finding(*script: Scripted, later: timedelta = timedelta(0), model: ScriptedM
     asked = ScriptedModel(script)
     ctx = Context(
         store=ReferenceStore(analyse=analysed),
+        index=ResidentIndex(),
         embedder=None,
         without_embedder="none",
         preset=DEFAULT,

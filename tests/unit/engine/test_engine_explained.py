@@ -15,6 +15,7 @@ from remembrancer.domain.recall import Explanation, Part, Recall
 from remembrancer.engine import record
 from remembrancer.engine.context import Context
 from remembrancer.engine.recall import Question, recall
+from remembrancer.index.resident import ResidentIndex
 from remembrancer.policies.ranking.scoring import Scored
 from remembrancer.presets.default import DEFAULT
 from remembrancer.testing.doubles import NOW, READER, SCOPE, FixedClock, SequentialIds
@@ -25,6 +26,7 @@ def an_answer() -> Recall:
     ids = SequentialIds()
     ctx = Context(
         store=ReferenceStore(),
+        index=ResidentIndex(),
         embedder=None,
         without_embedder="no embedder",
         preset=DEFAULT,

@@ -10,18 +10,20 @@ import pytest
 from numpy.typing import NDArray
 
 from remembrancer import InvalidInput, Memory, Remembrancer, Scope, Settings
+from remembrancer.adapters.relational.sqlite.file import SqliteFile
 from remembrancer.adapters.relational.store import RelationalStore
-from remembrancer.domain.candidates import Candidates
 from remembrancer.domain.event import EventDraft
 from remembrancer.domain.health import HealthSnapshot, Metrics
 from remembrancer.domain.scope import Reader
 from remembrancer.engine import health, record
 from remembrancer.engine.context import Context
 from remembrancer.engine.index import index_batch
+from remembrancer.index.resident import ResidentIndex, ResidentSearch
 from remembrancer.policies.admission.formation import analysed
 from remembrancer.policies.health import SAMPLE
+from remembrancer.ports.changes import ChangeFeed
 from remembrancer.ports.embedder import Embedded
-from remembrancer.ports.store import SearchRequest
+from remembrancer.ports.index import SearchRequest
 from remembrancer.presets.default import DEFAULT
 from remembrancer.testing.doubles import NOW, FixedClock, HashEmbedder, SequentialIds
 
@@ -197,23 +199,25 @@ def test_reachability_is_the_share_that_has_an_edge(rem: Remembrancer) -> None:
 # ── the sample ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class Counting(RelationalStore):
+class Counting(ResidentIndex):
     def __init__(self) -> None:
-        super().__init__(":memory:", analyse=analysed)
+        super().__init__()
         self.searches = 0
 
-    async def search(self, reader: Reader, request: SearchRequest) -> Candidates:
+    def search(self, feed: ChangeFeed, reader: Reader, request: SearchRequest) -> ResidentSearch:
         self.searches += 1
-        return await super().search(reader, request)
+        return super().search(feed, reader, request)
 
 
 def sampled(*, indexed: int, left: int) -> tuple[int, float | None, float | None]:
     """How many neighbours were looked for, and the coherence there was at two goes."""
 
     async def steps() -> tuple[int, float | None, float | None]:
-        ids, store = SequentialIds(), Counting()
+        ids, index = SequentialIds(), Counting()
+        store = RelationalStore(SqliteFile(":memory:"), analyse=analysed)
         ctx = Context(
             store=store,
+            index=index,
             embedder=HashEmbedder(dim=16),
             without_embedder="",
             preset=DEFAULT,
@@ -227,7 +231,7 @@ def sampled(*, indexed: int, left: int) -> tuple[int, float | None, float | None
             pass
         await record.observe(ctx, scope, [EventDraft(text=f"left {number}") for number in range(left)])
         [first] = await health.take_snapshots(ctx, scope, force=True)
-        searches = store.searches
+        searches = index.searches
         [second] = await health.take_snapshots(ctx, scope, force=True)
         await store.close()
         return searches, first.metrics.coherence, second.metrics.coherence

@@ -17,6 +17,7 @@ from remembrancer.engine import record
 from remembrancer.engine.context import Context
 from remembrancer.engine.index import PLAIN_TEXT, Swept, index_batch, index_memory
 from remembrancer.errors import ModelUnavailable, NotFound
+from remembrancer.index.resident import ResidentIndex
 from remembrancer.policies.admission.encoding import Encoding
 from remembrancer.policies.ranking.late_interaction import packed
 from remembrancer.ports.embedder import Embedded, EmbeddedPassages, Embedder, Passage
@@ -57,6 +58,7 @@ def run(embedder: Embedder | None, steps: Callable[[Context, FixedClock], Awaita
     clock = FixedClock()
     ctx = Context(
         store=ReferenceStore(),
+        index=ResidentIndex(),
         embedder=embedder,
         without_embedder="" if embedder else "no embedder",
         preset=DEFAULT,

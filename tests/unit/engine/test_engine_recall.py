@@ -5,7 +5,7 @@ import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 from uuid import UUID
 
 import pytest
@@ -20,7 +20,9 @@ from remembrancer.engine import record
 from remembrancer.engine.context import Context
 from remembrancer.engine.recall import Question, recall
 from remembrancer.errors import ModelUnavailable
+from remembrancer.index.resident import ResidentIndex
 from remembrancer.policies.ranking.signals import SCALES
+from remembrancer.ports.changes import ReadView
 from remembrancer.ports.embedder import Embedder
 from remembrancer.presets.catalogue import PRESETS
 from remembrancer.presets.default import DEFAULT
@@ -46,6 +48,7 @@ def a_context(store: ReferenceStore | None = None, embedder: Embedder | None = N
     ids = SequentialIds()
     return Context(
         store=store or ReferenceStore(),
+        index=ResidentIndex(),
         embedder=embedder,
         without_embedder="" if embedder else "no embedder",
         preset=DEFAULT,
@@ -535,6 +538,9 @@ def test_an_embedder_that_is_back_is_used_again() -> None:
 # ── a store that moves ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
+T = TypeVar("T")
+
+
 class Moving(ReferenceStore):
     """Something happens to it right after a search, or right after rows were read."""
 
@@ -542,8 +548,8 @@ class Moving(ReferenceStore):
     after_get: Callable[[], Awaitable[object]] | None = None
     hidden: frozenset[UUID] = frozenset()
 
-    async def search(self, reader: Reader, request: Any) -> Any:
-        found = await super().search(reader, request)
+    async def read(self, work: Callable[[ReadView], T]) -> T:
+        found = await super().read(work)
         if self.after_search is not None:
             await self.after_search()
         return found

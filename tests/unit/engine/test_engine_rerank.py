@@ -22,6 +22,7 @@ from remembrancer.domain.scope import Reader
 from remembrancer.engine import record
 from remembrancer.engine.context import Context
 from remembrancer.engine.recall import Question, recall
+from remembrancer.index.resident import ResidentIndex
 from remembrancer.policies.ranking.ranking import Ranking
 from remembrancer.policies.ranking.relevance import Floor
 from remembrancer.policies.ranking.scoring import Product, Signal, Weighted
@@ -57,6 +58,7 @@ def run(
     ids = SequentialIds()
     ctx = Context(
         store=ReferenceStore() if store is None else store,
+        index=ResidentIndex(),
         embedder=None,
         without_embedder="none here",
         preset=replace(DEFAULT, ranking=ranking),

@@ -21,6 +21,7 @@ from remembrancer.engine.context import Context
 from remembrancer.engine.index import index_batch
 from remembrancer.engine.recall import Question, recall
 from remembrancer.errors import ModelUnavailable
+from remembrancer.index.resident import ResidentIndex
 from remembrancer.policies.admission.encoding import Encoding
 from remembrancer.policies.ranking.late_interaction import QuestionWords, packed, sum_of_bits
 from remembrancer.policies.ranking.late_interaction import compared as compare
@@ -56,6 +57,7 @@ def run(steps: Callable[[Context], Awaitable[T]], embedder: Embedder | None, cho
     ids = SequentialIds()
     ctx = Context(
         store=ReferenceStore(),
+        index=ResidentIndex(),
         embedder=embedder,
         without_embedder="" if embedder else "no embedder here",
         preset=replace(DEFAULT, ranking=chosen, encoding=encoding),

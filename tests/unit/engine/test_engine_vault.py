@@ -26,6 +26,7 @@ from remembrancer.engine import forget, index, record, reinforce, relate, vault
 from remembrancer.engine.context import Context
 from remembrancer.engine.recall import Question, recall
 from remembrancer.engine.vault import SyncReport
+from remembrancer.index.resident import ResidentIndex
 from remembrancer.policies.admission.formation import analysed, own_cue
 from remembrancer.ports.store import Store
 from remembrancer.ports.vault import Content
@@ -101,6 +102,7 @@ def a_context(store: Store, clock: FixedClock) -> Context:
     ids = SequentialIds()
     return Context(
         store=store,
+        index=ResidentIndex(),
         embedder=None,
         without_embedder="none here",
         preset=TEAPARTY,

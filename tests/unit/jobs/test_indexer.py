@@ -18,6 +18,7 @@ from remembrancer.engine import record
 from remembrancer.engine.context import Context
 from remembrancer.engine.index import BATCH
 from remembrancer.errors import ModelUnavailable
+from remembrancer.index.resident import ResidentIndex
 from remembrancer.jobs.indexer import NOT_KEPT, Indexer, IndexReport
 from remembrancer.ports.embedder import Embedded, Embedder
 from remembrancer.ports.embeddings import CueVector, PendingCue
@@ -88,6 +89,7 @@ def run(steps: Callable[[Context, Signalling], Awaitable[T]], embedder: Embedder
         ids = SequentialIds()
         return Context(
             store=store,
+            index=ResidentIndex(),
             embedder=embedder,
             without_embedder="",
             preset=DEFAULT,

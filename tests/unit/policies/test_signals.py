@@ -65,7 +65,6 @@ def surrounded(
         marks=np.array([int(marks)], dtype=np.int32),
         rank=np.array([1], dtype=np.int32),
         stream=np.array([-1], dtype=np.int32),
-        idf=np.array([2.0]),
     )
     candidates = replace(found([a_memory()], [Match()], bound=bound), surroundings=around)
     return float(signals.compute(candidates, MOMENT, asked)[name][0])

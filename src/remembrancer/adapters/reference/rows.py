@@ -16,7 +16,7 @@ from remembrancer.domain.event import Event
 from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.job import Deferral, Run
 from remembrancer.domain.journal import PriorityChange
-from remembrancer.domain.memory import IndexedCue, Memory, Revision, Status
+from remembrancer.domain.memory import Cue, IndexedCue, Memory, Revision, Status
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.reply import Claim, Reply, Unkept
 from remembrancer.domain.review import Review
@@ -105,10 +105,26 @@ class Rows:
     keys: dict[UUID, ApiKey] = field(default_factory=dict[UUID, ApiKey])
     claims: dict[str, Held] = field(default_factory=dict[str, Held])
     """By key."""
+    change: int = 0
+    changes: dict[UUID, int] = field(default_factory=dict[UUID, int])
+    """The number of the last change, and of each memory's own."""
 
     def copy(self) -> Rows:
         """The same rows apart: writing to the copy leaves these as they are. The values themselves are frozen."""
         return Rows(**{each.name: copy(getattr(self, each.name)) for each in fields(self)})
+
+    def number_changes(self, before: Rows) -> None:
+        """Give all memories that are not as they were before, or whose cues or vectors are not, the next number."""
+        changed = {one for one, memory in self.memories.items() if before.memories.get(one) is not memory}
+        changed |= {one.cue.memory_id for ref, one in self.cues.items() if before.cues.get(ref) is not one}
+        changed |= {
+            self.cues[ref].cue.memory_id
+            for (ref, model), vector in self.vectors.items()
+            if before.vectors.get((ref, model)) is not vector
+        }
+        self.change += bool(changed)
+        self.changes |= dict.fromkeys(changed, self.change)
+        self.changes = {one: change for one, change in self.changes.items() if one in self.memories}
 
     def record(self, event: Event) -> None:
         """Into the journal, at the next position."""
@@ -127,6 +143,14 @@ class Rows:
     def all_events(self) -> list[Event]:
         """Those of the journal and those of the archive."""
         return [*self.events.values(), *(one.event for one in self.archive.values())]
+
+    def visible_relations(self, reader: Reader) -> list[Relation]:
+        seen = {memory.id for memory in self.visible_memories(reader)}
+        return [edge for edge in self.relations.values() if edge.source in seen and edge.target in seen]
+
+    def event_of(self, cue: Cue) -> Event | None:
+        """The event whose turn it is."""
+        return None if cue.event_id is None else self.events[cue.event_id]
 
     def visible(self, reader: Reader, memory_id: UUID) -> Memory | None:
         memory = self.memories.get(memory_id)

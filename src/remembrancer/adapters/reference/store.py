@@ -18,9 +18,9 @@ from remembrancer.adapters.reference.effect import commit
 from remembrancer.adapters.reference.health import vitals
 from remembrancer.adapters.reference.memories import require_same_workspace
 from remembrancer.adapters.reference.rows import Failure, Rows, StoredVector
-from remembrancer.adapters.reference.search import participants, search
+from remembrancer.adapters.reference.view import ReferenceView
 from remembrancer.domain.api_key import ApiKey
-from remembrancer.domain.candidates import Candidates, States
+from remembrancer.domain.candidates import States
 from remembrancer.domain.effect import Effect
 from remembrancer.domain.erasure import Choice, Erasure, Removal, Removed, Traces, completed
 from remembrancer.domain.event import SPEAKERS, Event, Priority, archived
@@ -35,19 +35,18 @@ from remembrancer.domain.reply import Claim, ClaimOutcome, Reply
 from remembrancer.domain.review import Evidence, Review
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.spending import ModelCall, Spent
-from remembrancer.domain.stream import Tail
+from remembrancer.domain.stream import CONTEXT_GAP, Tail
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
 from remembrancer.errors import Conflict, InvalidInput, StoreUnavailable
 from remembrancer.policies.admission.formation import analysed
-from remembrancer.policies.forgetting.dynamics import states_of
 from remembrancer.policies.ranking.selection import excluded_by
-from remembrancer.ports.embeddings import CueVector, PendingCue, Said
+from remembrancer.ports.changes import ReadView
+from remembrancer.ports.embeddings import MAX_SAID_CHARS, CueVector, PendingCue, Said
 from remembrancer.ports.exchange import Analyse, row_to_record
 from remembrancer.ports.inspection import Finding, Stats, Vitals
 from remembrancer.ports.journal import Aged, Appended, Entry, EventFilter
 from remembrancer.ports.memories import Audited
 from remembrancer.ports.one_thread import Beside
-from remembrancer.ports.store import CONTEXT_GAP, MAX_SAID_CHARS, SearchRequest
 from remembrancer.ports.transfer import ExportRow
 
 if TYPE_CHECKING:
@@ -67,6 +66,9 @@ class ReferenceStore:
 
     async def in_one_thread(self, work: Callable[[Beside | None], Coroutine[Any, Any, T]]) -> T:
         return await work(None)
+
+    async def read(self, work: Callable[[ReadView], T]) -> T:
+        return work(self._view())
 
     async def append(self, scope: Scope, entries: Sequence[Entry]) -> tuple[Appended, ...]:
         with self._writing(scope) as rows:
@@ -241,16 +243,10 @@ class ReferenceStore:
             access.release(rows, claim)
 
     async def get(self, reader: Reader, ids: Sequence[UUID]) -> Mapping[UUID, Memory]:
-        rows = self._reading(reader.scope)
-        seen = {memory_id: rows.visible(reader, memory_id) for memory_id in ids}
-        return {memory_id: memory for memory_id, memory in seen.items() if memory is not None}
+        return self._view().get(reader, ids)
 
     async def cues(self, reader: Reader, ids: Sequence[UUID]) -> Mapping[UUID, tuple[Cue, ...]]:
-        rows = self._reading(reader.scope)
-        return {
-            memory_id: tuple(indexed.cue for _, indexed in rows.cues_of(memory_id))
-            for memory_id in await self.get(reader, ids)
-        }
+        return self._view().cues(reader, ids)
 
     async def revisions(self, reader: Reader, memory_id: UUID) -> tuple[Revision, ...]:
         rows = self._reading(reader.scope)
@@ -259,9 +255,7 @@ class ReferenceStore:
         return tuple(revision for (owner, _), revision in sorted(rows.revisions.items()) if owner == memory_id)
 
     async def relations(self, reader: Reader, ids: Sequence[UUID]) -> tuple[Relation, ...]:
-        rows = self._reading(reader.scope)
-        near = [edge for edge in _seen_relations(rows, reader) if edge.source in ids or edge.target in ids]
-        return tuple(sorted(near, key=lambda edge: (edge.created_at, edge.source, edge.target, edge.kind)))
+        return self._view().relations(reader, ids)
 
     async def hubs(self, reader: Reader, where: Filter, *, limit: int) -> Mapping[UUID, int]:
         rows = self._reading(reader.scope)
@@ -293,13 +287,7 @@ class ReferenceStore:
         oldest_first: bool = False,
         after: MemoryPlace | None = None,
     ) -> tuple[Memory, ...]:
-        rows = self._reading(reader.scope)
-        kept = [memory for memory in rows.visible_memories(reader) if not excluded_by(memory, where)]
-        kept.sort(key=lambda memory: memory.id)
-        kept.sort(key=lambda memory: memory.occurred_to, reverse=not oldest_first)
-        if after is not None:
-            kept = [memory for memory in kept if _stands_behind(memory, after, oldest_first=oldest_first)]
-        return tuple(kept[:limit])
+        return self._view().memories(reader, where, limit=limit, oldest_first=oldest_first, after=after)
 
     async def events(
         self,
@@ -344,16 +332,7 @@ class ReferenceStore:
         return journal.priority_changes(self._reading(reader.scope), reader, event_id)
 
     async def states(self, reader: Reader, where: Filter) -> tuple[tuple[UUID, ...], States]:
-        rows = self._reading(reader.scope)
-        kept = [memory for memory in rows.visible_memories(reader) if not excluded_by(memory, where)]
-        kept.sort(key=lambda memory: memory.id)
-        return tuple(memory.id for memory in kept), states_of(kept)
-
-    async def search(self, reader: Reader, request: SearchRequest) -> Candidates:
-        return search(self._reading(reader.scope), reader, request)
-
-    async def participants(self, reader: Reader, where: Filter, *, model: str | None) -> frozenset[str]:
-        return participants(self._reading(reader.scope), reader, where)
+        return self._view().states(reader, where)
 
     async def pending(
         self, scope: Scope, model: str, *, limit: int, now: datetime, before: int = 0, words: bool = False
@@ -416,24 +395,7 @@ class ReferenceStore:
                     rows.failures[ref, model] = Failure(tries, now + work.wait_after(tries))
 
     async def vectors(self, reader: Reader, model: str, ids: Sequence[UUID]) -> Mapping[UUID, NDArray[np.float32]]:
-        rows = self._reading(reader.scope)
-        first: dict[UUID, NDArray[np.float32]] = {}
-        for memory_id in await self.get(reader, ids):
-            for ref, _ in rows.cues_of(memory_id):
-                if (ref, model) in rows.vectors:
-                    first.setdefault(memory_id, rows.vectors[ref, model].vector)
-        return first
-
-    async def words(self, reader: Reader, model: str, refs: Sequence[int]) -> Mapping[int, NDArray[np.uint8]]:
-        rows = self._reading(reader.scope)
-        cues = {ref: rows.cues[ref].cue for ref in refs if ref in rows.cues}
-        seen = await self.get(reader, [cue.memory_id for cue in cues.values()])
-        found: dict[int, NDArray[np.uint8]] = {}
-        for ref, cue in cues.items():
-            stored = rows.vectors.get((ref, model))
-            if cue.memory_id in seen and stored is not None and stored.words is not None:
-                found[ref] = stored.words
-        return found
+        return self._view().vectors(reader, model, ids)
 
     async def vitals(self, reader: Reader, where: Filter, *, model: str | None, shown_since: datetime) -> Vitals:
         return vitals(self._reading(reader.scope), reader, where, model, shown_since)
@@ -461,7 +423,7 @@ class ReferenceStore:
         removed = erasing.erase(rows, removal, receipt, self._analyse, self._new_ref)
         if not receipt.dry_run:
             rows.erasures.append(completed(receipt, removed))
-            self._workspaces[scope.workspace] = rows
+            self._keep(scope, rows)
         return removed
 
     async def purge(self, scope: Scope, *, at: datetime) -> str:
@@ -490,7 +452,7 @@ class ReferenceStore:
             cues=len(refs),
             vectors=dict(Counter(model for _, model in vectors)),
             truncated=sum(stored.truncated for stored in vectors.values()),
-            relations=len(_seen_relations(rows, reader)),
+            relations=len(rows.visible_relations(reader)),
             oldest=min((memory.occurred_from for memory in memories), default=None),
             newest=max((memory.occurred_to for memory in memories), default=None),
             bytes=0,
@@ -510,7 +472,7 @@ class ReferenceStore:
         held = self._reading(scope).copy()
         new = exchange.take_in(held, records, self._analyse, self._new_ref)
         if not dry_run:
-            self._workspaces[scope.workspace] = held
+            self._keep(scope, held)
         return new
 
     async def close(self) -> None:
@@ -538,6 +500,11 @@ class ReferenceStore:
             raise StoreUnavailable("the store is closed")
         return self._workspaces.get(scope.workspace, Rows())
 
+    def _view(self) -> ReferenceView:
+        if self._closed:
+            raise StoreUnavailable("the store is closed")
+        return ReferenceView(dict(self._workspaces))
+
     def _all_keys(self) -> list[ApiKey]:
         """To whichever workspace."""
         if self._closed:
@@ -549,6 +516,10 @@ class ReferenceStore:
         """A copy of the rows to write to, which takes their place only when nothing was raised."""
         rows = self._reading(scope).copy()
         yield rows
+        self._keep(scope, rows)
+
+    def _keep(self, scope: Scope, rows: Rows) -> None:
+        rows.number_changes(self._reading(scope))
         self._workspaces[scope.workspace] = rows
 
 
@@ -558,7 +529,7 @@ def _is_missing(stored: StoredVector | None, *, words: bool) -> bool:
 
 def _spoken(rows: Rows, cue: Cue, before: int) -> tuple[str, tuple[Said, ...]]:
     """Who speaks a turn, and up to `before` turns before it, none across a gap, the last one last."""
-    event = None if cue.event_id is None else rows.events[cue.event_id]
+    event = rows.event_of(cue)
     if event is None:
         return "", ()
     said: list[Said] = []
@@ -572,14 +543,3 @@ def _spoken(rows: Rows, cue: Cue, before: int) -> tuple[str, tuple[Said, ...]]:
         at = other.occurred_at
     speaker = event.actor or "" if event.role in SPEAKERS else ""
     return speaker, tuple(reversed(said))
-
-
-def _stands_behind(memory: Memory, place: MemoryPlace, *, oldest_first: bool) -> bool:
-    if memory.occurred_to == place.occurred_to:
-        return memory.id > place.id
-    return (memory.occurred_to > place.occurred_to) is oldest_first
-
-
-def _seen_relations(rows: Rows, reader: Reader) -> list[Relation]:
-    seen = {memory.id for memory in rows.visible_memories(reader)}
-    return [edge for edge in rows.relations.values() if edge.source in seen and edge.target in seen]

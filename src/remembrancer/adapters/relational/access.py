@@ -10,8 +10,8 @@ from uuid import UUID
 from remembrancer.adapters.relational.columns import ID, TIME, Column, Columns, columns, insert_into, one_of
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.errors import as_written
-from remembrancer.adapters.relational.times import micros, moment
 from remembrancer.domain.api_key import ApiKey, Right
+from remembrancer.domain.instants import micros, moment
 from remembrancer.domain.reply import MAX_REPLY_BYTES, Claim, Claimed, ClaimOutcome, Reply, UnderWay, Unkept
 from remembrancer.domain.scope import Scope
 from remembrancer.errors import Conflict, InvalidInput, NotFound

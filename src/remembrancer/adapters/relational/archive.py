@@ -10,8 +10,8 @@ from remembrancer.adapters.relational.columns import insert_into
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.full_text import add_words, tokens_of
 from remembrancer.adapters.relational.rows import EVENT_COLUMNS, EVENTS, event_of
-from remembrancer.adapters.relational.times import micros
 from remembrancer.domain.event import Event, archived
+from remembrancer.domain.instants import micros
 from remembrancer.domain.scope import Scope
 from remembrancer.ports.exchange import Analyse
 from remembrancer.ports.journal import Aged

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from remembrancer.adapters.relational.connection import Binding
 from remembrancer.adapters.relational.dialect import Dialect
 from remembrancer.adapters.relational.rows import Table
-from remembrancer.adapters.relational.times import micros
 from remembrancer.domain.event import Priority, Severity
+from remembrancer.domain.instants import micros
 from remembrancer.domain.memory import Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reach, Reader, Scope

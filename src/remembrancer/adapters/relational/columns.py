@@ -10,10 +10,11 @@ from typing import Any, Final, Generic, TypeVar, cast
 from uuid import UUID
 
 from remembrancer.adapters.relational.connection import Binding, Connection
-from remembrancer.adapters.relational.errors import UNREADABLE, unreadable
-from remembrancer.adapters.relational.times import micros, moment
+from remembrancer.adapters.relational.errors import UNREADABLE
 from remembrancer.domain.flat import Flat
+from remembrancer.domain.instants import micros, moment
 from remembrancer.domain.validation import JsonValue
+from remembrancer.ports.changes import UnreadableRow
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -101,7 +102,7 @@ class Columns(Generic[T]):
                     fields[place] = read(held)
             return self._flat.value_of(fields)
         except UNREADABLE as error:
-            raise unreadable(error) from error
+            raise UnreadableRow(error) from error
 
 
 def insert_into(table: str, columns: Sequence[str]) -> str:

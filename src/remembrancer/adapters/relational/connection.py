@@ -33,9 +33,6 @@ class Connection(Protocol):
     Statements are written with `?` for each value, never with a number; a driver that wants another mark replaces it.
     """
 
-    known: dict[str, Any] | None
-    """What was found out in a read transaction, where no write can change it before it ends; None outside of one."""
-
     @property
     def dialect(self) -> Dialect:
         """How statements are written for this database."""

@@ -96,14 +96,18 @@ class Database:
 
         return await asyncio.wrap_future(self._submit(impatient, alone=True))
 
-    async def read(self, work: Callable[[Connection], T]) -> T:
-        """Run `work` inside a read transaction: all its statements see one state of the database."""
-        if self._readers is None:
+    async def read(self, work: Callable[[Connection], T], *, longer: bool = False) -> T:
+        """Run `work` inside a read transaction: all its statements see one state of the database.
+
+        `longer`: the work takes more than reading a row or two; it runs in threads of its own.
+        """
+        threads = self._longer if longer else self._readers
+        if threads is None:
             return await self.write(work)
         if not has_event_loop():  # one of the reader threads, inside `in_one_thread`
             return self._read(work)
         with self._entrance():
-            result = self._readers.submit(self._read, work)
+            result = threads.submit(self._read, work)
         return await asyncio.wrap_future(result)
 
     async def in_one_thread(self, work: Callable[[Beside | None], Coroutine[Any, Any, T]]) -> T:
@@ -226,10 +230,8 @@ class Database:
             _roll_back(connection)  # what failed to be, the last time: its view of the file is an old one
             connection.execute(connection.dialect.begin_reading)
         try:
-            connection.known = {}
             yield connection
         finally:
-            connection.known = None
             with self._backend.translated():
                 _roll_back(connection)
 

@@ -10,8 +10,8 @@ from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.lookup import there
 from remembrancer.adapters.relational.memories import check_workspace, next_change
 from remembrancer.adapters.relational.reviews import add_review
-from remembrancer.adapters.relational.times import micros
 from remembrancer.domain.effect import Effect, Moved
+from remembrancer.domain.instants import micros
 from remembrancer.domain.memory import Status, holds
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.scope import Scope

@@ -14,20 +14,17 @@ from remembrancer.adapters.relational.connection import Binding, Connection
 from remembrancer.adapters.relational.errors import as_written
 from remembrancer.adapters.relational.lookup import by_ids
 from remembrancer.adapters.relational.memories import add_relation, next_change
-from remembrancer.adapters.relational.times import micros
+from remembrancer.domain.instants import micros
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.scope import Reader, Scope
+from remembrancer.domain.stream import CONTEXT_GAP
 from remembrancer.errors import EmbedderMismatch
-from remembrancer.ports.embeddings import CueVector, PendingCue, Said
+from remembrancer.ports.embeddings import MAX_SAID_CHARS, CueVector, PendingCue, Said
 from remembrancer.ports.jobs import MAX_ERROR_CHARS
-from remembrancer.ports.store import CONTEXT_GAP, MAX_SAID_CHARS
 
 FIRST_RETRY: Final = timedelta(seconds=30)
 LAST_RETRY: Final = timedelta(days=1)
 _GAP: Final = CONTEXT_GAP // timedelta(microseconds=1)
-_CHUNK: Final = 500
-"""Cues in one statement."""
-
 
 _PENDING: Final = (
     "c.n, m.id, c.text, c.heading, e.project, e.crew, e.agent, e.session, e.seq, e.occurred_at,"
@@ -190,21 +187,6 @@ def vectors(connection: Connection, reader: Reader, model: str, ids: Sequence[UU
         return {
             UUID(bytes=identifier): np.frombuffer(data, dtype="<f4").astype(np.float32) for identifier, data in rows
         }
-
-
-def words(connection: Connection, model: str, refs: Sequence[int], dim: int) -> dict[int, NDArray[np.uint8]]:
-    """The signs of the words of each of these cues that has them, shape (words, bytes). Whoever asks may see them."""
-    found: dict[int, NDArray[np.uint8]] = {}
-    for start in range(0, len(refs), _CHUNK):
-        chunk = refs[start : start + _CHUNK]
-        rows = connection.execute(
-            f"SELECT cue, signs FROM word_vectors WHERE model = ? AND cue IN ({', '.join('?' * len(chunk))})",
-            (model, *chunk),
-        )
-        with as_written():
-            for ref, signs in rows:
-                found[ref] = np.frombuffer(signs, dtype=np.uint8).reshape(-1, -(-dim // 8))
-    return found
 
 
 def require_dim(connection: Connection, workspace: str, model: str, dim: int) -> None:

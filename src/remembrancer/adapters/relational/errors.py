@@ -6,20 +6,10 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Final
 
-
-class UnreadableRow(Exception):
-    """A row holds values that this program never writes: the database is damaged, or another program wrote to it.
-
-    `Backend.translated` turns it into StoreUnavailable.
-    """
-
+from remembrancer.ports.changes import UnreadableRow
 
 UNREADABLE: Final = (ValueError, TypeError, ArithmeticError)
 """What the constructors of domain values raise for such a row."""
-
-
-def unreadable(error: Exception) -> UnreadableRow:
-    return UnreadableRow(f"a row holds what was never written to it: {error}")
 
 
 @contextmanager
@@ -28,4 +18,4 @@ def as_written() -> Generator[None]:
     try:
         yield
     except UNREADABLE as error:
-        raise unreadable(error) from error
+        raise UnreadableRow(error) from error

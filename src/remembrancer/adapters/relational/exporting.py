@@ -26,7 +26,7 @@ from remembrancer.adapters.relational.rows import (
     scope_of,
 )
 from remembrancer.adapters.relational.streams import digest_until
-from remembrancer.adapters.relational.times import moment
+from remembrancer.domain.instants import moment
 from remembrancer.ports.exchange import ArchivedRecord, CueRecord, MemoryRecord, Record, StreamRecord, record_to_row
 from remembrancer.ports.transfer import ExportRow
 

@@ -10,8 +10,8 @@ from remembrancer.adapters.relational.columns import put_row
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.errors import as_written
 from remembrancer.adapters.relational.rows import SNAPSHOTS
-from remembrancer.adapters.relational.times import micros, moment
 from remembrancer.domain.health import HealthSnapshot
+from remembrancer.domain.instants import micros, moment
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.strength import Exposure

@@ -8,10 +8,11 @@ from typing import Final
 from remembrancer.adapters.relational.clauses import seen_by
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.dialect import Backend
-from remembrancer.adapters.relational.errors import UnreadableRow, as_written
+from remembrancer.adapters.relational.errors import as_written
 from remembrancer.adapters.relational.rows import EVENT_COLUMNS, MEMORY_SELECT, event_of, memory_of
-from remembrancer.adapters.relational.times import optional_moment
+from remembrancer.domain.instants import optional_moment
 from remembrancer.domain.scope import Reader, Scope
+from remembrancer.ports.changes import UnreadableRow
 from remembrancer.ports.inspection import Finding, Stats
 
 RESTORE: Final = "restore a backup, or export what can be read and import it"

@@ -15,8 +15,8 @@ from remembrancer.adapters.relational.connection import Binding, Connection
 from remembrancer.adapters.relational.full_text import add_words, tokens_of
 from remembrancer.adapters.relational.memories import add_memory, check_workspace
 from remembrancer.adapters.relational.rows import EVENT_COLUMNS, EVENTS, Table, event_of
-from remembrancer.adapters.relational.times import micros
 from remembrancer.domain.event import Event, archived
+from remembrancer.domain.instants import micros
 from remembrancer.domain.journal import Place, Recorded, Stretch
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.errors import Conflict, InvalidInput

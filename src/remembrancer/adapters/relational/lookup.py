@@ -10,7 +10,7 @@ from remembrancer.adapters.relational.clauses import Where, kept_by, owner, seen
 from remembrancer.adapters.relational.connection import Binding, Connection
 from remembrancer.adapters.relational.errors import as_written
 from remembrancer.adapters.relational.rows import CUES, MEMORY_SELECT, RELATIONS, REVISIONS, Row, memory_of
-from remembrancer.adapters.relational.times import micros
+from remembrancer.domain.instants import micros
 from remembrancer.domain.listing import MemoryPlace
 from remembrancer.domain.memory import Cue, Memory, Revision
 from remembrancer.domain.query import Filter

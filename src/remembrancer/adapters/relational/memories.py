@@ -19,14 +19,14 @@ from remembrancer.adapters.relational.rows import (
     MEMORY_SELECT,
     STRENGTH,
     memory_of,
-    packed_terms,
 )
-from remembrancer.adapters.relational.times import micros
+from remembrancer.domain.instants import micros
 from remembrancer.domain.memory import IndexedCue, Memory, MemoryWrite, Status, holds
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.strength import Adjustment, Exposed, Strength
 from remembrancer.errors import Conflict, InvalidInput, NotFound
+from remembrancer.ports.changes import packed_terms
 from remembrancer.ports.memories import Audited
 
 L = TypeVar("L", Exposed, Audited)

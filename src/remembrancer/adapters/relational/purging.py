@@ -8,8 +8,8 @@ from typing import Final
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.dialect import Backend
 from remembrancer.adapters.relational.errors import as_written
-from remembrancer.adapters.relational.times import micros, optional_moment
 from remembrancer.domain.erasure import Erasure
+from remembrancer.domain.instants import micros, optional_moment
 from remembrancer.domain.scope import Scope
 from remembrancer.ports.receipts import erasure_of
 

@@ -15,8 +15,8 @@ from remembrancer.adapters.relational.lookup import by_topic, there
 from remembrancer.adapters.relational.memories import MICROSECOND, add_cue, next_change
 from remembrancer.adapters.relational.quotations import repeated, silence
 from remembrancer.adapters.relational.rows import EVENT_COLUMNS, TABLES, Table, event_of
-from remembrancer.adapters.relational.times import micros
 from remembrancer.domain.erasure import Erasure, Removal, Removed, completed
+from remembrancer.domain.instants import micros
 from remembrancer.domain.journal import searchable_text
 from remembrancer.domain.memory import MemoryWrite, Status
 from remembrancer.domain.relation import RelationKind

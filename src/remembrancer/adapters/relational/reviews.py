@@ -11,7 +11,7 @@ from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.errors import as_written
 from remembrancer.adapters.relational.memories import next_change
 from remembrancer.adapters.relational.rows import REVIEWS
-from remembrancer.adapters.relational.times import micros, moment
+from remembrancer.domain.instants import micros, moment
 from remembrancer.domain.review import Evidence, Review
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.strength import Exposure

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
-from collections import Counter
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, Literal
 
@@ -204,15 +201,3 @@ LEVEL: Final = (
     " ELSE 0 END"
 )
 """`domain.scope.level_of` for table `m`."""
-
-
-def term_hash(term: str) -> int:
-    """32 bits that stand for a term. Two terms of one question sharing them by chance: 1 in 4 billion a pair."""
-    return zlib.crc32(term.encode("utf-8"))
-
-
-def packed_terms(terms: Sequence[str]) -> bytes:
-    """Distinct term hashes (little-endian uint32), then how often each stands in the text (uint8, at most 255)."""
-    counts = Counter(map(term_hash, terms))
-    hashes = b"".join(value.to_bytes(4, "little") for value in counts)
-    return hashes + bytes(min(count, 255) for count in counts.values())

@@ -8,7 +8,7 @@ from typing import Final
 from remembrancer.adapters.relational.clauses import Where
 from remembrancer.adapters.relational.columns import TIME, Codec, Column, Columns, columns, insert_into, one_of
 from remembrancer.adapters.relational.connection import Connection
-from remembrancer.adapters.relational.times import micros
+from remembrancer.domain.instants import micros
 from remembrancer.domain.scope import Scope
 from remembrancer.domain.spending import ModelCall, Outcome, Spent
 

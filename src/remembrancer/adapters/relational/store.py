@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
 from datetime import datetime
 from functools import partial
 from types import CoroutineType
-from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from remembrancer.adapters.relational import embeddings, exporting, importing, inspection, purging
 from remembrancer.adapters.relational.access import answer, claim, has_keys, key_of, keys, put_key, release, revoke_key
@@ -18,6 +17,7 @@ from remembrancer.adapters.relational.database import Database, Snapshot
 from remembrancer.adapters.relational.dialect import Backend
 from remembrancer.adapters.relational.effect import commit
 from remembrancer.adapters.relational.embeddings import defer_vectors, pending_of, put_vectors, vectors
+from remembrancer.adapters.relational.feed import RelationalView
 from remembrancer.adapters.relational.health import crews, put_snapshot, snapshots, vitals
 from remembrancer.adapters.relational.inspection import stats
 from remembrancer.adapters.relational.journal import append, count_events, events, events_by_day, provenance, recorded
@@ -35,35 +35,24 @@ from remembrancer.adapters.relational.memories import adjust, audit, insert, rel
 from remembrancer.adapters.relational.priorities import priority_changes, set_priority
 from remembrancer.adapters.relational.purging import erasures
 from remembrancer.adapters.relational.removing import erase
-from remembrancer.adapters.relational.resident.cache import ResidentIndexes
-from remembrancer.adapters.relational.resident.index import SCANNED
 from remembrancer.adapters.relational.reviews import exposed_in, reviews, unreviewed
 from remembrancer.adapters.relational.spending import log_call, spending
 from remembrancer.adapters.relational.states import states
 from remembrancer.adapters.relational.streams import stream_events, tail, tails
 from remembrancer.adapters.relational.tracing import lying_in, traces
 from remembrancer.adapters.relational.work import defer, deferrals, put_run, runs, settle
-from remembrancer.domain.candidates import Candidates
 from remembrancer.domain.erasure import Erasure, Removal, Removed
-from remembrancer.domain.query import Filter
-from remembrancer.domain.scope import Reader, Scope
-from remembrancer.errors import InvalidInput
+from remembrancer.domain.scope import Scope
+from remembrancer.ports.changes import ReadView
 from remembrancer.ports.embeddings import PendingCue
 from remembrancer.ports.exchange import RECORDS, Analyse
 from remembrancer.ports.inspection import Finding
 from remembrancer.ports.journal import Aged, Appended, Entry
 from remembrancer.ports.one_thread import Beside
-from remembrancer.ports.store import SearchRequest
 from remembrancer.ports.transfer import ExportRow
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-DEFAULT_INDEX_BYTES: Final = 1 << 30
 
 
 def _reads(
@@ -91,17 +80,10 @@ def _writes(
 class RelationalStore:
     """Records in tables, in a database such as an SQLite file."""
 
-    def __init__(
-        self, backend: Backend, *, analyse: Analyse, index_bytes: int = DEFAULT_INDEX_BYTES, scanned: int = SCANNED
-    ) -> None:
-        """Opens the database. `index_bytes`: the budget of the resident indexes. `scanned`: up to this number of texts
-        in a workspace, each is compared by meaning; of more, only those whose signs are near.
-
-        Raises StoreUnavailable or Unsupported.
-        """
+    def __init__(self, backend: Backend, *, analyse: Analyse) -> None:
+        """Opens the database. Raises StoreUnavailable or Unsupported."""
         self._backend = backend
         self.database = Database(backend, analyse=analyse)
-        self._indexes = ResidentIndexes(index_bytes, scanned=scanned)
         self._analyse = analyse
         self._swept: dict[tuple[str, str, bool], int] = {}
         """By workspace, model, and whether words count: up to this number every cue has its vector, or waits."""
@@ -174,24 +156,14 @@ class RelationalStore:
     async def in_one_thread(self, work: Callable[[Beside | None], Coroutine[Any, Any, T]]) -> T:
         return await self.database.in_one_thread(work)
 
+    async def read(self, work: Callable[[ReadView], T]) -> T:
+        return await self.database.read(lambda connection: work(RelationalView(connection)), longer=True)
+
     async def append(self, scope: Scope, entries: Sequence[Entry]) -> tuple[Appended, ...]:
         return await self.database.write(lambda c: append(c, scope, entries, self._analyse))
 
     async def archive(self, scope: Scope, aged: Aged, *, at: datetime, limit: int) -> int:
         return await self.database.write(lambda c: archive(c, scope, aged, at, limit, self._analyse))
-
-    async def search(self, reader: Reader, request: SearchRequest) -> Candidates:
-        if request.vector is not None and request.model is None:
-            raise InvalidInput("model", None, "the model of the vector")
-        if request.lexical is not None and request.lexical.is_empty:
-            request = replace(request, lexical=None)
-        return await self.database.read(lambda c: self._indexes.search(c, reader, request))
-
-    async def participants(self, reader: Reader, where: Filter, *, model: str | None) -> frozenset[str]:
-        return await self.database.read(lambda c: self._indexes.participants(c, reader, where, model))
-
-    async def words(self, reader: Reader, model: str, refs: Sequence[int]) -> Mapping[int, NDArray[np.uint8]]:
-        return await self.database.read(lambda c: self._indexes.words(c, reader, model, refs))
 
     async def pending(
         self, scope: Scope, model: str, *, limit: int, now: datetime, before: int = 0, words: bool = False

@@ -12,8 +12,8 @@ from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.dialect import Dialect
 from remembrancer.adapters.relational.errors import as_written
 from remembrancer.adapters.relational.rows import EVENT_COLUMNS, event_of, scope_of
-from remembrancer.adapters.relational.times import micros, moment
 from remembrancer.domain.event import Event
+from remembrancer.domain.instants import micros, moment
 from remembrancer.domain.scope import Scope
 from remembrancer.domain.stream import Cursor, Tail
 from remembrancer.errors import Conflict, InvalidInput

@@ -15,8 +15,8 @@ from remembrancer.adapters.relational.rows import (
     event_of,
     memory_of,
 )
-from remembrancer.adapters.relational.times import micros
 from remembrancer.domain.erasure import Choice, EventTrace, Trace, Traces
+from remembrancer.domain.instants import micros
 from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.scope import Scope
 from remembrancer.errors import NotFound

@@ -102,7 +102,7 @@ class Classifier:
         limit = min(max_pieces, _positions(config))
         tokenizer = _tokenizer(definition, limit)
         # By its path: a graph beyond 2 GB keeps its weights in a second file beside it.
-        session = cast(Session, bindings.open_session(str(model), threads=threads))
+        session = cast("Session", bindings.open_session(str(model), threads=threads))
         return cls(session, tokenizer, limit, _inputs(session, model), _output(session, model))
 
     def logits(self, pairs: Sequence[Pieces]) -> NDArray[np.float64]:
@@ -148,7 +148,7 @@ def _positions(config: Path) -> int:
         raise ModelUnavailable(f"{config} cannot be read as JSON: {error}") from error
     if not isinstance(found, dict):
         raise ModelUnavailable(f"{config} holds no JSON object: {_EXPORTED} was expected")
-    settings = cast(dict[str, object], found)
+    settings = cast("dict[str, object]", found)
     positions = settings.get("max_position_embeddings")
     if positions is None:
         return np.iinfo(np.int32).max
@@ -164,7 +164,7 @@ def _positions(config: Path) -> int:
 
 def _tokenizer(definition: Path, limit: int) -> PairTokenizer:
     try:
-        tokenizer = cast(PairTokenizer, bindings.tokenizer(definition.read_text(encoding="utf-8")))
+        tokenizer = cast("PairTokenizer", bindings.tokenizer(definition.read_text(encoding="utf-8")))
         tokenizer.no_padding()
         tokenizer.enable_truncation(limit, strategy="longest_first")
     except ModelUnavailable:

@@ -4,16 +4,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from remembrancer.errors import StoreUnavailable
 from remembrancer.interfaces.cli import pages
 from remembrancer.interfaces.cli.invocation import Invocation
-
-if TYPE_CHECKING:
-    pass
 
 
 def stats(call: Invocation) -> None:

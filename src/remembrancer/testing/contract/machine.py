@@ -28,9 +28,11 @@ from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
 from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import RemembrancerError
 from remembrancer.ports.embeddings import CueVector
+from remembrancer.ports.index import Index
 from remembrancer.ports.journal import Aged, Entry, EventFilter
-from remembrancer.ports.store import SearchRequest, Store
-from remembrancer.testing.contract.base import StoreSuite, assert_same_answer, exported, request, stored_words
+from remembrancer.ports.store import Store
+from remembrancer.testing.contract.base import exported
+from remembrancer.testing.contract.finding import Asked, Finder, IndexSuite, assert_same_answer, request
 from remembrancer.testing.contract.histories import (
     MODELS,
     QUESTION,
@@ -62,6 +64,7 @@ from remembrancer.testing.contract.histories import (
 from remembrancer.testing.contract.states import as_lists
 from remembrancer.testing.contract.world import a_call, a_review, a_snapshot
 from remembrancer.testing.doubles import NOW, SequentialIds, a_memory, an_event, indexed
+from remembrancer.testing.textbook_index import TextbookIndex
 
 EVENTS = (
     EventFilter(),
@@ -71,13 +74,15 @@ EVENTS = (
 
 
 class StoreMachine(RuleBasedStateMachine):
-    """Drives a store and the reference through the same steps."""
+    """Drives a store with an index, and the reference store with the textbook index, through the same steps."""
 
-    def __init__(self, make_store: Callable[[], Awaitable[Store]]) -> None:
+    def __init__(self, make_store: Callable[[], Awaitable[Store]], make_index: Callable[[], Index]) -> None:
         super().__init__()
         self.runner = asyncio.Runner()
         self.store = self.runner.run(_opened(make_store))
         self.model = ReferenceStore()
+        self.finder = Finder(self.store, make_index())
+        self.oracle = Finder(self.model, TextbookIndex())
         self.ids = SequentialIds()
         self.known: list[Memory] = []
         """Every memory ever offered, whether it was taken or not."""
@@ -85,6 +90,7 @@ class StoreMachine(RuleBasedStateMachine):
         """Every event ever offered."""
 
     def teardown(self) -> None:
+        self.finder.index.close()
         self.runner.run(self.store.close())
         self.runner.close()
 
@@ -349,8 +355,16 @@ class StoreMachine(RuleBasedStateMachine):
             for question, by_cue in asked:
                 self.runner.run(self._compare(reader, question, by_cue))
 
-    async def _compare(self, reader: Reader, asked: SearchRequest, by_cue: bool) -> None:
-        actual, expected = await self.store.search(reader, asked), await self.model.search(reader, asked)
+    @invariant()
+    def the_token_embeddings_are_the_same(self) -> None:
+        ids = [memory.id for memory in self.known]
+        for reader in READERS:
+            for ordinal in (0, 1):
+                actual = self.runner.run(_token_embeddings(self.finder, reader, ids, ordinal))
+                assert actual == self.runner.run(_token_embeddings(self.oracle, reader, ids, ordinal))
+
+    async def _compare(self, reader: Reader, asked: Asked, by_cue: bool) -> None:
+        actual, expected = await self.finder.search(reader, asked), await self.oracle.search(reader, asked)
         assert_same_answer(actual, expected)
         # With one leg the best cue is clear; with two, a quantised similarity may tip a narrow sum.
         if by_cue:
@@ -399,16 +413,16 @@ class StoreMachine(RuleBasedStateMachine):
         return self.runner.run(_outcome(self.model, lambda store: store.get(owner, [memory.id]))).get(memory.id)
 
 
-class MachineContract(StoreSuite):
+class MachineContract(IndexSuite):
     runs: ClassVar[int] = 8
     """Of twenty random steps each, each checked: some seconds a run."""
 
     def test_any_sequence_of_steps_matches_the_reference(self) -> None:
-        make_store = self.make_store
+        make_store, make_index = self.make_store, self.make_index
 
         class Machine(StoreMachine):
             def __init__(self) -> None:
-                super().__init__(make_store)
+                super().__init__(make_store, make_index)
 
         steps = settings(max_examples=self.runs, stateful_step_count=20, deadline=None)
         run_state_machine_as_test(Machine, settings=steps)
@@ -452,19 +466,18 @@ async def _lists(store: Store, reader: Reader, ids: list[UUID]) -> object:
         [(await store.audit(reader, memory_id), await store.reviews(reader, memory_id)) for memory_id in ids],
         [await store.vitals(reader, where, model=MODELS[0], shown_since=NOW) for where in WHERES],
         {memory_id: vector.tolist() for memory_id, vector in (await store.vectors(reader, MODELS[0], ids)).items()},
-        [
-            {memory_id: words.tolist() for memory_id, words in found.items()}
-            for found in [
-                await stored_words(store, dict.fromkeys(ids, ordinal), reader=reader, model=MODELS[0])
-                for ordinal in (0, 1)
-            ]
-        ],
         [(found, as_lists(states)) for found, states in [await store.states(reader, where) for where in WHERES]],
         [await store.snapshots(reader.scope, crew, limit=2) for crew in (None, "c1")],
         await store.crews(reader.scope),
         await store.by_topic(reader.scope, "t1"),
         replace(stats, bytes=0, memories=_some(stats.memories), vectors=_some(stats.vectors)),
     )
+
+
+async def _token_embeddings(finder: Finder, reader: Reader, ids: list[UUID], ordinal: int) -> object:
+    cues = dict.fromkeys(ids, ordinal)
+    found = await finder.token_embeddings_of(cues, reader=reader, model=MODELS[0])
+    return {memory_id: signs.tolist() for memory_id, signs in found.items()}
 
 
 async def _read(store: Store, reader: Reader, where: EventFilter) -> object:

@@ -17,15 +17,8 @@ from remembrancer.domain.scope import Reader, Scope, Visibility
 from remembrancer.language.lexical import analyse
 from remembrancer.policies.admission.formation import Formation, memory_of_event, turn_cue
 from remembrancer.ports.journal import Entry
-from remembrancer.ports.store import BRIEF_TERMS, CONTEXT_GAP, SearchRequest, Store
-from remembrancer.testing.contract.base import (
-    BM25_TOLERANCE,
-    EVERYTHING,
-    StoreSuite,
-    awaited,
-    request,
-)
-from remembrancer.testing.contract.search import idf
+from remembrancer.testing.contract.base import EVERYTHING
+from remembrancer.testing.contract.finding import BM25_TOLERANCE, Asked, Finder, IndexSuite, finding, needs, request
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, an_event, an_indexed_cue, indexed
 
 if TYPE_CHECKING:
@@ -61,23 +54,23 @@ def held_by(event: Event, *texts: str) -> list[MemoryWrite]:
     return [MemoryWrite(a_memory(cue.text), (an_indexed_cue(cue),), (event.id,)) for cue in cues]
 
 
-async def say(store: Store, *texts: str, scope: Scope = SCOPE, start: timedelta = timedelta()) -> list[Event]:
+async def say(finder: Finder, *texts: str, scope: Scope = SCOPE, start: timedelta = timedelta()) -> list[Event]:
     said = turns(*texts, scope=scope, start=start)
-    await store.append(scope, [Entry(event, memory_of(event)) for event in said])
+    await finder.store.append(scope, [Entry(event, memory_of(event)) for event in said])
     return said
 
 
-async def ask(store: Store, name: str, asked: SearchRequest, *, reader: Reader = READER) -> dict[str, float]:
+async def ask(finder: Finder, name: str, asked: Asked, *, reader: Reader = READER) -> dict[str, float]:
     """One column of the surroundings, by the memory's text."""
-    found = await store.search(reader, asked)
+    found = await finder.search(reader, asked)
     assert found.surroundings is not None
     values: NDArray[np.generic] = getattr(found.surroundings, name)
     assert values.shape == (len(found.ids),)
-    texts = {memory.id: memory.text for memory in (await store.get(reader, found.ids)).values()}
+    texts = {memory.id: memory.text for memory in (await finder.store.get(reader, found.ids)).values()}
     return {texts[memory_id]: float(value) for memory_id, value in zip(found.ids, values, strict=True)}
 
 
-def about(*words: str, depth: int = 100) -> SearchRequest:
+def about(*words: str, depth: int = 100) -> Asked:
     return request(*words, depth=depth, surroundings=True)
 
 
@@ -85,173 +78,187 @@ def close(values: dict[str, float]) -> object:
     return pytest.approx(values, rel=BM25_TOLERANCE)
 
 
-class NearbyContract(StoreSuite):
-    @awaited
-    async def test_a_word_counts_whole_in_the_next_turn_and_three_quarters_in_the_one_after(self, store: Store) -> None:
-        await say(store, "heron", "barn", "owl", "kestrel", "roof", "nest", "wall")
-        nearby = await ask(store, "nearby", about("kestrel"))
-        assert nearby == close({"barn": 0.75, "owl": 1, "kestrel": 0, "roof": 1, "nest": 0.75})
+@needs("context", "bm25")
+class NearbyContract(IndexSuite):
+    @finding
+    async def test_a_word_counts_whole_in_the_next_turn_and_less_in_the_one_after(self, finder: Finder) -> None:
+        await say(finder, "heron", "barn", "owl", "kestrel", "roof", "nest", "wall")
+        nearby = await ask(finder, "nearby", about("kestrel"))
+        assert nearby == close(
+            {"barn": finder.rules.next_but_one, "owl": 1, "kestrel": 0, "roof": 1, "nest": finder.rules.next_but_one}
+        )
 
-    @awaited
-    async def test_a_turn_s_own_words_are_not_around_it(self, store: Store) -> None:
-        await say(store, "kestrel left", "kestrel right")
-        assert await ask(store, "nearby", about("kestrel")) == {"kestrel left": 0, "kestrel right": 0}
+    @finding
+    async def test_a_turn_s_own_words_are_not_around_it(self, finder: Finder) -> None:
+        await say(finder, "kestrel left", "kestrel right")
+        assert await ask(finder, "nearby", about("kestrel")) == {"kestrel left": 0, "kestrel right": 0}
 
-    @awaited
-    async def test_a_word_on_both_sides_counts_once(self, store: Store) -> None:
-        await say(store, "kestrel left", "owl", "kestrel right")
-        assert (await ask(store, "nearby", about("kestrel")))["owl"] == pytest.approx(1)
+    @finding
+    async def test_a_word_on_both_sides_counts_once(self, finder: Finder) -> None:
+        await say(finder, "kestrel left", "owl", "kestrel right")
+        assert (await ask(finder, "nearby", about("kestrel")))["owl"] == pytest.approx(1)
 
-    @awaited
-    async def test_a_word_beside_and_farther_counts_as_beside(self, store: Store) -> None:
-        await say(store, "kestrel far", "kestrel near", "owl")
-        assert (await ask(store, "nearby", about("kestrel")))["owl"] == pytest.approx(1)
+    @finding
+    async def test_a_word_beside_and_farther_counts_as_beside(self, finder: Finder) -> None:
+        await say(finder, "kestrel far", "kestrel near", "owl")
+        assert (await ask(finder, "nearby", about("kestrel")))["owl"] == pytest.approx(1)
 
-    @awaited
-    async def test_words_count_by_their_idf(self, store: Store) -> None:
-        await say(store, "kestrel", "owl", "roof")
-        await say(store, "kestrel again", scope=ELSEWHERE["session"])
-        common, rare = idf(4, 2), idf(4, 1)
-        nearby = await ask(store, "nearby", about("kestrel", "owl"))
+    @finding
+    async def test_words_count_by_their_idf(self, finder: Finder) -> None:
+        await say(finder, "kestrel", "owl", "roof")
+        await say(finder, "kestrel again", scope=ELSEWHERE["session"])
+        common, rare = finder.idf(4, 2), finder.idf(4, 1)
+        nearby = await ask(finder, "nearby", about("kestrel", "owl"))
         assert nearby == close({
             "kestrel": rare / (common + rare),
             "owl": common / (common + rare),
-            "roof": (rare + 0.75 * common) / (common + rare),
+            "roof": (rare + finder.rules.next_but_one * common) / (common + rare),
             "kestrel again": 0,
         })  # fmt: skip
 
-    @awaited
-    async def test_a_word_that_nobody_said_lowers_the_share(self, store: Store) -> None:
-        await say(store, "kestrel", "owl")
-        nearby = await ask(store, "nearby", about("kestrel", "walrus"))
-        assert nearby["owl"] == pytest.approx(idf(2, 1) / (idf(2, 1) + idf(2, 0)), rel=BM25_TOLERANCE)
+    @finding
+    async def test_a_word_that_nobody_said_lowers_the_share(self, finder: Finder) -> None:
+        await say(finder, "kestrel", "owl")
+        nearby = await ask(finder, "nearby", about("kestrel", "walrus"))
+        assert nearby["owl"] == pytest.approx(
+            finder.idf(2, 1) / (finder.idf(2, 1) + finder.idf(2, 0)), rel=BM25_TOLERANCE
+        )
 
-    @awaited
-    async def test_turns_of_the_longest_gap_belong_together(self, store: Store) -> None:
-        await say(store, "kestrel")
-        await say(store, "owl", start=CONTEXT_GAP)
-        assert (await ask(store, "nearby", about("kestrel")))["owl"] == pytest.approx(1)
+    @finding
+    async def test_turns_of_the_longest_gap_belong_together(self, finder: Finder) -> None:
+        await say(finder, "kestrel")
+        await say(finder, "owl", start=finder.rules.gap)
+        assert (await ask(finder, "nearby", about("kestrel")))["owl"] == pytest.approx(1)
 
-    @awaited
-    async def test_a_longer_gap_parts_them_and_all_beyond(self, store: Store) -> None:
-        await say(store, "kestrel", "owl")
-        await say(store, "barn", "roof", start=MINUTE + CONTEXT_GAP + timedelta(microseconds=1))
-        assert await ask(store, "nearby", about("kestrel")) == close({"kestrel": 0, "owl": 1})
+    @finding
+    async def test_a_longer_gap_parts_them_and_all_beyond(self, finder: Finder) -> None:
+        await say(finder, "kestrel", "owl")
+        await say(finder, "barn", "roof", start=MINUTE + finder.rules.gap + timedelta(microseconds=1))
+        assert await ask(finder, "nearby", about("kestrel")) == close({"kestrel": 0, "owl": 1})
 
     @pytest.mark.parametrize("other", ELSEWHERE)
-    def test_turns_of_another_stream_are_not_around(self, store: Store, other: str) -> None:
+    def test_turns_of_another_stream_are_not_around(self, finder: Finder, other: str) -> None:
         async def try_it() -> None:
-            await say(store, "kestrel")
-            await say(store, "owl", "barn", scope=ELSEWHERE[other])
-            await say(store, "roof", start=MINUTE)
-            assert await ask(store, "nearby", about("kestrel")) == close({"kestrel": 0, "roof": 1})
+            await say(finder, "kestrel")
+            await say(finder, "owl", "barn", scope=ELSEWHERE[other])
+            await say(finder, "roof", start=MINUTE)
+            assert await ask(finder, "nearby", about("kestrel")) == close({"kestrel": 0, "roof": 1})
 
         self.runner.run(try_it())
 
-    @awaited
-    async def test_turns_stand_in_the_order_of_their_stream_whenever_they_were_said(self, store: Store) -> None:
+    @finding
+    async def test_turns_stand_in_the_order_of_their_stream_whenever_they_were_said(self, finder: Finder) -> None:
         for text, minute in (("kestrel", 2), ("owl", 0), ("barn", 1)):
-            await say(store, text, start=minute * MINUTE)
-        assert await ask(store, "nearby", about("kestrel")) == close({"kestrel": 0, "owl": 1, "barn": 0.75})
+            await say(finder, text, start=minute * MINUTE)
+        assert await ask(finder, "nearby", about("kestrel")) == close(
+            {"kestrel": 0, "owl": 1, "barn": finder.rules.next_but_one}
+        )
 
-    @awaited
-    async def test_an_event_that_no_memory_holds_is_no_turn(self, store: Store) -> None:
+    @finding
+    async def test_an_event_that_no_memory_holds_is_no_turn(self, finder: Finder) -> None:
         first, passed, last = turns("kestrel", "hm", "owl")
-        await store.append(SCOPE, [Entry(first, memory_of(first)), Entry(passed), Entry(last, memory_of(last))])
-        assert await ask(store, "nearby", about("kestrel")) == close({"kestrel": 0, "owl": 1})
+        await finder.store.append(SCOPE, [Entry(first, memory_of(first)), Entry(passed), Entry(last, memory_of(last))])
+        assert await ask(finder, "nearby", about("kestrel")) == close({"kestrel": 0, "owl": 1})
 
-    @awaited
-    async def test_an_event_that_becomes_a_memory_late_takes_its_place(self, store: Store) -> None:
+    @finding
+    async def test_an_event_that_becomes_a_memory_late_takes_its_place(self, finder: Finder) -> None:
         first, late, last = turns("kestrel", "barn", "owl")
-        await store.append(SCOPE, [Entry(first, memory_of(first)), Entry(late), Entry(last, memory_of(last))])
-        assert (await ask(store, "nearby", about("kestrel")))["owl"] == pytest.approx(1)
-        await store.insert(SCOPE, memory_of(late))
-        assert await ask(store, "nearby", about("kestrel")) == close({"kestrel": 0, "barn": 1, "owl": 0.75})
+        await finder.store.append(SCOPE, [Entry(first, memory_of(first)), Entry(late), Entry(last, memory_of(last))])
+        assert (await ask(finder, "nearby", about("kestrel")))["owl"] == pytest.approx(1)
+        await finder.store.insert(SCOPE, memory_of(late))
+        assert await ask(finder, "nearby", about("kestrel")) == close(
+            {"kestrel": 0, "barn": 1, "owl": finder.rules.next_but_one}
+        )
 
-    @awaited
-    async def test_a_new_turn_counts_at_once(self, store: Store) -> None:
-        await say(store, "kestrel")
-        assert await ask(store, "nearby", about("kestrel")) == {"kestrel": 0}
-        await say(store, "owl", start=MINUTE)
-        assert await ask(store, "nearby", about("kestrel")) == close({"kestrel": 0, "owl": 1})
+    @finding
+    async def test_a_new_turn_counts_at_once(self, finder: Finder) -> None:
+        await say(finder, "kestrel")
+        assert await ask(finder, "nearby", about("kestrel")) == {"kestrel": 0}
+        await say(finder, "owl", start=MINUTE)
+        assert await ask(finder, "nearby", about("kestrel")) == close({"kestrel": 0, "owl": 1})
 
-    @awaited
-    async def test_what_other_memories_of_an_event_say_is_said_in_the_same_turn(self, store: Store) -> None:
+    @finding
+    async def test_what_other_memories_of_an_event_say_is_said_in_the_same_turn(self, finder: Finder) -> None:
         event, after = turns("seen at noon", "roof")
-        await store.append(SCOPE, [Entry(event), Entry(after, memory_of(after))])
+        await finder.store.append(SCOPE, [Entry(event), Entry(after, memory_of(after))])
         for write in held_by(event, "kestrel owl", "kestrel barn"):
-            await store.insert(SCOPE, write)
-        nearby = await ask(store, "nearby", about("kestrel", "owl"))
+            await finder.store.insert(SCOPE, write)
+        nearby = await ask(finder, "nearby", about("kestrel", "owl"))
         assert nearby == close({"kestrel owl": 0, "kestrel barn": 0, "roof": 1})
 
-    @awaited
-    async def test_a_memory_whose_words_change_leaves_its_turn(self, store: Store) -> None:
-        said = await say(store, "kestrel", "barn", "owl")
-        assert (await ask(store, "nearby", about("kestrel")))["owl"] == pytest.approx(0.75)
+    @finding
+    async def test_a_memory_whose_words_change_leaves_its_turn(self, finder: Finder) -> None:
+        said = await say(finder, "kestrel", "barn", "owl")
+        assert (await ask(finder, "nearby", about("kestrel")))["owl"] == pytest.approx(finder.rules.next_but_one)
         summary = replace(memory_of(said[1]).memory, text="summary")
-        await store.revise(SCOPE, indexed(summary), expected_revision=1, at=NOW)
-        assert await ask(store, "nearby", about("kestrel")) == close({"kestrel": 0, "owl": 1})
+        await finder.store.revise(SCOPE, indexed(summary), expected_revision=1, at=NOW)
+        assert await ask(finder, "nearby", about("kestrel")) == close({"kestrel": 0, "owl": 1})
 
-    @awaited
-    async def test_a_memory_may_come_back_to_its_turn(self, store: Store) -> None:
-        said = await say(store, "kestrel", "barn", "owl")
+    @finding
+    async def test_a_memory_may_come_back_to_its_turn(self, finder: Finder) -> None:
+        said = await say(finder, "kestrel", "barn", "owl")
         memory = memory_of(said[1]).memory
-        await store.revise(SCOPE, indexed(replace(memory, text="summary")), expected_revision=1, at=NOW)
-        assert (await ask(store, "nearby", about("kestrel")))["owl"] == pytest.approx(1)
-        await store.revise(SCOPE, memory_of(said[1]), expected_revision=2, at=NOW)
-        assert await ask(store, "nearby", about("kestrel")) == close({"kestrel": 0, "barn": 1, "owl": 0.75})
+        await finder.store.revise(SCOPE, indexed(replace(memory, text="summary")), expected_revision=1, at=NOW)
+        assert (await ask(finder, "nearby", about("kestrel")))["owl"] == pytest.approx(1)
+        await finder.store.revise(SCOPE, memory_of(said[1]), expected_revision=2, at=NOW)
+        assert await ask(finder, "nearby", about("kestrel")) == close(
+            {"kestrel": 0, "barn": 1, "owl": finder.rules.next_but_one}
+        )
 
-    @awaited
-    async def test_a_turn_stands_while_any_memory_of_its_event_does(self, store: Store) -> None:
+    @finding
+    async def test_a_turn_stands_while_any_memory_of_its_event_does(self, finder: Finder) -> None:
         first, middle, last = turns("kestrel", "seen at noon", "owl")
-        await store.append(SCOPE, [Entry(first, memory_of(first)), Entry(middle), Entry(last, memory_of(last))])
+        await finder.store.append(SCOPE, [Entry(first, memory_of(first)), Entry(middle), Entry(last, memory_of(last))])
         one, two = held_by(middle, "barn", "roof")
-        await store.insert(SCOPE, one)
-        await store.insert(SCOPE, two)
-        await store.revise(SCOPE, indexed(one.memory, "wall"), expected_revision=1, at=NOW)
-        nearby = await ask(store, "nearby", about("kestrel"))
-        assert nearby == close({"kestrel": 0, "roof": 1, "owl": 0.75})
+        await finder.store.insert(SCOPE, one)
+        await finder.store.insert(SCOPE, two)
+        await finder.store.revise(SCOPE, indexed(one.memory, "wall"), expected_revision=1, at=NOW)
+        nearby = await ask(finder, "nearby", about("kestrel"))
+        assert nearby == close({"kestrel": 0, "roof": 1, "owl": finder.rules.next_but_one})
 
-    @awaited
-    async def test_of_several_turns_of_a_memory_the_one_with_the_words_tells(self, store: Store) -> None:
+    @finding
+    async def test_of_several_turns_of_a_memory_the_one_with_the_words_tells(self, finder: Finder) -> None:
         said = turns("heron", "kestrel", "owl", "wall", "wall again")
-        await store.append(SCOPE, [Entry(event) for event in said])
+        await finder.store.append(SCOPE, [Entry(event) for event in said])
         whole = a_memory("the whole of it")
         cues = tuple(turn_cue(whole.id, place, event) for place, event in enumerate(said[:2]))
-        await store.insert(SCOPE, MemoryWrite(whole, cues, tuple(event.id for event in said[:2])))
-        await store.insert(SCOPE, memory_of(said[2]))
-        nearby = await ask(store, "nearby", about("kestrel", "owl"))
-        half = idf(3, 1) / (2 * idf(3, 1))
+        await finder.store.insert(SCOPE, MemoryWrite(whole, cues, tuple(event.id for event in said[:2])))
+        await finder.store.insert(SCOPE, memory_of(said[2]))
+        nearby = await ask(finder, "nearby", about("kestrel", "owl"))
+        half = finder.idf(3, 1) / (2 * finder.idf(3, 1))
         assert nearby == close({"the whole of it": half, "owl": half})
 
-    @awaited
-    async def test_what_a_long_turn_says_is_around_nobody(self, store: Store) -> None:
-        brief = " ".join(["kestrel", *(f"brief{n}" for n in range(BRIEF_TERMS - len(HEADING) - 1))])
-        await say(store, brief, "owl")
-        await say(store, f"{brief} longer", "barn", scope=ELSEWHERE["session"])
-        nearby = await ask(store, "nearby", about("kestrel"))
+    @finding
+    async def test_what_a_long_turn_says_is_around_nobody(self, finder: Finder) -> None:
+        brief = " ".join(["kestrel", *(f"brief{n}" for n in range(finder.rules.brief_terms - len(HEADING) - 1))])
+        await say(finder, brief, "owl")
+        await say(finder, f"{brief} longer", "barn", scope=ELSEWHERE["session"])
+        nearby = await ask(finder, "nearby", about("kestrel"))
         assert nearby == close({brief: 0, "owl": 1, f"{brief} longer": 0})
 
-    @awaited
-    async def test_a_long_turn_keeps_its_place_and_its_own_words(self, store: Store) -> None:
-        long = " ".join(["kestrel", *(f"long{n}" for n in range(BRIEF_TERMS))])
-        await say(store, "kestrel", long, "owl")
-        assert await ask(store, "nearby", about("kestrel")) == close({"kestrel": 0, long: 0, "owl": 0.75})
+    @finding
+    async def test_a_long_turn_keeps_its_place_and_its_own_words(self, finder: Finder) -> None:
+        long = " ".join(["kestrel", *(f"long{n}" for n in range(finder.rules.brief_terms))])
+        await say(finder, "kestrel", long, "owl")
+        assert await ask(finder, "nearby", about("kestrel")) == close(
+            {"kestrel": 0, long: 0, "owl": finder.rules.next_but_one}
+        )
 
-    @awaited
-    async def test_around_a_note_there_is_nothing(self, store: Store) -> None:
-        await store.insert(SCOPE, indexed(a_memory("owl note")))
-        await say(store, "kestrel")
-        await store.insert(SCOPE, indexed(a_memory("barn note")))
-        assert await ask(store, "nearby", about("kestrel", "note")) == close({
+    @finding
+    async def test_around_a_note_there_is_nothing(self, finder: Finder) -> None:
+        await finder.store.insert(SCOPE, indexed(a_memory("owl note")))
+        await say(finder, "kestrel")
+        await finder.store.insert(SCOPE, indexed(a_memory("barn note")))
+        assert await ask(finder, "nearby", about("kestrel", "note")) == close({
             "owl note": 0, "kestrel": 0, "barn note": 0
         })  # fmt: skip
 
 
-class HiddenNeighboursContract(StoreSuite):
+@needs("context", "bm25")
+class HiddenNeighboursContract(IndexSuite):
     """A turn that does not count adds no word, and what follows it is no nearer for that."""
 
-    async def _hide(self, store: Store, way: str, event: Event) -> tuple[Reader, SearchRequest]:
+    async def _hide(self, finder: Finder, way: str, event: Event) -> tuple[Reader, Asked]:
         """Say it so, or do so with it, that it does not count; who asks then, and what."""
         write = memory_of(event)
         changed = {
@@ -261,38 +268,40 @@ class HiddenNeighboursContract(StoreSuite):
             "out of sight": {"visibility": Visibility.OWN},
         }
         memory = replace(write.memory, **changed.get(way, {}))
-        await store.append(SCOPE, [Entry(event, replace(write, memory=memory))])
+        await finder.store.append(SCOPE, [Entry(event, replace(write, memory=memory))])
         if way == "retired":
-            await store.set_status(READER, memory.id, Status.RETIRED, at=NOW)
+            await finder.store.set_status(READER, memory.id, Status.RETIRED, at=NOW)
         where = replace(EVERYTHING, kinds=frozenset({"message"})) if way == "filtered" else EVERYTHING
         return BEN if way == "out of sight" else READER, request("kestrel", where=where, surroundings=True)
 
     @pytest.mark.parametrize("way", HIDDEN)
-    def test_the_words_of_a_hidden_turn_are_around_nobody(self, store: Store, way: str) -> None:
+    def test_the_words_of_a_hidden_turn_are_around_nobody(self, finder: Finder, way: str) -> None:
         async def try_it() -> None:
-            reader, asked = await self._hide(store, way, an_event("kestrel"))
-            await say(store, "owl", "barn", start=MINUTE)
-            assert await ask(store, "nearby", asked, reader=reader) == {}
+            reader, asked = await self._hide(finder, way, an_event("kestrel"))
+            await say(finder, "owl", "barn", start=MINUTE)
+            assert await ask(finder, "nearby", asked, reader=reader) == {}
 
         self.runner.run(try_it())
 
     @pytest.mark.parametrize("way", HIDDEN)
-    def test_a_hidden_turn_keeps_its_place(self, store: Store, way: str) -> None:
+    def test_a_hidden_turn_keeps_its_place(self, finder: Finder, way: str) -> None:
         async def try_it() -> None:
-            await say(store, "kestrel")
-            reader, asked = await self._hide(store, way, an_event("heron", at=NOW + MINUTE))
-            await say(store, "owl", "barn", start=2 * MINUTE)
-            assert await ask(store, "nearby", asked, reader=reader) == close({"kestrel": 0, "owl": 0.75})
+            await say(finder, "kestrel")
+            reader, asked = await self._hide(finder, way, an_event("heron", at=NOW + MINUTE))
+            await say(finder, "owl", "barn", start=2 * MINUTE)
+            assert await ask(finder, "nearby", asked, reader=reader) == close(
+                {"kestrel": 0, "owl": finder.rules.next_but_one}
+            )
 
         self.runner.run(try_it())
 
-    @awaited
-    async def test_of_two_memories_of_a_turn_only_the_one_in_sight_adds_words(self, store: Store) -> None:
+    @finding
+    async def test_of_two_memories_of_a_turn_only_the_one_in_sight_adds_words(self, finder: Finder) -> None:
         event, after = turns("seen at noon", "roof")
-        await store.append(SCOPE, [Entry(event), Entry(after, memory_of(after))])
+        await finder.store.append(SCOPE, [Entry(event), Entry(after, memory_of(after))])
         shown, hidden = held_by(event, "kestrel", "owl")
-        await store.insert(SCOPE, shown)
-        await store.insert(SCOPE, replace(hidden, memory=replace(hidden.memory, visibility=Visibility.OWN)))
-        nearby = await ask(store, "nearby", about("kestrel", "owl"), reader=BEN)
-        share = idf(2, 1) / (idf(2, 1) + idf(2, 0))
+        await finder.store.insert(SCOPE, shown)
+        await finder.store.insert(SCOPE, replace(hidden, memory=replace(hidden.memory, visibility=Visibility.OWN)))
+        nearby = await ask(finder, "nearby", about("kestrel", "owl"), reader=BEN)
+        share = finder.idf(2, 1) / (finder.idf(2, 1) + finder.idf(2, 0))
         assert nearby == close({"kestrel": 0, "roof": share})

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 import numpy as np
@@ -16,43 +15,27 @@ from remembrancer.domain.memory import Memory, Status
 from remembrancer.domain.query import Filter, LexicalQuery
 from remembrancer.domain.strength import Adjustment
 from remembrancer.errors import EmbedderMismatch, InvalidInput
+from remembrancer.ports.changes import ReadView
+from remembrancer.ports.index import SearchRequest
 from remembrancer.ports.journal import Entry
-from remembrancer.ports.store import SearchRequest, Store
-from remembrancer.testing.contract.base import (
+from remembrancer.testing.contract.base import EVERYTHING, MODEL, exported, give_vectors, moved, remember, spread
+from remembrancer.testing.contract.finding import (
     BM25_TOLERANCE,
     COSINE_TOLERANCE,
-    EVERYTHING,
-    MODEL,
-    StoreSuite,
+    Asked,
+    Finder,
+    IndexSuite,
     assert_same_answer,
-    awaited,
-    column,
-    exported,
-    found,
-    give_vectors,
-    moved,
-    remember,
+    by_id,
+    finding,
+    needs,
     request,
-    spread,
 )
+from remembrancer.testing.contract.world import OLD, OTHER_MODEL, populate
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, a_vector, an_event, indexed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-K1: Final = 0.9
-B: Final = 0.4
-BACKGROUND: Final = 100
-
-
-def idf(cues: int, holding: int) -> float:
-    """How telling a term is that `holding` of the visible cues hold; the background holds none."""
-    return math.log(1 + (cues + BACKGROUND - holding + 0.5) / (holding + 0.5))
-
-
-def weight(repeats: int, length: int, mean: float) -> float:
-    """What one term adds to BM25 for each unit of its idf."""
-    return repeats * (K1 + 1) / (repeats + K1 * (1 - B + B * length / mean))
 
 
 def close(expected: float) -> object:
@@ -75,313 +58,322 @@ def order(answer: Candidates, ranks: NDArray[np.int32]) -> list[int]:
     return [memory_id for _, memory_id in ranked]
 
 
-class LexicalContract(StoreSuite):
-    @awaited
-    async def test_bm25_is_robertson_s_over_the_visible_cues(self, store: Store) -> None:
+@needs("lexical")
+class LexicalContract(IndexSuite):
+    @needs("bm25")
+    @finding
+    async def test_bm25_is_robertson_s_over_the_visible_cues(self, finder: Finder) -> None:
         short, long, other = numbered(3)
         await remember(
-            store,
+            finder.store,
             indexed(short, "kestrel nest"),
             indexed(long, "kestrel kestrel barn owl roof"),
             indexed(other, "barn owl"),
         )
-        answer = await store.search(READER, request("kestrel", "owl"))
+        answer = await finder.search(READER, request("kestrel", "owl"))
         mean = (2 + 5 + 2) / 3
-        both = idf(3, 2)
-        assert column(answer, answer.bm25) == {
-            str(short.id): close(both * weight(1, 2, mean)),
-            str(long.id): close(both * weight(2, 5, mean) + both * weight(1, 5, mean)),
-            str(other.id): close(both * weight(1, 2, mean)),
+        both = finder.idf(3, 2)
+        assert by_id(answer, answer.bm25) == {
+            str(short.id): close(both * finder.weight(1, 2, mean)),
+            str(long.id): close(both * finder.weight(2, 5, mean) + both * finder.weight(1, 5, mean)),
+            str(other.id): close(both * finder.weight(1, 2, mean)),
         }
-        assert answer.bm25_bound == close(2 * both * (K1 + 1))
+        assert answer.bm25_bound == close(2 * both * (finder.bm25.k1 + 1))
 
-    @awaited
-    async def test_hidden_and_filtered_cues_count_for_nothing(self, store: Store) -> None:
+    @needs("bm25")
+    @finding
+    async def test_hidden_and_filtered_cues_count_for_nothing(self, finder: Finder) -> None:
         seen, filtered = numbered(2)
         await remember(
-            store,
+            finder.store,
             indexed(seen, "kestrel nest"),
             indexed(replace(filtered, kind="noise"), "kestrel kestrel kestrel"),
         )
         where = replace(EVERYTHING, kinds=frozenset({"note"}))
-        answer = await store.search(READER, request("kestrel", where=where))
+        answer = await finder.search(READER, request("kestrel", where=where))
         assert answer.ids == (seen.id,)
-        assert answer.bm25[0] == close(idf(1, 1) * weight(1, 2, 2.0))
-        assert answer.bm25_bound == close(idf(1, 1) * (K1 + 1))
+        assert answer.bm25[0] == close(finder.idf(1, 1) * finder.weight(1, 2, 2.0))
+        assert answer.bm25_bound == close(finder.idf(1, 1) * (finder.bm25.k1 + 1))
 
-    @awaited
-    async def test_an_unknown_word_raises_the_bound(self, store: Store) -> None:
+    @needs("bm25")
+    @finding
+    async def test_an_unknown_word_raises_the_bound(self, finder: Finder) -> None:
         (memory,) = numbered(1)
-        await remember(store, indexed(memory, "kestrel nest"))
-        answer = await store.search(READER, request("kestrel", "walrus"))
-        assert answer.bm25_bound == close((idf(1, 1) + idf(1, 0)) * (K1 + 1))
-        assert answer.coverage[0] == close(idf(1, 1) / (idf(1, 1) + idf(1, 0)))
+        await remember(finder.store, indexed(memory, "kestrel nest"))
+        answer = await finder.search(READER, request("kestrel", "walrus"))
+        assert answer.bm25_bound == close((finder.idf(1, 1) + finder.idf(1, 0)) * (finder.bm25.k1 + 1))
+        assert answer.coverage[0] == close(finder.idf(1, 1) / (finder.idf(1, 1) + finder.idf(1, 0)))
 
-    @awaited
-    async def test_coverage_is_the_share_of_the_question_s_idf(self, store: Store) -> None:
+    @needs("bm25")
+    @finding
+    async def test_coverage_is_the_share_of_the_question_s_idf(self, finder: Finder) -> None:
         both, one = numbered(2)
-        await remember(store, indexed(both, "kestrel owl"), indexed(one, "kestrel roof"))
-        answer = await store.search(READER, request("kestrel", "owl"))
-        whole = idf(2, 2) + idf(2, 1)
-        assert column(answer, answer.coverage) == {
+        await remember(finder.store, indexed(both, "kestrel owl"), indexed(one, "kestrel roof"))
+        answer = await finder.search(READER, request("kestrel", "owl"))
+        whole = finder.idf(2, 2) + finder.idf(2, 1)
+        assert by_id(answer, answer.coverage) == {
             str(both.id): close(1.0),
-            str(one.id): close(idf(2, 2) / whole),
+            str(one.id): close(finder.idf(2, 2) / whole),
         }
 
-    @awaited
-    async def test_words_are_matched_whole(self, store: Store) -> None:
-        await remember(store, indexed(a_memory("the harbour master")))
-        assert await found(store, "harb") == set()
+    @needs("bm25")
+    @finding
+    async def test_the_idf_of_each_word_comes_in_the_order_asked(self, finder: Finder) -> None:
+        for text in ("kestrel", "kestrel owl", "roof"):
+            await remember(finder.store, indexed(a_memory(text)))
+        answer = await finder.search(READER, request("walrus", "kestrel", "owl"))
+        assert answer.idf is not None
+        assert answer.idf.dtype == np.float64
+        assert answer.idf.tolist() == [close(finder.idf(3, holding)) for holding in (0, 2, 1)]
 
-    @awaited
-    async def test_words_of_any_script_and_shape_are_found(self, store: Store) -> None:
+    @finding
+    async def test_words_are_matched_whole(self, finder: Finder) -> None:
+        await remember(finder.store, indexed(a_memory("the harbour master")))
+        assert await finder.found("harb") == set()
+
+    @finding
+    async def test_words_of_any_script_and_shape_are_found(self, finder: Finder) -> None:
         shapes = ["c++", "user@host.example", "src/app/main.py", "部署", "🚀", "v1.2.3", "o'brien", "50%_x*"]
         for number, shape in enumerate(shapes):
             memory = a_memory(f"shape {number}")
             write = indexed(memory)
             (cue,) = write.cues
-            await store.insert(SCOPE, replace(write, cues=(replace(cue, tokens=(shape,), terms=(shape,)),)))
+            await finder.store.insert(SCOPE, replace(write, cues=(replace(cue, tokens=(shape,), terms=(shape,)),)))
         for number, shape in enumerate(shapes):
-            assert await found(store, shape) == {f"shape {number}"}, shape
+            assert await finder.found(shape) == {f"shape {number}"}, shape
 
-    @awaited
-    async def test_query_syntax_is_only_text(self, store: Store) -> None:
-        await remember(store, indexed(a_memory("kestrel")))
+    @finding
+    async def test_query_syntax_is_only_text(self, finder: Finder) -> None:
+        await remember(finder.store, indexed(a_memory("kestrel")))
         for hostile in ('"', "*", "kestrel*", "NEAR(", "AND", "kestrel OR", "'; DROP TABLE memories; --", "^"):
-            assert await found(store, hostile) == set(), hostile
+            assert await finder.found(hostile) == set(), hostile
 
-    @awaited
-    async def test_a_memory_without_the_words_is_no_lexical_candidate(self, store: Store) -> None:
+    @finding
+    async def test_a_memory_without_the_words_is_no_lexical_candidate(self, finder: Finder) -> None:
         one, _ = numbered(2)
-        await remember(store, indexed(one, "kestrel"), indexed(numbered(2)[1], "owl"))
-        answer = await store.search(READER, request("kestrel"))
+        await remember(finder.store, indexed(one, "kestrel"), indexed(numbered(2)[1], "owl"))
+        answer = await finder.search(READER, request("kestrel"))
         assert (answer.ids, answer.visible) == ((one.id,), 2)
 
-    @awaited
-    async def test_the_best_cue_of_a_memory_speaks_for_it(self, store: Store) -> None:
+    @needs("bm25")
+    @finding
+    async def test_the_best_cue_of_a_memory_speaks_for_it(self, finder: Finder) -> None:
         (memory,) = numbered(1)
-        await remember(store, indexed(memory, "kestrel roof roof", "owl", "kestrel owl"))
-        answer = await store.search(READER, request("kestrel", "owl"))
+        await remember(finder.store, indexed(memory, "kestrel roof roof", "owl", "kestrel owl"))
+        answer = await finder.search(READER, request("kestrel", "owl"))
         mean = 2.0
         assert answer.cue.tolist() == [2]
-        assert answer.bm25[0] == close(2 * idf(3, 2) * weight(1, 2, mean))
+        assert answer.bm25[0] == close(2 * finder.idf(3, 2) * finder.weight(1, 2, mean))
         assert answer.coverage[0] == close(1.0)
 
-    @awaited
-    async def test_equal_cues_give_the_first(self, store: Store) -> None:
+    @finding
+    async def test_equal_cues_give_the_first(self, finder: Finder) -> None:
         (memory,) = numbered(1)
-        await remember(store, indexed(memory, "owl", "kestrel", "kestrel"))
-        answer = await store.search(READER, request("kestrel"))
+        await remember(finder.store, indexed(memory, "owl", "kestrel", "kestrel"))
+        answer = await finder.search(READER, request("kestrel"))
         assert answer.cue.tolist() == [1]
 
-    @awaited
-    async def test_lexical_ranks_fall_with_the_score(self, store: Store) -> None:
+    @finding
+    async def test_lexical_ranks_fall_with_the_score(self, finder: Finder) -> None:
         weak, strong, middle = numbered(3)
         await remember(
-            store,
+            finder.store,
             indexed(weak, "kestrel roof barn wall"),
             indexed(strong, "kestrel kestrel"),
             indexed(middle, "kestrel roof"),
         )
-        answer = await store.search(READER, request("kestrel"))
+        answer = await finder.search(READER, request("kestrel"))
         assert order(answer, answer.lexical_rank) == [strong.id.int, middle.id.int, weak.id.int]
 
-    @awaited
-    async def test_equal_scores_rank_the_newest_first_then_by_id(self, store: Store) -> None:
+    @finding
+    async def test_equal_scores_rank_the_newest_first_then_by_id(self, finder: Finder) -> None:
         memories = numbered(4)
         memories[2] = moved(memories[2], NOW + timedelta(seconds=1))
-        await remember(store, *(indexed(memory, "kestrel") for memory in reversed(memories)))
-        answer = await store.search(READER, request("kestrel"))
+        await remember(finder.store, *(indexed(memory, "kestrel") for memory in reversed(memories)))
+        answer = await finder.search(READER, request("kestrel"))
         assert order(answer, answer.lexical_rank) == [3, 1, 2, 4]
 
-    @awaited
-    async def test_a_phrase_matches_words_next_to_each_other(self, store: Store) -> None:
+    @needs("phrases")
+    @finding
+    async def test_a_phrase_matches_words_next_to_each_other(self, finder: Finder) -> None:
         apart, together, reversed_, inside = numbered(4)
         await remember(
-            store,
+            finder.store,
             indexed(apart, "to kestrel be"),
             indexed(together, "to be"),
             indexed(reversed_, "be to"),
             indexed(inside, "owl not to be kestrel"),
         )
-        answer = await store.search(READER, request(phrase=("to", "be")))
+        answer = await finder.search(READER, request(phrase=("to", "be")))
         assert set(answer.ids) == {together.id, inside.id}
         assert (answer.bm25.tolist(), answer.coverage.tolist()) == ([1.0, 1.0], [1.0, 1.0])
         assert answer.bm25_bound == 1.0
 
-    @awaited
-    async def test_a_phrase_names_the_cue_that_holds_it(self, store: Store) -> None:
+    @needs("phrases")
+    @finding
+    async def test_a_phrase_names_the_cue_that_holds_it(self, finder: Finder) -> None:
         (memory,) = numbered(1)
-        await remember(store, indexed(memory, "be", "who is to be", "to be"))
-        answer = await store.search(READER, request(phrase=("to", "be")))
+        await remember(finder.store, indexed(memory, "be", "who is to be", "to be"))
+        answer = await finder.search(READER, request(phrase=("to", "be")))
         assert (answer.cue.tolist(), answer.lexical_rank.tolist()) == ([1], [1])
 
-    @awaited
-    async def test_a_phrase_does_not_run_over_the_end_of_a_cue(self, store: Store) -> None:
+    @needs("phrases")
+    @finding
+    async def test_a_phrase_does_not_run_over_the_end_of_a_cue(self, finder: Finder) -> None:
         (memory,) = numbered(1)
-        await remember(store, indexed(memory, "where to", "be there"))
-        assert (await store.search(READER, request(phrase=("to", "be")))).ids == ()
+        await remember(finder.store, indexed(memory, "where to", "be there"))
+        assert (await finder.search(READER, request(phrase=("to", "be")))).ids == ()
 
-    @awaited
-    async def test_an_empty_question_asks_nothing(self, store: Store) -> None:
+    @finding
+    async def test_an_empty_question_asks_nothing(self, finder: Finder) -> None:
         (memory,) = numbered(1)
-        await remember(store, indexed(memory, "kestrel"))
-        await give_vectors(store, {"kestrel": a_vector(1, 0)})
-        asked = SearchRequest(where=EVERYTHING, depth=5, lexical=LexicalQuery(), vector=a_vector(1, 0), model=MODEL)
-        answer = await store.search(READER, asked)
+        await remember(finder.store, indexed(memory, "kestrel"))
+        await give_vectors(finder.store, {"kestrel": a_vector(1, 0)})
+        asked = SearchRequest(where=EVERYTHING, depth=5, lexical=LexicalQuery(), model=MODEL)
+        answer = await finder.search(READER, Asked(asked, a_vector(1, 0)))
         assert (answer.ids, answer.bm25_bound) == ((memory.id,), 0.0)
         assert np.isnan(answer.bm25).all()
         assert np.isnan(answer.coverage).all()
 
 
-class DenseContract(StoreSuite):
-    @awaited
-    async def test_similarity_is_the_cosine(self, store: Store) -> None:
+@needs("dense")
+class DenseContract(IndexSuite):
+    @finding
+    async def test_similarity_is_the_cosine(self, finder: Finder) -> None:
         same, half, opposite = numbered(3)
-        await remember(store, indexed(same, "one"), indexed(half, "two"), indexed(opposite, "three"))
+        await remember(finder.store, indexed(same, "one"), indexed(half, "two"), indexed(opposite, "three"))
         await give_vectors(
-            store, {"one": a_vector(1, 0, 0, 0), "two": a_vector(1, 1, 1, 1), "three": a_vector(-1, 0, 0, 0)}
+            finder.store, {"one": a_vector(1, 0, 0, 0), "two": a_vector(1, 1, 1, 1), "three": a_vector(-1, 0, 0, 0)}
         )
-        answer = await store.search(READER, request(vector=a_vector(1, 0, 0, 0)))
-        assert column(answer, answer.similarity) == {
+        answer = await finder.search(READER, request(vector=a_vector(1, 0, 0, 0)))
+        assert by_id(answer, answer.similarity) == {
             str(same.id): similar(1.0),
             str(half.id): similar(0.5),
             str(opposite.id): similar(-1.0),
         }
         assert order(answer, answer.dense_rank) == [1, 2, 3]
 
-    @awaited
-    async def test_the_nearest_of_many_are_brought(self, store: Store) -> None:
+    @finding
+    async def test_the_nearest_of_many_are_brought(self, finder: Finder) -> None:
         random = np.random.default_rng(7)
         vectors = [a_vector(*random.normal(size=384)) for _ in range(300)]
         memories = numbered(300)
-        await store.append(
+        await finder.store.append(
             SCOPE,
             [
                 Entry(an_event(f"{n}", event_id=UUID(int=n + 1)), indexed(memory, f"{n}"))
                 for n, memory in enumerate(memories)
             ],
         )
-        await give_vectors(store, {f"{n}": vector for n, vector in enumerate(vectors)})
+        await give_vectors(finder.store, {f"{n}": vector for n, vector in enumerate(vectors)})
         question = a_vector(*random.normal(size=384))
-        answer = await store.search(READER, request(vector=question, depth=20))
+        answer = await finder.search(READER, request(vector=question, depth=20))
         exact = {memory.id: float(vector @ question) for memory, vector in zip(memories, vectors, strict=True)}
         brought = {memory_id: exact[memory_id] for memory_id in answer.ids}
         assert len(brought) == 20
-        assert column(answer, answer.similarity) == {
+        assert by_id(answer, answer.similarity) == {
             str(memory_id): similar(value) for memory_id, value in brought.items()
         }
         missed = max(value for memory_id, value in exact.items() if memory_id not in brought)
         assert missed <= min(brought.values()) + 2 * COSINE_TOLERANCE
 
-    @awaited
-    async def test_a_vector_that_is_given_later_is_as_good(self, store: Store) -> None:
+    @finding
+    async def test_where_there_is_no_vector_after_all_words_alone_are_searched(self, finder: Finder) -> None:
         one, two = numbered(2)
-        await remember(store, indexed(one, "kestrel"), indexed(two, "owl"))
-        await give_vectors(store, {"kestrel": a_vector(1, 0), "owl": a_vector(0, 1)})
-        vector = a_vector(1, 2)
-        later = replace(request("kestrel", vector=vector), vector=lambda: vector)
-        assert_same_answer(
-            await store.search(READER, later), await store.search(READER, request("kestrel", vector=vector))
-        )
+        await remember(finder.store, indexed(one, "kestrel"), indexed(two, "owl"))
+        await give_vectors(finder.store, {"kestrel": a_vector(1, 0), "owl": a_vector(0, 1)})
+        answer = await finder.search(READER, request("kestrel", model=MODEL))
+        assert (answer.ids, answer.dense_rank.tolist()) == ((one.id,), [0])
+        assert np.isnan(answer.similarity).all()
 
-    @awaited
-    async def test_where_none_is_given_later_words_alone_are_searched(self, store: Store) -> None:
-        one, two = numbered(2)
-        await remember(store, indexed(one, "kestrel"), indexed(two, "owl"))
-        await give_vectors(store, {"kestrel": a_vector(1, 0), "owl": a_vector(0, 1)})
-        later = replace(request("kestrel", model=MODEL), vector=lambda: None)
-        assert_same_answer(
-            await store.search(READER, later), await store.search(READER, request("kestrel", model=MODEL))
-        )
-
-    @awaited
-    async def test_the_nearest_cue_of_a_memory_speaks_for_it(self, store: Store) -> None:
+    @finding
+    async def test_the_nearest_cue_of_a_memory_speaks_for_it(self, finder: Finder) -> None:
         (memory,) = numbered(1)
-        await remember(store, indexed(memory, "far", "near", "farther"))
-        await give_vectors(store, {"far": a_vector(1, 1), "near": a_vector(1, 0), "farther": a_vector(0, 1)})
-        answer = await store.search(READER, request(vector=a_vector(1, 0)))
+        await remember(finder.store, indexed(memory, "far", "near", "farther"))
+        await give_vectors(finder.store, {"far": a_vector(1, 1), "near": a_vector(1, 0), "farther": a_vector(0, 1)})
+        answer = await finder.search(READER, request(vector=a_vector(1, 0)))
         assert (answer.cue.tolist(), answer.similarity.tolist()) == ([1], [similar(1.0)])
 
-    @awaited
-    async def test_equal_cues_give_the_first(self, store: Store) -> None:
+    @finding
+    async def test_equal_cues_give_the_first(self, finder: Finder) -> None:
         (memory,) = numbered(1)
-        await remember(store, indexed(memory, "far", "near", "as near"))
+        await remember(finder.store, indexed(memory, "far", "near", "as near"))
         same = a_vector(3, 4, 12)
-        await give_vectors(store, {"far": a_vector(1, 0, 0), "near": same, "as near": same})
-        assert (await store.search(READER, request(vector=a_vector(0, 0, 1)))).cue.tolist() == [1]
+        await give_vectors(finder.store, {"far": a_vector(1, 0, 0), "near": same, "as near": same})
+        assert (await finder.search(READER, request(vector=a_vector(0, 0, 1)))).cue.tolist() == [1]
 
-    @awaited
-    async def test_cues_against_the_question_give_the_first(self, store: Store) -> None:
+    @finding
+    async def test_cues_against_the_question_give_the_first(self, finder: Finder) -> None:
         (memory,) = numbered(1)
-        await remember(store, indexed(memory, "opposite", "less so"))
-        await give_vectors(store, {"opposite": a_vector(-1, 0), "less so": a_vector(-1, 1)})
-        answer = await store.search(READER, request(vector=a_vector(1, 0)))
+        await remember(finder.store, indexed(memory, "opposite", "less so"))
+        await give_vectors(finder.store, {"opposite": a_vector(-1, 0), "less so": a_vector(-1, 1)})
+        answer = await finder.search(READER, request(vector=a_vector(1, 0)))
         assert (answer.cue.tolist(), answer.similarity.tolist()) == ([0], [similar(-(0.5**0.5))])
 
-    @awaited
-    async def test_equal_similarities_rank_the_newest_first_then_by_id(self, store: Store) -> None:
+    @finding
+    async def test_equal_similarities_rank_the_newest_first_then_by_id(self, finder: Finder) -> None:
         memories = numbered(4)
         memories[2] = moved(memories[2], NOW + timedelta(seconds=1))
-        await remember(store, *(indexed(memory) for memory in reversed(memories)))
-        await give_vectors(store, {memory.text: a_vector(3, 4, 12) for memory in memories})
-        answer = await store.search(READER, request(vector=a_vector(1, 2, 2)))
+        await remember(finder.store, *(indexed(memory) for memory in reversed(memories)))
+        await give_vectors(finder.store, {memory.text: a_vector(3, 4, 12) for memory in memories})
+        answer = await finder.search(READER, request(vector=a_vector(1, 2, 2)))
         assert order(answer, answer.dense_rank) == [3, 1, 2, 4]
 
-    @awaited
-    async def test_a_memory_without_a_vector_is_no_dense_candidate(self, store: Store) -> None:
+    @finding
+    async def test_a_memory_without_a_vector_is_no_dense_candidate(self, finder: Finder) -> None:
         with_, without = numbered(2)
-        await remember(store, indexed(with_), indexed(without))
-        await give_vectors(store, {with_.text: a_vector(1, 0)})
-        answer = await store.search(READER, request(vector=a_vector(1, 0)))
+        await remember(finder.store, indexed(with_), indexed(without))
+        await give_vectors(finder.store, {with_.text: a_vector(1, 0)})
+        answer = await finder.search(READER, request(vector=a_vector(1, 0)))
         assert (answer.ids, answer.visible, answer.without_vector) == ((with_.id,), 2, 1)
 
-    @awaited
-    async def test_a_memory_awaits_vectors_until_every_cue_has_one(self, store: Store) -> None:
+    @finding
+    async def test_a_memory_awaits_vectors_until_every_cue_has_one(self, finder: Finder) -> None:
         (memory,) = numbered(1)
-        await remember(store, indexed(memory, "one", "two"))
-        await give_vectors(store, {"one": a_vector(1, 0)})
-        answer = await store.search(READER, request(vector=a_vector(1, 0)))
+        await remember(finder.store, indexed(memory, "one", "two"))
+        await give_vectors(finder.store, {"one": a_vector(1, 0)})
+        answer = await finder.search(READER, request(vector=a_vector(1, 0)))
         assert (answer.ids, answer.without_vector) == ((memory.id,), 1)
 
-    @awaited
-    async def test_only_visible_memories_are_counted_as_awaiting(self, store: Store) -> None:
+    @finding
+    async def test_only_visible_memories_are_counted_as_awaiting(self, finder: Finder) -> None:
         one, two = numbered(2)
-        await remember(store, indexed(one), indexed(replace(two, kind="noise")))
+        await remember(finder.store, indexed(one), indexed(replace(two, kind="noise")))
         where = replace(EVERYTHING, kinds=frozenset({"note"}))
-        answer = await store.search(READER, request("memory", model=MODEL, where=where))
+        answer = await finder.search(READER, request("memory", model=MODEL, where=where))
         assert (answer.visible, answer.without_vector) == (1, 1)
 
-    @awaited
-    async def test_without_a_model_no_memory_awaits_a_vector(self, store: Store) -> None:
-        await remember(store, indexed(a_memory()))
-        assert (await store.search(READER, request("deploy"))).without_vector == 0
+    @finding
+    async def test_without_a_model_no_memory_awaits_a_vector(self, finder: Finder) -> None:
+        await remember(finder.store, indexed(a_memory()))
+        assert (await finder.search(READER, request("deploy"))).without_vector == 0
 
-    @awaited
-    async def test_vectors_of_another_model_are_not_compared(self, store: Store) -> None:
-        await remember(store, indexed(a_memory()))
-        await give_vectors(store, {a_memory().text: a_vector(1, 0)}, model="model-b")
-        answer = await store.search(READER, request(vector=a_vector(1, 0, 0), model=MODEL))
+    @finding
+    async def test_vectors_of_another_model_are_not_compared(self, finder: Finder) -> None:
+        await remember(finder.store, indexed(a_memory()))
+        await give_vectors(finder.store, {a_memory().text: a_vector(1, 0)}, model="model-b")
+        answer = await finder.search(READER, request(vector=a_vector(1, 0, 0), model=MODEL))
         assert (answer.ids, answer.without_vector) == ((), 1)
 
-    @awaited
-    async def test_a_question_of_another_dimension_is_a_mismatch(self, store: Store) -> None:
-        await remember(store, indexed(a_memory()))
-        await give_vectors(store, {a_memory().text: a_vector(1, 0)})
+    @finding
+    async def test_a_question_of_another_dimension_is_a_mismatch(self, finder: Finder) -> None:
+        await remember(finder.store, indexed(a_memory()))
+        await give_vectors(finder.store, {a_memory().text: a_vector(1, 0)})
         with pytest.raises(EmbedderMismatch):
-            await store.search(READER, request(vector=a_vector(1, 0, 0)))
+            await finder.search(READER, request(vector=a_vector(1, 0, 0)))
 
-    @awaited
-    async def test_a_vector_without_its_model_is_refused(self, store: Store) -> None:
-        asked = SearchRequest(where=EVERYTHING, depth=5, vector=a_vector(1, 0))
+    @finding
+    async def test_a_vector_without_its_model_is_refused(self, finder: Finder) -> None:
+        asked = Asked(SearchRequest(where=EVERYTHING, depth=5), a_vector(1, 0))
         with pytest.raises(InvalidInput, match="model"):
-            await store.search(READER, asked)
+            await finder.search(READER, asked)
 
 
-class UnionContract(StoreSuite):
-    @awaited
-    async def test_an_empty_store_answers_with_empty_columns(self, store: Store) -> None:
-        answer = await store.search(READER, request("kestrel", vector=a_vector(1, 0)))
+@needs("dense", "lexical")
+class UnionContract(IndexSuite):
+    @finding
+    async def test_an_empty_store_answers_with_empty_columns(self, finder: Finder) -> None:
+        answer = await finder.search(READER, request("kestrel", vector=a_vector(1, 0)))
         assert (answer.ids, answer.visible, answer.without_vector) == ((), 0, 0)
         columns = {
             "cue": np.int32,
@@ -394,125 +386,128 @@ class UnionContract(StoreSuite):
         assert {name: getattr(answer, name).dtype for name in columns} == columns
         assert {getattr(answer, name).shape for name in columns} == {(0,)}
 
-    @awaited
-    async def test_asking_no_leg_counts_and_brings_nothing(self, store: Store) -> None:
-        await remember(store, indexed(a_memory()))
-        answer = await store.search(READER, request())
+    @finding
+    async def test_asking_no_leg_counts_and_brings_nothing(self, finder: Finder) -> None:
+        await remember(finder.store, indexed(a_memory()))
+        answer = await finder.search(READER, request())
         assert (answer.ids, answer.visible, answer.bm25_bound) == ((), 1, 0.0)
 
-    @awaited
-    async def test_what_happened_at_a_time_comes_whatever_it_says(self, store: Store) -> None:
+    @finding
+    async def test_what_happened_at_a_time_comes_whatever_it_says(self, finder: Finder) -> None:
         hour = timedelta(hours=1)
         days = [a_memory(f"day {n}", memory_id=UUID(int=n), at=NOW - n * 24 * hour) for n in range(1, 6)]
         lasting = replace(a_memory("lasting", memory_id=UUID(int=6), at=NOW), occurred_from=days[4].occurred_from)
-        await remember(store, *map(indexed, [*days, lasting]))
+        await remember(finder.store, *map(indexed, [*days, lasting]))
         at = ((days[3].occurred_to, days[2].occurred_from), (days[0].occurred_to, days[0].occurred_to + hour))
-        answer = await store.search(READER, request(any_at=at))
+        answer = await finder.search(READER, request(any_at=at))
         assert [identifier.int for identifier in answer.ids] == [6, 1, 4]
 
-    @awaited
-    async def test_what_happened_at_a_time_has_its_scores_and_no_place_in_a_leg(self, store: Store) -> None:
-        await remember(store, indexed(a_memory("owl")), indexed(a_memory("kestrel", at=NOW - timedelta(days=1))))
-        answer = await store.search(READER, request("kestrel", any_at=((NOW, NOW + timedelta(hours=1)),)))
+    @finding
+    async def test_what_happened_at_a_time_has_its_scores_and_no_place_in_a_leg(self, finder: Finder) -> None:
+        await remember(finder.store, indexed(a_memory("owl")), indexed(a_memory("kestrel", at=NOW - timedelta(days=1))))
+        answer = await finder.search(READER, request("kestrel", any_at=((NOW, NOW + timedelta(hours=1)),)))
         assert (answer.lexical_rank.tolist(), answer.bm25[0]) == ([0, 1], 0.0)
 
-    @awaited
-    async def test_of_what_happened_at_a_time_as_many_come_as_a_leg_brings(self, store: Store) -> None:
+    @finding
+    async def test_of_what_happened_at_a_time_as_many_come_as_a_leg_brings(self, finder: Finder) -> None:
         days = [a_memory(f"day {n}", memory_id=UUID(int=n), at=NOW - timedelta(days=n)) for n in range(1, 6)]
-        await remember(store, *map(indexed, days))
-        answer = await store.search(READER, request(any_at=((NOW - timedelta(days=9), NOW),), depth=2))
+        await remember(finder.store, *map(indexed, days))
+        answer = await finder.search(READER, request(any_at=((NOW - timedelta(days=9), NOW),), depth=2))
         assert [identifier.int for identifier in answer.ids] == [1, 2]
 
-    @awaited
-    async def test_what_the_filter_leaves_out_does_not_come_for_its_time(self, store: Store) -> None:
+    @finding
+    async def test_what_the_filter_leaves_out_does_not_come_for_its_time(self, finder: Finder) -> None:
         fact = replace(a_memory("owl"), kind="fact")
-        await remember(store, indexed(a_memory("kestrel")), indexed(fact))
+        await remember(finder.store, indexed(a_memory("kestrel")), indexed(fact))
         where = replace(EVERYTHING, kinds=frozenset({"fact"}))
-        answer = await store.search(READER, request(where=where, any_at=((NOW, NOW + timedelta(hours=1)),)))
+        answer = await finder.search(READER, request(where=where, any_at=((NOW, NOW + timedelta(hours=1)),)))
         assert answer.ids == (fact.id,)
 
-    @awaited
-    async def test_candidates_are_the_union_of_the_legs(self, store: Store) -> None:
+    @finding
+    async def test_candidates_are_the_union_of_the_legs(self, finder: Finder) -> None:
         dense, lexical, neither = numbered(3)
-        await remember(store, indexed(dense, "owl"), indexed(lexical, "kestrel"), indexed(neither, "heron"))
-        await give_vectors(store, {"owl": a_vector(1, 0)})
-        answer = await store.search(READER, request("kestrel", vector=a_vector(1, 0)))
+        await remember(finder.store, indexed(dense, "owl"), indexed(lexical, "kestrel"), indexed(neither, "heron"))
+        await give_vectors(finder.store, {"owl": a_vector(1, 0)})
+        answer = await finder.search(READER, request("kestrel", vector=a_vector(1, 0)))
         assert set(answer.ids) == {dense.id, lexical.id}
         assert (order(answer, answer.dense_rank), order(answer, answer.lexical_rank)) == ([1], [2])
 
-    @awaited
-    async def test_a_leg_that_was_not_asked_is_nan(self, store: Store) -> None:
-        await remember(store, indexed(a_memory("kestrel")))
-        await give_vectors(store, {"kestrel": a_vector(1, 0)})
-        by_words = await store.search(READER, request("kestrel"))
-        by_vector = await store.search(READER, request(vector=a_vector(1, 0)))
+    @finding
+    async def test_a_leg_that_was_not_asked_is_nan(self, finder: Finder) -> None:
+        await remember(finder.store, indexed(a_memory("kestrel")))
+        await give_vectors(finder.store, {"kestrel": a_vector(1, 0)})
+        by_words = await finder.search(READER, request("kestrel"))
+        by_vector = await finder.search(READER, request(vector=a_vector(1, 0)))
         assert np.isnan(by_words.similarity).all()
         assert np.isnan(by_vector.bm25).all()
         assert np.isnan(by_vector.coverage).all()
         assert (by_words.dense_rank.tolist(), by_vector.lexical_rank.tolist()) == ([0], [0])
 
-    @awaited
-    async def test_a_leg_that_found_nothing_in_a_row_is_zero(self, store: Store) -> None:
-        await remember(store, indexed(a_memory("kestrel")))
-        await give_vectors(store, {"kestrel": a_vector(1, 0)})
-        answer = await store.search(READER, request("walrus", vector=a_vector(1, 0)))
+    @finding
+    async def test_a_leg_that_found_nothing_in_a_row_is_zero(self, finder: Finder) -> None:
+        await remember(finder.store, indexed(a_memory("kestrel")))
+        await give_vectors(finder.store, {"kestrel": a_vector(1, 0)})
+        answer = await finder.search(READER, request("walrus", vector=a_vector(1, 0)))
         assert (answer.bm25.tolist(), answer.coverage.tolist()) == ([0.0], [0.0])
         assert answer.lexical_rank.tolist() == [0]
 
-    @awaited
-    async def test_a_row_without_a_vector_has_no_similarity(self, store: Store) -> None:
-        await remember(store, indexed(a_memory("kestrel")))
-        answer = await store.search(READER, request("kestrel", vector=a_vector(1, 0)))
+    @finding
+    async def test_a_row_without_a_vector_has_no_similarity(self, finder: Finder) -> None:
+        await remember(finder.store, indexed(a_memory("kestrel")))
+        answer = await finder.search(READER, request("kestrel", vector=a_vector(1, 0)))
         assert np.isnan(answer.similarity).all()
         assert answer.dense_rank.tolist() == [0]
 
-    @awaited
-    async def test_each_leg_brings_its_depth_and_both_score_every_row(self, store: Store) -> None:
+    @finding
+    async def test_each_leg_brings_its_depth_and_both_score_every_row(self, finder: Finder) -> None:
         dense, lexical, last = numbered(3)
         await remember(
-            store,
+            finder.store,
             indexed(dense, "kestrel roof barn"),
             indexed(lexical, "kestrel kestrel"),
             indexed(last, "kestrel roof barn wall"),
         )
         await give_vectors(
-            store,
+            finder.store,
             {
                 "kestrel roof barn": a_vector(1, 0),
                 "kestrel kestrel": a_vector(1, 1),
                 "kestrel roof barn wall": a_vector(0, 1),
             },
         )
-        answer = await store.search(READER, request("kestrel", vector=a_vector(1, 0), depth=1))
+        answer = await finder.search(READER, request("kestrel", vector=a_vector(1, 0), depth=1))
         assert answer.ids == (dense.id, lexical.id)
         assert (answer.dense_rank.tolist(), answer.lexical_rank.tolist()) == ([1, 0], [0, 1])
         assert (answer.bm25 > 0).all()
         assert answer.similarity.tolist() == [similar(1.0), similar(0.5**0.5)]
 
-    @awaited
-    async def test_the_best_cue_is_best_by_both_legs_together(self, store: Store) -> None:
+    @needs("bm25")
+    @finding
+    async def test_the_best_cue_is_best_by_both_legs_together(self, finder: Finder) -> None:
         (memory,) = numbered(1)
-        await remember(store, indexed(memory, "owl", "kestrel", "kestrel owl"))
-        await give_vectors(store, {"owl": a_vector(1, 0), "kestrel": a_vector(0, 1), "kestrel owl": a_vector(4, 3)})
-        answer = await store.search(READER, request("kestrel", vector=a_vector(1, 0)))
+        await remember(finder.store, indexed(memory, "owl", "kestrel", "kestrel owl"))
+        await give_vectors(
+            finder.store, {"owl": a_vector(1, 0), "kestrel": a_vector(0, 1), "kestrel owl": a_vector(4, 3)}
+        )
+        answer = await finder.search(READER, request("kestrel", vector=a_vector(1, 0)))
         assert answer.cue.tolist() == [2]
         assert answer.similarity.tolist() == [similar(1.0)]
-        assert answer.bm25[0] == close(idf(3, 2) * weight(1, 1, 4 / 3))
+        assert answer.bm25[0] == close(finder.idf(3, 2) * finder.weight(1, 1, 4 / 3))
 
-    @awaited
-    async def test_candidates_come_newest_first_then_by_id(self, store: Store) -> None:
+    @finding
+    async def test_candidates_come_newest_first_then_by_id(self, finder: Finder) -> None:
         memories = numbered(4)
         memories[2] = moved(memories[2], NOW + timedelta(microseconds=1))
-        await remember(store, *(indexed(memory) for memory in reversed(memories)))
-        answer = await store.search(READER, request("memory"))
+        await remember(finder.store, *(indexed(memory) for memory in reversed(memories)))
+        answer = await finder.search(READER, request("memory"))
         assert [memory_id.int for memory_id in answer.ids] == [3, 1, 2, 4]
 
-    @awaited
-    async def test_candidates_carry_what_the_signals_need(self, store: Store) -> None:
+    @finding
+    async def test_candidates_carry_what_the_signals_need(self, finder: Finder) -> None:
         memory = replace(moved(a_memory("kestrel"), NOW + timedelta(microseconds=5)), occurred_from=NOW)
         strength = replace(memory.strength, importance=0.75, confidence=0.25, priority=9)
-        await remember(store, indexed(replace(memory, strength=strength)))
-        answer = await store.search(READER, request("kestrel"))
+        await remember(finder.store, indexed(replace(memory, strength=strength)))
+        answer = await finder.search(READER, request("kestrel"))
         assert (
             answer.states.importance.tolist(),
             answer.states.confidence.tolist(),
@@ -524,113 +519,128 @@ class UnionContract(StoreSuite):
         )
         assert answer.states.occurred_at.tolist() == [int(NOW.timestamp()) * 1_000_000 + 5]
 
-    @awaited
-    async def test_filters_leave_a_page_full(self, store: Store) -> None:
+    @finding
+    async def test_filters_leave_a_page_full(self, finder: Finder) -> None:
         memories = numbered(30)
         noise = [replace(memory, kind="noise") for memory in memories[:25]]
         await remember(
-            store,
+            finder.store,
             *(indexed(memory, f"kestrel kestrel {n}") for n, memory in enumerate(noise)),
             *(indexed(memory, f"kestrel roof {n}") for n, memory in enumerate(memories[25:])),
         )
-        pending = await store.pending(SCOPE, MODEL, limit=100, now=NOW)
+        pending = await finder.store.pending(SCOPE, MODEL, limit=100, now=NOW)
         near = {cue.text: a_vector(1, 0) if "kestrel kestrel" in cue.text else a_vector(1, 1) for cue in pending}
-        await give_vectors(store, near)
+        await give_vectors(finder.store, near)
         where = replace(EVERYTHING, kinds=frozenset({"note"}))
         for asked in (
             request("kestrel", depth=5, where=where),
             request(vector=a_vector(1, 0), depth=5, where=where),
         ):
-            answer = await store.search(READER, asked)
+            answer = await finder.search(READER, asked)
             assert (len(answer.ids), answer.visible) == (5, 5)
 
-    @awaited
-    async def test_the_same_question_has_the_same_answer(self, store: Store) -> None:
-        await remember(store, *(indexed(memory) for memory in numbered(9)))
-        await give_vectors(store, {memory.text: a_vector(1, 1) for memory in numbered(9)})
+    @finding
+    async def test_a_search_may_be_ended_after_others_were_begun(self, finder: Finder) -> None:
+        one, two = numbered(2)
+        await remember(finder.store, indexed(one, "kestrel"), indexed(two, "owl"))
+        await give_vectors(finder.store, {"kestrel": a_vector(1, 0), "owl": a_vector(0, 1)})
+        asked, other = request("kestrel", vector=a_vector(1, 2)), request("owl", model=MODEL)
+
+        def both(view: ReadView) -> Candidates:
+            first = finder.index.search(view, READER, asked.request)
+            finder.index.search(view, READER, other.request).candidates()
+            return first.candidates(asked.vector)
+
+        assert_same_answer(await finder.store.read(both), await finder.search(READER, asked))
+
+    @finding
+    async def test_the_same_question_has_the_same_answer(self, finder: Finder) -> None:
+        await remember(finder.store, *(indexed(memory) for memory in numbered(9)))
+        await give_vectors(finder.store, {memory.text: a_vector(1, 1) for memory in numbered(9)})
         asked = request("memory", vector=a_vector(1, 0), depth=3)
-        first, second = await store.search(READER, asked), await store.search(READER, asked)
+        first, second = await finder.search(READER, asked), await finder.search(READER, asked)
         assert first.ids == second.ids
         np.testing.assert_array_equal(first.dense_rank, second.dense_rank)
         np.testing.assert_array_equal(first.lexical_rank, second.lexical_rank)
 
 
-class FreshnessContract(StoreSuite):
+@needs("dense", "lexical")
+class FreshnessContract(IndexSuite):
     """Each test searches before it writes as well: whatever the store keeps ready must be brought up to date."""
 
-    @awaited
-    async def test_an_appended_memory_is_found_at_once(self, store: Store) -> None:
-        assert await found(store, "kestrel") == set()
-        await store.append(SCOPE, [Entry(an_event("said"), indexed(a_memory("kestrel")))])
-        assert await found(store, "kestrel") == {"kestrel"}
+    @finding
+    async def test_an_appended_memory_is_found_at_once(self, finder: Finder) -> None:
+        assert await finder.found("kestrel") == set()
+        await finder.store.append(SCOPE, [Entry(an_event("said"), indexed(a_memory("kestrel")))])
+        assert await finder.found("kestrel") == {"kestrel"}
 
-    @awaited
-    async def test_an_inserted_memory_is_found_at_once(self, store: Store) -> None:
-        await remember(store, indexed(a_memory("kestrel roof")))
-        assert await found(store, "kestrel") == {"kestrel roof"}
-        await remember(store, indexed(a_memory("kestrel barn")))
-        assert await found(store, "kestrel") == {"kestrel roof", "kestrel barn"}
+    @finding
+    async def test_an_inserted_memory_is_found_at_once(self, finder: Finder) -> None:
+        await remember(finder.store, indexed(a_memory("kestrel roof")))
+        assert await finder.found("kestrel") == {"kestrel roof"}
+        await remember(finder.store, indexed(a_memory("kestrel barn")))
+        assert await finder.found("kestrel") == {"kestrel roof", "kestrel barn"}
 
-    @awaited
-    async def test_a_revised_memory_is_found_by_its_new_words_alone(self, store: Store) -> None:
+    @finding
+    async def test_a_revised_memory_is_found_by_its_new_words_alone(self, finder: Finder) -> None:
         memory = a_memory("kestrel")
-        await remember(store, indexed(memory))
-        assert await found(store, "kestrel") == {"kestrel"}
-        await store.revise(SCOPE, indexed(replace(memory, text="owl")), expected_revision=1, at=NOW)
-        assert (await found(store, "kestrel"), await found(store, "owl")) == (set(), {"owl"})
+        await remember(finder.store, indexed(memory))
+        assert await finder.found("kestrel") == {"kestrel"}
+        await finder.store.revise(SCOPE, indexed(replace(memory, text="owl")), expected_revision=1, at=NOW)
+        assert (await finder.found("kestrel"), await finder.found("owl")) == (set(), {"owl"})
 
-    @awaited
-    async def test_a_revised_memory_is_found_by_no_old_vector(self, store: Store) -> None:
+    @finding
+    async def test_a_revised_memory_is_found_by_no_old_vector(self, finder: Finder) -> None:
         memory = a_memory("kestrel")
-        await remember(store, indexed(memory))
-        await give_vectors(store, {"kestrel": a_vector(1, 0)})
-        assert len((await store.search(READER, request(vector=a_vector(1, 0)))).ids) == 1
-        await store.revise(SCOPE, indexed(replace(memory, text="owl")), expected_revision=1, at=NOW)
-        answer = await store.search(READER, request(vector=a_vector(1, 0)))
+        await remember(finder.store, indexed(memory))
+        await give_vectors(finder.store, {"kestrel": a_vector(1, 0)})
+        assert len((await finder.search(READER, request(vector=a_vector(1, 0)))).ids) == 1
+        await finder.store.revise(SCOPE, indexed(replace(memory, text="owl")), expected_revision=1, at=NOW)
+        answer = await finder.search(READER, request(vector=a_vector(1, 0)))
         assert (answer.ids, answer.without_vector) == ((), 1)
 
-    @awaited
-    async def test_a_retired_memory_is_gone_at_once_and_comes_back(self, store: Store) -> None:
+    @finding
+    async def test_a_retired_memory_is_gone_at_once_and_comes_back(self, finder: Finder) -> None:
         memory = a_memory("kestrel")
-        await remember(store, indexed(memory))
-        assert await found(store, "kestrel") == {"kestrel"}
-        await store.set_status(READER, memory.id, Status.RETIRED, at=NOW)
-        assert await found(store, "kestrel") == set()
-        await store.set_status(READER, memory.id, Status.ACTIVE, at=NOW)
-        assert await found(store, "kestrel") == {"kestrel"}
+        await remember(finder.store, indexed(memory))
+        assert await finder.found("kestrel") == {"kestrel"}
+        await finder.store.set_status(READER, memory.id, Status.RETIRED, at=NOW)
+        assert await finder.found("kestrel") == set()
+        await finder.store.set_status(READER, memory.id, Status.ACTIVE, at=NOW)
+        assert await finder.found("kestrel") == {"kestrel"}
 
-    @awaited
-    async def test_a_memory_retired_since_is_found_as_of_before(self, store: Store) -> None:
+    @finding
+    async def test_a_memory_retired_since_is_found_as_of_before(self, finder: Finder) -> None:
         memory = a_memory("kestrel")
-        await remember(store, indexed(memory))
-        await store.set_status(READER, memory.id, Status.RETIRED, at=NOW + timedelta(hours=2))
+        await remember(finder.store, indexed(memory))
+        await finder.store.set_status(READER, memory.id, Status.RETIRED, at=NOW + timedelta(hours=2))
         before = Filter(current_at=NOW + timedelta(hours=1))
-        assert await found(store, "kestrel", where=before) == {"kestrel"}
+        assert await finder.found("kestrel", where=before) == {"kestrel"}
 
-    @awaited
-    async def test_a_new_vector_counts_at_once(self, store: Store) -> None:
-        await remember(store, indexed(a_memory("kestrel")), indexed(a_memory("owl")))
-        await give_vectors(store, {"owl": a_vector(0, 1)})
-        assert len((await store.search(READER, request(vector=a_vector(1, 0)))).ids) == 1
-        await give_vectors(store, {"kestrel": a_vector(1, 0)})
-        answer = await store.search(READER, request(vector=a_vector(1, 0)))
-        assert column(answer, answer.similarity) == {
+    @finding
+    async def test_a_new_vector_counts_at_once(self, finder: Finder) -> None:
+        await remember(finder.store, indexed(a_memory("kestrel")), indexed(a_memory("owl")))
+        await give_vectors(finder.store, {"owl": a_vector(0, 1)})
+        assert len((await finder.search(READER, request(vector=a_vector(1, 0)))).ids) == 1
+        await give_vectors(finder.store, {"kestrel": a_vector(1, 0)})
+        answer = await finder.search(READER, request(vector=a_vector(1, 0)))
+        assert by_id(answer, answer.similarity) == {
             str(a_memory("kestrel").id): similar(1.0),
             str(a_memory("owl").id): similar(0.0),
         }
 
-    @awaited
-    async def test_an_adjusted_strength_counts_at_once(self, store: Store) -> None:
+    @finding
+    async def test_an_adjusted_strength_counts_at_once(self, finder: Finder) -> None:
         memory = a_memory("kestrel")
-        await remember(store, indexed(memory))
-        await store.search(READER, request("kestrel"))
-        await store.adjust(
+        await remember(finder.store, indexed(memory))
+        await finder.search(READER, request("kestrel"))
+        await finder.store.adjust(
             READER,
             [memory.id],
             lambda strength: Adjustment(replace(strength, importance=1.0, priority=1, confidence=0.0)),
             at=NOW,
         )
-        answer = await store.search(READER, request("kestrel"))
+        answer = await finder.search(READER, request("kestrel"))
         assert (
             answer.states.importance.tolist(),
             answer.states.priority.tolist(),
@@ -641,22 +651,41 @@ class FreshnessContract(StoreSuite):
             [0.0],
         )
 
-    @awaited
-    async def test_a_new_row_moves_the_scores_of_the_others_at_once(self, store: Store) -> None:
-        await remember(store, indexed(a_memory("kestrel")))
-        first = await store.search(READER, request("kestrel"))
-        await remember(store, *(indexed(memory, "owl roof") for memory in numbered(3)))
-        second = await store.search(READER, request("kestrel"))
-        assert first.bm25[0] == close(idf(1, 1) * weight(1, 1, 1.0))
-        assert second.bm25[0] == close(idf(4, 1) * weight(1, 1, 7 / 4))
+    @needs("bm25")
+    @finding
+    async def test_a_new_row_moves_the_scores_of_the_others_at_once(self, finder: Finder) -> None:
+        await remember(finder.store, indexed(a_memory("kestrel")))
+        first = await finder.search(READER, request("kestrel"))
+        await remember(finder.store, *(indexed(memory, "owl roof") for memory in numbered(3)))
+        second = await finder.search(READER, request("kestrel"))
+        assert first.bm25[0] == close(finder.idf(1, 1) * finder.weight(1, 1, 1.0))
+        assert second.bm25[0] == close(finder.idf(4, 1) * finder.weight(1, 1, 7 / 4))
 
-    @awaited
-    async def test_imported_rows_are_found_at_once(self, store: Store) -> None:
-        assert await found(store, "kestrel") == set()
+    @finding
+    async def test_imported_rows_are_found_at_once(self, finder: Finder) -> None:
+        assert await finder.found("kestrel") == set()
         async with self.another_store() as other:
             await remember(other, *(indexed(memory) for memory in spread([a_memory("kestrel")])))
             await give_vectors(other, {"kestrel": a_vector(1, 0)})
             rows = await exported(other)
-        await store.import_rows(SCOPE, rows)
-        answer = await store.search(READER, request("kestrel", vector=a_vector(1, 0)))
+        await finder.store.import_rows(SCOPE, rows)
+        answer = await finder.search(READER, request("kestrel", vector=a_vector(1, 0)))
         assert (answer.dense_rank.tolist(), answer.lexical_rank.tolist()) == ([1], [1])
+
+    @finding
+    async def test_an_import_answers_as_its_source_did(self, finder: Finder) -> None:
+        asked = request("deploy", "memory", vector=a_vector(1, 0, 0))
+        async with self.another_finder() as source:
+            await populate(source.store, SCOPE)
+            await finder.store.import_rows(SCOPE, await exported(source.store))
+            assert_same_answer(await finder.search(READER, asked), await source.search(READER, asked))
+
+    @finding
+    async def test_finding_writes_nothing(self, finder: Finder) -> None:
+        await populate(finder.store, SCOPE)
+        before = await exported(finder.store)
+        await finder.search(READER, request("deploy", vector=a_vector(1, 0, 0), surroundings=True))
+        await finder.search(READER, request(phrase=("the", "deploy")))
+        await finder.participants(READER, EVERYTHING, model=MODEL)
+        await finder.token_embeddings_of({OLD: 0}, model=OTHER_MODEL)
+        assert await exported(finder.store) == before

@@ -18,7 +18,8 @@ from remembrancer.policies.forgetting.dynamics import states_of
 from remembrancer.ports.memories import Audited
 from remembrancer.ports.store import Store
 from remembrancer.ports.transfer import ExportRow
-from remembrancer.testing.contract.base import StoreSuite, assert_same_states, awaited, exported, remember, request
+from remembrancer.testing.contract.base import StoreSuite, assert_same_states, awaited, exported, remember
+from remembrancer.testing.contract.finding import Finder, IndexSuite, finding, needs, request
 from remembrancer.testing.contract.memories import FULL, LATER, one, used_once
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, indexed
 
@@ -243,9 +244,10 @@ class ExposureContract(StoreSuite):
         assert await logged(store) == before
 
 
-class FoundStatesContract(StoreSuite):
-    @awaited
-    async def test_a_search_brings_every_memory_s_state(self, store: Store) -> None:
+@needs("lexical")
+class FoundStatesContract(IndexSuite):
+    @finding
+    async def test_a_search_brings_every_memory_s_state(self, finder: Finder) -> None:
         memory = replace(
             FULL,
             text="kestrel",
@@ -258,23 +260,23 @@ class FoundStatesContract(StoreSuite):
             retired_at=None,
         )
         plain = a_memory("a kestrel")
-        await remember(store, indexed(memory), indexed(plain))
-        answer = await store.search(Reader(FULL.scope), request("kestrel"))
+        await remember(finder.store, indexed(memory), indexed(plain))
+        answer = await finder.search(Reader(FULL.scope), request("kestrel"))
         assert answer.ids == (plain.id, memory.id)
         assert_same_states(answer.states, states_of([plain, memory]))
 
-    @awaited
-    async def test_no_candidate_has_no_state(self, store: Store) -> None:
-        answer = await store.search(READER, request("kestrel"))
+    @finding
+    async def test_no_candidate_has_no_state(self, finder: Finder) -> None:
+        answer = await finder.search(READER, request("kestrel"))
         assert_same_states(answer.states, states_of([]))
 
-    @awaited
-    async def test_what_an_adjustment_changed_is_brought_at_once(self, store: Store) -> None:
+    @finding
+    async def test_what_an_adjustment_changed_is_brought_at_once(self, finder: Finder) -> None:
         memory = a_memory("kestrel")
-        await remember(store, indexed(memory))
-        await store.search(READER, request("kestrel"))
-        await store.adjust(READER, [memory.id], lambda _: Adjustment(FULL.strength), at=LATER)
-        answer = await store.search(READER, request("kestrel"))
+        await remember(finder.store, indexed(memory))
+        await finder.search(READER, request("kestrel"))
+        await finder.store.adjust(READER, [memory.id], lambda _: Adjustment(FULL.strength), at=LATER)
+        answer = await finder.search(READER, request("kestrel"))
         assert_same_states(answer.states, states_of([replace(memory, strength=FULL.strength)]))
 
     @pytest.mark.parametrize(
@@ -287,10 +289,10 @@ class FoundStatesContract(StoreSuite):
             (Scope(workspace="acme", project="web", session="monday"), Level.SESSION),
         ],
     )
-    def test_the_level_is_that_of_the_narrowest_part(self, store: Store, scope: Scope, level: Level) -> None:
+    def test_the_level_is_that_of_the_narrowest_part(self, finder: Finder, scope: Scope, level: Level) -> None:
         async def compare() -> None:
-            await remember(store, indexed(a_memory("kestrel", scope=scope)))
-            answer = await store.search(Reader(Scope(workspace="acme")), request("kestrel"))
+            await remember(finder.store, indexed(a_memory("kestrel", scope=scope)))
+            answer = await finder.search(Reader(Scope(workspace="acme")), request("kestrel"))
             assert answer.states.level.tolist() == [level]
             assert answer.states.level.dtype == np.int32
 

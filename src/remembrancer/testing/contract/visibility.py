@@ -30,13 +30,12 @@ from remembrancer.testing.contract.base import (
     EVERYTHING,
     MODEL,
     StoreSuite,
-    assert_same_answer,
     awaited,
     exported,
     give_vectors,
     remember,
-    request,
 )
+from remembrancer.testing.contract.finding import Finder, IndexSuite, assert_same_answer, finding, needs, request
 from remembrancer.testing.doubles import NOW, SCOPE, a_memory, a_vector, an_event, an_indexed_cue, indexed
 
 WORD: Final = "deploy"
@@ -95,36 +94,55 @@ async def _by_listing(store: Store, reader: Reader) -> Iterable[UUID]:
     return [memory.id for memory in await store.memories(reader, EVERYTHING, limit=len(MEMORIES))]
 
 
-async def _by_words(store: Store, reader: Reader) -> Iterable[UUID]:
-    return (await store.search(reader, request(WORD, depth=len(MEMORIES)))).ids
-
-
-async def _by_vector(store: Store, reader: Reader) -> Iterable[UUID]:
-    return (await store.search(reader, request(vector=a_vector(1, 0), depth=len(MEMORIES)))).ids
-
-
 SEEN: Final[dict[str, Seen]] = {
     "get": _by_get,
     "cues": _by_cues,
     "memories": _by_listing,
-    "words": _by_words,
-    "vector": _by_vector,
 }
+"""Ways in which a store shows memories."""
+
+FOUND: Final = {
+    "lexical": request(WORD, depth=len(MEMORIES)),
+    "dense": request(vector=a_vector(1, 0), depth=len(MEMORIES)),
+}
+"""Questions that find every memory, by the leg that does."""
 
 
-async def _listed_at_all(store: Store, reader: Reader) -> Iterable[UUID]:
-    return [memory.id for memory in await store.memories(reader, EVERYTHING, limit=100)]
+async def listed(store: Store, reader: Reader) -> set[UUID]:
+    return {memory.id for memory in await store.memories(reader, EVERYTHING, limit=100)}
 
 
-async def _found_at_all(store: Store, reader: Reader) -> Iterable[UUID]:
-    return (await store.search(reader, request(WORD))).ids
+class KeptContract(StoreSuite):
+    """Any filter keeps what the policy says it does: in lists, and for an index in what it finds."""
+
+    def test_filters_keep_what_the_policy_keeps(self) -> None:
+        # The generated part is a function of its own, made anew for each store under test.
+        @given(st.lists(_memories(), max_size=6), st.lists(_filters(), min_size=1, max_size=4))
+        @settings(max_examples=60, deadline=None)
+        def compare(memories: list[Memory], filters: list[Filter]) -> None:
+            asyncio.run(self._compare_filters(memories, filters))
+
+        compare()
+
+    async def _compare_filters(self, memories: list[Memory], filters: list[Filter]) -> None:
+        numbered = [replace(memory, id=UUID(int=number)) for number, memory in enumerate(memories, start=1)]
+        reader = Reader(Scope(workspace="acme", crew="c1"))
+        async with self.another_store() as store:
+            await remember(store, *(indexed(memory) for memory in numbered))
+            for where in filters:
+                kept = {
+                    memory.id
+                    for memory in numbered
+                    if can_see(reader, memory.scope, memory.visibility) and not excluded_by(memory, where)
+                }
+                assert await self.seen(store, reader, where) == kept
+
+    async def seen(self, store: Store, reader: Reader, where: Filter) -> set[UUID]:
+        """What of these memories a reader sees under the filter."""
+        return {memory.id for memory in await store.memories(reader, where, limit=100)}
 
 
-SEEN_OF: Final[dict[str, Seen]] = {"listed": _listed_at_all, "found": _found_at_all}
-"""For any rows, not only those of MEMORIES."""
-
-
-class VisibilityContract(StoreSuite):
+class VisibilityContract(KeptContract):
     @pytest.mark.parametrize("way", SEEN)
     def test_each_way_shows_a_reader_what_the_policy_lets_it_see(self, store: Store, way: str) -> None:
         async def compare() -> None:
@@ -141,8 +159,7 @@ class VisibilityContract(StoreSuite):
         for reader in READERS:
             visible = len(_visible_to(reader))
             stats = await store.stats(reader)
-            answer = await store.search(reader, request(WORD))
-            assert sum(stats.memories.values()) == stats.cues == answer.visible == visible, reader
+            assert sum(stats.memories.values()) == stats.cues == visible, reader
             assert sum(stats.vectors.values()) == visible, reader
 
     @awaited
@@ -205,31 +222,6 @@ class VisibilityContract(StoreSuite):
         reader = Reader(replace(SCOPE, project="web"))
         assert await store.provenance(reader, memory.id) == (mine,)
 
-    def test_filters_keep_what_the_policy_keeps(self) -> None:
-        # The generated part is a function of its own, made anew for each store under test.
-        @given(st.lists(_memories(), max_size=6), st.lists(_filters(), min_size=1, max_size=4))
-        @settings(max_examples=60, deadline=None)
-        def compare(memories: list[Memory], filters: list[Filter]) -> None:
-            asyncio.run(self._compare_filters(memories, filters))
-
-        compare()
-
-    async def _compare_filters(self, memories: list[Memory], filters: list[Filter]) -> None:
-        numbered = [replace(memory, id=UUID(int=number)) for number, memory in enumerate(memories, start=1)]
-        reader = Reader(Scope(workspace="acme", crew="c1"))
-        async with self.another_store() as store:
-            await remember(store, *(indexed(memory) for memory in numbered))
-            for where in filters:
-                kept = {
-                    memory.id
-                    for memory in numbered
-                    if can_see(reader, memory.scope, memory.visibility) and not excluded_by(memory, where)
-                }
-                listed = await store.memories(reader, where, limit=100)
-                answer = await store.search(reader, request(WORD, where=where))
-                assert {memory.id for memory in listed} == kept
-                assert (set(answer.ids), answer.visible) == (kept, len(kept))
-
 
 MATE: Final = replace(SCOPE, agent="bob")
 STRANGER: Final = replace(SCOPE, crew="data", agent="carl")
@@ -261,8 +253,7 @@ class SharingContract(StoreSuite):
             reader = Reader(replace(SCOPE, project="p1", crew="c1", agent="a1", session="s1"), reach, shared_from=0.65)
             visible = len(_visible_to(reader))
             stats = await store.stats(reader)
-            answer = await store.search(reader, request(WORD))
-            assert sum(stats.memories.values()) == stats.cues == answer.visible == visible
+            assert sum(stats.memories.values()) == stats.cues == visible
             assert sum(stats.vectors.values()) == visible
 
         self.runner.run(compare())
@@ -271,45 +262,18 @@ class SharingContract(StoreSuite):
     async def test_a_crew_mate_s_memory_is_seen_from_the_very_importance_on(self, store: Store) -> None:
         below = math.nextafter(0.65, 0)
         await remember(store, *(indexed(weighing(importance, MATE)) for importance in (0.5, below, 0.65, 0.9)))
-        seen = {weighing(importance, MATE).id for importance in (0.65, 0.9)}
-        for way in SEEN_OF.values():
-            assert set(await way(store, SHARING)) == seen
+        assert await listed(store, SHARING) == {weighing(importance, MATE).id for importance in (0.65, 0.9)}
 
     @awaited
     async def test_one_s_own_memory_is_seen_however_little_it_weighs(self, store: Store) -> None:
         own = [weighing(0.0, SCOPE), weighing(0.0, replace(SCOPE, crew=None, agent=None))]
         await remember(store, *(indexed(memory) for memory in own))
-        for way in SEEN_OF.values():
-            assert set(await way(store, SHARING)) == {memory.id for memory in own}
+        assert await listed(store, SHARING) == {memory.id for memory in own}
 
     @awaited
     async def test_another_crew_s_memory_is_not_seen_however_much_it_weighs(self, store: Store) -> None:
         await remember(store, indexed(weighing(1.0, STRANGER)))
-        for way in SEEN_OF.values():
-            assert set(await way(store, SHARING)) == set()
-
-    @awaited
-    async def test_a_memory_comes_into_sight_when_it_comes_to_weigh_more(self, store: Store) -> None:
-        memory = weighing(0.5, MATE)
-        await remember(store, indexed(memory))
-        assert (await store.search(SHARING, request(WORD))).visible == 0
-        await store.adjust(Reader(MATE), [memory.id], lambda _: Adjustment(Strength(importance=0.7)), at=NOW)
-        assert (await store.search(SHARING, request(WORD))).ids == (memory.id,)
-
-    @awaited
-    async def test_what_is_not_shared_changes_no_score(self, store: Store) -> None:
-        shared = [weighing(0.9, MATE), weighing(0.1, SCOPE)]
-        unseen = [weighing(0.6, MATE, f"{WORD} {WORD} roof nest"), weighing(0.2, MATE, "nest")]
-        asked = request(WORD, "nest", vector=a_vector(1, 1), depth=3)
-        vectors = {memory.text: a_vector(1, n) for n, memory in enumerate((*shared, *unseen))}
-        async with self.another_store() as alone:
-            await remember(alone, *(indexed(memory) for memory in shared))
-            await give_vectors(alone, vectors)
-            await remember(store, *(indexed(memory) for memory in (*unseen, *shared)))
-            await give_vectors(store, vectors)
-            assert_same_answer(await store.search(SHARING, asked), await alone.search(SHARING, asked))
-            stats = replace(await store.stats(SHARING), bytes=0)
-            assert stats == replace(await alone.stats(SHARING), bytes=0)
+        assert await listed(store, SHARING) == set()
 
     @awaited
     async def test_events_are_shared_whatever_their_memories_weigh(self, store: Store) -> None:
@@ -317,14 +281,6 @@ class SharingContract(StoreSuite):
         await store.append(MATE, [Entry(event, indexed(weighing(0.0, MATE), event_ids=[event.id]))])
         assert await store.events(SHARING, EventFilter(), limit=9) == (event,)
         assert await store.count_events(SHARING, EventFilter()) == 1
-
-    @awaited
-    async def test_who_speaks_in_what_is_not_shared_is_not_named(self, store: Store) -> None:
-        event, memory = replace(an_event(scope=MATE), actor="Bob"), weighing(0.5, MATE)
-        cue = Cue(memory_id=memory.id, ordinal=0, text=event.text, event_id=event.id)
-        await store.append(MATE, [Entry(event, MemoryWrite(memory, (an_indexed_cue(cue),), (event.id,)))])
-        assert await store.participants(SHARING, EVERYTHING, model=None) == frozenset()
-        assert await store.participants(Reader(MATE), EVERYTHING, model=None) == {"Bob"}
 
     @awaited
     async def test_what_is_not_shared_cannot_be_changed(self, store: Store) -> None:
@@ -352,6 +308,101 @@ class SharingContract(StoreSuite):
         assert await store.relations(SHARING, [own.id, memory.id]) == ()
         assert await store.audit(SHARING, memory.id) == ()
         assert len(await store.audit(Reader(MATE), memory.id)) == 1
+
+    @awaited
+    async def test_what_is_not_shared_is_not_counted(self, store: Store) -> None:
+        shared, unseen = [weighing(0.9, MATE), weighing(0.1, SCOPE)], [weighing(0.6, MATE), weighing(0.2, MATE)]
+        async with self.another_store() as alone:
+            await remember(alone, *map(indexed, shared))
+            await remember(store, *map(indexed, (*unseen, *shared)))
+            expected = replace(await alone.stats(SHARING), bytes=0)
+        assert replace(await store.stats(SHARING), bytes=0) == expected
+
+    @awaited
+    async def test_a_memory_is_listed_once_it_has_come_to_weigh_more(self, store: Store) -> None:
+        memory = weighing(0.5, MATE)
+        await remember(store, indexed(memory))
+        await store.adjust(Reader(MATE), [memory.id], lambda _: Adjustment(Strength(importance=0.7)), at=NOW)
+        assert await listed(store, SHARING) == {memory.id}
+
+
+class FoundVisibilityContract(KeptContract, IndexSuite):
+    """What a reader sees and a filter keeps, in what an index finds."""
+
+    async def seen(self, store: Store, reader: Reader, where: Filter) -> set[UUID]:
+        finder = Finder(store, self.make_index())
+        answer = await finder.search(reader, request(WORD, where=where))
+        assert answer.visible == len(answer.ids)
+        return set(answer.ids)
+
+    @pytest.mark.parametrize("shared_from", [0.0, 0.65])
+    @pytest.mark.parametrize("leg", FOUND)
+    def test_each_leg_finds_what_the_policy_lets_a_reader_see(
+        self, finder: Finder, leg: str, shared_from: float
+    ) -> None:
+        async def compare() -> None:
+            await _fill(finder.store)
+            for reader in (replace(one, shared_from=shared_from) for one in READERS):
+                answer = await finder.search(reader, FOUND[leg])
+                assert set(answer.ids) == {memory.id for memory in _visible_to(reader)}, reader
+                assert answer.visible == len(answer.ids), reader
+
+        if getattr(finder.index.capabilities, leg):
+            self.runner.run(compare())
+
+
+@needs("lexical")
+class FoundSharingContract(IndexSuite):
+    """A reader that shares from an importance on: `Reader.shared_from`."""
+
+    @finding
+    async def test_a_crew_mate_s_memory_is_found_from_the_very_importance_on(self, finder: Finder) -> None:
+        below = math.nextafter(0.65, 0)
+        await remember(finder.store, *(indexed(weighing(importance, MATE)) for importance in (0.5, below, 0.65, 0.9)))
+        answer = await finder.search(SHARING, request(WORD))
+        assert set(answer.ids) == {weighing(importance, MATE).id for importance in (0.65, 0.9)}
+
+    @finding
+    async def test_one_s_own_memory_is_found_however_little_it_weighs(self, finder: Finder) -> None:
+        own = [weighing(0.0, SCOPE), weighing(0.0, replace(SCOPE, crew=None, agent=None))]
+        await remember(finder.store, *(indexed(memory) for memory in own))
+        assert set((await finder.search(SHARING, request(WORD))).ids) == {memory.id for memory in own}
+
+    @finding
+    async def test_another_crew_s_memory_is_not_found_however_much_it_weighs(self, finder: Finder) -> None:
+        await remember(finder.store, indexed(weighing(1.0, STRANGER)))
+        assert (await finder.search(SHARING, request(WORD))).ids == ()
+
+    @finding
+    async def test_a_memory_comes_into_sight_when_it_comes_to_weigh_more(self, finder: Finder) -> None:
+        memory = weighing(0.5, MATE)
+        await remember(finder.store, indexed(memory))
+        assert (await finder.search(SHARING, request(WORD))).visible == 0
+        await finder.store.adjust(Reader(MATE), [memory.id], lambda _: Adjustment(Strength(importance=0.7)), at=NOW)
+        assert (await finder.search(SHARING, request(WORD))).ids == (memory.id,)
+
+    @needs("dense")
+    @finding
+    async def test_what_is_not_shared_changes_no_score(self, finder: Finder) -> None:
+        shared = [weighing(0.9, MATE), weighing(0.1, SCOPE)]
+        unseen = [weighing(0.6, MATE, f"{WORD} {WORD} roof nest"), weighing(0.2, MATE, "nest")]
+        asked = request(WORD, "nest", vector=a_vector(1, 1), depth=3)
+        vectors = {memory.text: a_vector(1, n) for n, memory in enumerate((*shared, *unseen))}
+        async with self.another_finder() as alone:
+            await remember(alone.store, *(indexed(memory) for memory in shared))
+            await give_vectors(alone.store, vectors)
+            await remember(finder.store, *(indexed(memory) for memory in (*unseen, *shared)))
+            await give_vectors(finder.store, vectors)
+            assert_same_answer(await finder.search(SHARING, asked), await alone.search(SHARING, asked))
+
+    @finding
+    async def test_who_speaks_in_what_is_not_shared_is_not_named(self, finder: Finder) -> None:
+        event, memory = replace(an_event(scope=MATE), actor="Bob"), weighing(0.5, MATE)
+        cue = Cue(memory_id=memory.id, ordinal=0, text=event.text, event_id=event.id)
+        entry = Entry(event, MemoryWrite(memory, (an_indexed_cue(cue),), (event.id,)))
+        await finder.store.append(MATE, [entry])
+        assert await finder.participants(SHARING, EVERYTHING, model=None) == frozenset()
+        assert await finder.participants(Reader(MATE), EVERYTHING, model=None) == {"Bob"}
 
 
 def _visible_to(reader: Reader) -> list[Memory]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import Final, cast
+from typing import Final
 
+import numpy as np
 import pytest
 
-from remembrancer.domain.candidates import Candidates
 from remembrancer.domain.effect import Effect, Moved
 from remembrancer.domain.erasure import Choice, Removal
 from remembrancer.domain.event import Event, Priority, Role
@@ -27,6 +27,7 @@ from remembrancer.domain.scope import Reach, Reader
 from remembrancer.domain.stream import Cursor
 from remembrancer.domain.strength import Adjustment, Exposed, Exposure, Strength
 from remembrancer.errors import Conflict, NotFound
+from remembrancer.ports.changes import ChangeFeed, ReadView
 from remembrancer.ports.embeddings import CueVector
 from remembrancer.ports.exchange import record_to_row
 from remembrancer.ports.journal import Aged, Entry, EventFilter
@@ -35,13 +36,13 @@ from remembrancer.testing.contract.base import (
     EVERYTHING,
     MODEL,
     StoreSuite,
-    assert_same_answer,
     awaited,
     exported,
-    request,
+    refs_of,
     stored_words,
 )
 from remembrancer.testing.contract.erasing import OF_DEPLOY, a_receipt
+from remembrancer.testing.contract.finding import Finder, IndexSuite, assert_same_answer, finding, needs, request
 from remembrancer.testing.contract.states import as_lists
 from remembrancer.testing.contract.world import (
     CONVERSATION,
@@ -88,27 +89,38 @@ async def _states(store: Store) -> object:
     return ids, as_lists(states)
 
 
-async def _search_words(store: Store) -> object:
-    return await store.search(READER, request("deploy", "memory", "canary", depth=2))
+async def _changes(store: Store) -> object:
+    """What an index is told, without the numbers: those of changes and of refs are each store's own."""
+
+    def told(view: ReadView) -> object:
+        return [
+            (one[:-1], [(cue.terms, cue.length, cue.flags, cue.turn) for cue in one.cues])
+            for one in sorted(view.changes(SCOPE, after=0, model=None), key=lambda one: one.id)
+        ]
+
+    return await store.read(told)
 
 
-async def _search_phrase(store: Store) -> object:
-    return await store.search(READER, request(phrase=("the", "deploy")))
+async def _vectors_of_changes(store: Store) -> object:
+    def told(view: ReadView) -> object:
+        cues = [(one.id, cue.vector) for one in view.changes(SCOPE, after=0, model=MODEL) for cue in one.cues]
+        return sorted((one, None if vector is None else vector.tolist()) for one, vector in cues)
+
+    return await store.read(told)
 
 
-async def _search_vector(store: Store) -> object:
-    return await store.search(READER, request(vector=a_vector(1, 1, 1), depth=2))
+async def _phrases(store: Store) -> object:
+    return len(await store.read(lambda view: view.cues_with_phrase(SCOPE, ("the", "deploi"))))
 
 
-async def _search_both(store: Store) -> object:
-    return await store.search(READER, request("deploy", vector=a_vector(1, 0, 0)))
+async def _nothing_changed(store: Store) -> object:
+    """Whether an index that has seen the state would be told anything."""
 
+    def told(view: ReadView) -> object:
+        state = view.state(SCOPE)
+        return len(list(view.changes(SCOPE, after=state.change, model=None)))
 
-async def _search_around(store: Store) -> object:
-    # Retired, and so as of a time when the turns were not: else there would be nothing around anything.
-    where = Filter(current_at=NOW + timedelta(hours=1))
-    asked = request("deploy", "back", "canary", where=where, surroundings=True, speakers={"Bo"}, roles={Role.USER})
-    return await store.search(READER, asked)
+    return await store.read(told)
 
 
 async def _pending(store: Store) -> object:
@@ -343,18 +355,16 @@ OBSERVED: Final[dict[str, Observe]] = {
     "count_events by words": lambda store: store.count_events(READER, CANARIES),
     "count_events": lambda store: store.count_events(READER, EventFilter()),
     "events_by_day": lambda store: store.events_by_day(READER, EventFilter(archived=True)),
-    "search": _search_both,
-    "search by words": _search_words,
-    "search by phrase": _search_phrase,
-    "search by vector": _search_vector,
-    "search with surroundings": _search_around,
-    "participants": lambda store: store.participants(READER, EVERYTHING, model=MODEL),
+    "changes": _changes,
+    "changes with vectors": _vectors_of_changes,
+    "state": _nothing_changed,
+    "cues_with_phrase": _phrases,
+    "token_embeddings": _words,
     "pending": _pending,
     "pending_of": _pending_of,
     "put_vectors": _put_vectors,
     "put_vectors with edges": _linked,
     "vectors": _vectors,
-    "words": _words,
     "vitals": lambda store: store.vitals(READER, EVERYTHING, model=MODEL, shown_since=NOW),
     "put_snapshot": lambda store: store.put_snapshot(SCOPE, a_snapshot(None, score=1.0)),
     "snapshots": lambda store: store.snapshots(SCOPE, SCOPE.crew, limit=9),
@@ -408,7 +418,6 @@ READ: Final = (
     "pending",
     "pending_of",
     "vectors",
-    "words",
     "vitals",
     "snapshots",
     "crews",
@@ -429,19 +438,28 @@ READ: Final = (
     "traces",
     "erasures",
     "copies",
+    "changes",
+    "changes with vectors",
+    "state",
+    "cues_with_phrase",
+    "token_embeddings",
 )
-"""What writes nothing, searches apart."""
+"""What writes nothing."""
 
 TRIED_ACROSS: Final = {"defer_vectors"}
 """Writes without a result to compare: `test_no_write_reaches_a_sibling` tries them."""
 OF_ALL: Final = {"has_keys"}
 """What is told of all workspaces together, as it must be: whether a server may be reached without a key."""
-WITHOUT_ROWS: Final = {"close", "in_one_thread"}
+WITHOUT_ROWS: Final = {"close", "read"}
 
 
 class WallContract(StoreSuite):
+    def test_every_method_of_a_view_is_tried_at_the_wall(self) -> None:
+        methods = {name for base in (ReadView, ChangeFeed) for name in vars(base) if not name.startswith("_")}
+        assert methods <= OBSERVED.keys()
+
     def test_every_method_of_the_protocol_is_tried_at_the_wall(self) -> None:
-        methods = {name for name in vars(Store) if not name.startswith("_")}
+        methods = {name for name in dir(Store) if not name.startswith("_")}
         assert methods <= OBSERVED.keys() | TRIED_ACROSS | OF_ALL | WITHOUT_ROWS
 
     @pytest.mark.parametrize("method", OBSERVED)
@@ -455,10 +473,7 @@ class WallContract(StoreSuite):
             await populate(store, SIBLING, prefix=CANARY)
             await populate(store, SCOPE)
             actual = await observe(store)
-            if isinstance(expected, Candidates):
-                assert_same_answer(cast("Candidates", actual), expected)
-            else:
-                assert actual == expected
+            assert actual == expected
             assert await exported(store) == left
 
         self.runner.run(compare())
@@ -530,9 +545,6 @@ class WallContract(StoreSuite):
         async with self.another_store() as empty:
             for name in READ:
                 assert await OBSERVED[name](store) == await OBSERVED[name](empty), name
-            for name in (name for name in OBSERVED if name.startswith("search")):
-                answer = cast("Candidates", await OBSERVED[name](store))
-                assert_same_answer(answer, cast("Candidates", await OBSERVED[name](empty)))
 
     @awaited
     async def test_two_workspaces_hold_the_same_ids_apart(self, store: Store) -> None:
@@ -550,5 +562,77 @@ class WallContract(StoreSuite):
         assert (
             await store.put_vectors(SCOPE, OTHER_MODEL, [CueVector(cue.ref, a_vector(1, 2, 3, 4), False)], at=NOW) == 1
         )
-        answer = await store.search(READER, request(vector=a_vector(1, 2, 3, 4), model=OTHER_MODEL))
+        vectors = await store.vectors(READER, OTHER_MODEL, [a_memory().id])
+        np.testing.assert_allclose(vectors[a_memory().id], a_vector(1, 2, 3, 4), rtol=1e-6)
+
+
+BEFORE_RETIRING: Final = Filter(current_at=NOW + timedelta(hours=1))
+"""When the turns were still active: they are context and have speakers."""
+SEARCHED: Final = {
+    "both legs": request("deploy", vector=a_vector(1, 0, 0)),
+    "words": request("deploy", "memory", "canary", depth=2),
+    "a phrase": request(phrase=("the", "deploy")),
+    "a vector": request(vector=a_vector(1, 1, 1), depth=2),
+    "context": request(
+        "deploy",
+        "back",
+        "canary",
+        where=BEFORE_RETIRING,
+        surroundings=True,
+        speakers={"Bo"},
+        roles={Role.USER},
+    ),
+}
+
+
+class IndexWallContract(IndexSuite):
+    """Whatever a sibling workspace holds, no answer of an index changes."""
+
+    @pytest.mark.parametrize("asked", SEARCHED)
+    def test_a_sibling_workspace_changes_no_answer(self, finder: Finder, asked: str) -> None:
+        async def compare() -> None:
+            async with self.another_finder() as alone:
+                await populate(alone.store, SCOPE)
+                expected = await alone.search(READER, SEARCHED[asked])
+                await populate(finder.store, SIBLING, prefix=CANARY)
+                await finder.search(SIBLING_READER, SEARCHED[asked])
+                await populate(finder.store, SCOPE)
+                assert_same_answer(await finder.search(READER, SEARCHED[asked]), expected)
+
+        self.runner.run(compare())
+
+    @pytest.mark.parametrize("asked", SEARCHED)
+    def test_nothing_of_a_sibling_is_found(self, finder: Finder, asked: str) -> None:
+        async def compare() -> None:
+            await populate(finder.store, SIBLING, prefix=CANARY)
+            await finder.search(SIBLING_READER, SEARCHED[asked])
+            async with self.another_finder() as empty:
+                expected = await empty.search(READER, SEARCHED[asked])
+                assert_same_answer(await finder.search(READER, SEARCHED[asked]), expected)
+
+        self.runner.run(compare())
+
+    @finding
+    async def test_nobody_who_speaks_in_a_sibling_is_named(self, finder: Finder) -> None:
+        await populate(finder.store, SIBLING, prefix=CANARY)
+        assert await finder.participants(SIBLING_READER, BEFORE_RETIRING, model=MODEL) == {"Bo"}
+        assert await finder.participants(READER, BEFORE_RETIRING, model=MODEL) == frozenset()
+
+    @needs("token_embeddings")
+    @finding
+    async def test_token_embeddings_of_a_sibling_are_not_given(self, finder: Finder) -> None:
+        await populate(finder.store, SIBLING, prefix=CANARY)
+        refs = list((await refs_of(finder.store, {OLD: 0}, SIBLING)).values())
+        assert list(await finder.token_embeddings(SIBLING_READER, OTHER_MODEL, refs)) == refs
+        assert await finder.token_embeddings(READER, OTHER_MODEL, refs) == {}
+
+    @needs("dense")
+    @finding
+    async def test_a_sibling_s_vectors_bind_no_dimension(self, finder: Finder) -> None:
+        await populate(finder.store, SIBLING, prefix=CANARY)
+        await finder.store.insert(SCOPE, indexed(a_memory()))
+        (cue,) = await finder.store.pending(SCOPE, OTHER_MODEL, limit=9, now=NOW)
+        vectors = [CueVector(cue.ref, a_vector(1, 2, 3, 4), False)]
+        await finder.store.put_vectors(SCOPE, OTHER_MODEL, vectors, at=NOW)
+        answer = await finder.search(READER, request(vector=a_vector(1, 2, 3, 4), model=OTHER_MODEL))
         assert answer.ids == (a_memory().id,)

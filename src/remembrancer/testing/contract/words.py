@@ -1,4 +1,4 @@
-"""The signs of the vectors of a text's words: kept with its vector, read for a few, gone with it."""
+"""Token embeddings: kept with a text's vector as bits, read for a few texts, gone with them."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from remembrancer.testing.contract.base import (
     remember,
     stored_words,
 )
+from remembrancer.testing.contract.finding import Finder, IndexSuite, finding, needs
 from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, a_vector, indexed
 
 if TYPE_CHECKING:
@@ -48,10 +49,15 @@ async def give_words(store: Store, words: Mapping[str, NDArray[np.uint8] | None]
     return await store.put_vectors(SCOPE, model, given, at=NOW)
 
 
-async def read(
-    store: Store, cues: Mapping[UUID, int], *, reader: Reader = READER, model: str = MODEL
+async def read(store: Store, cues: Mapping[UUID, int], *, model: str = MODEL) -> dict[UUID, list[list[int]]]:
+    return {one: words.tolist() for one, words in (await stored_words(store, cues, model=model)).items()}
+
+
+async def found(
+    finder: Finder, cues: Mapping[UUID, int], *, reader: Reader = READER, model: str = MODEL
 ) -> dict[UUID, list[list[int]]]:
-    return {one: words.tolist() for one, words in (await stored_words(store, cues, reader=reader, model=model)).items()}
+    given = await finder.token_embeddings_of(cues, reader=reader, model=model)
+    return {one: words.tolist() for one, words in given.items()}
 
 
 class WordsContract(StoreSuite):
@@ -108,7 +114,7 @@ class WordsContract(StoreSuite):
     async def test_a_text_that_is_not_there_has_none(self, store: Store) -> None:
         await remember(store, indexed(a_memory(), "one"))
         await give_words(store, {"one": signs(0x10)})
-        assert await store.words(READER, MODEL, [10**9]) == {}
+        assert await store.read(lambda view: view.token_embeddings(SCOPE, MODEL, [10**9])) == {}
 
     @awaited
     async def test_a_text_whose_vector_came_without_words_has_none(self, store: Store) -> None:
@@ -161,38 +167,13 @@ class WordsContract(StoreSuite):
         assert await read(store, {memory.id: 0}) == {}
 
     @awaited
-    async def test_words_of_what_the_reader_cannot_see_are_left_out(self, store: Store) -> None:
-        hidden = replace(a_memory(scope=replace(SCOPE, agent="bob")), visibility=Visibility.OWN)
-        await remember(store, indexed(hidden, "one"))
-        await give_words(store, {"one": signs(0x10)})
-        assert await read(store, {hidden.id: 0}) == {}
-        assert set(await read(store, {hidden.id: 0}, reader=Reader(hidden.scope))) == {hidden.id}
-
-    @awaited
-    async def test_words_that_one_has_read_are_not_told_to_one_who_may_not(self, store: Store) -> None:
-        hidden = replace(a_memory(scope=replace(SCOPE, agent="bob")), visibility=Visibility.OWN)
-        await remember(store, indexed(hidden, "one"))
-        await give_words(store, {"one": signs(0x10)})
-        assert set(await read(store, {hidden.id: 0}, reader=Reader(hidden.scope))) == {hidden.id}
-        assert await read(store, {hidden.id: 0}) == {}
-
-    @awaited
-    async def test_words_that_were_read_are_read_anew_once_the_text_has_changed(self, store: Store) -> None:
-        memory = a_memory()
-        await remember(store, indexed(memory, "one"))
-        await give_words(store, {"one": signs(0x10)})
-        assert await read(store, {memory.id: 0}) == {memory.id: [[0, 0x10]]}
-        await store.revise(SCOPE, indexed(memory, "two"), expected_revision=1, at=NOW)
-        await give_words(store, {"two": signs(0x20)})
-        assert await read(store, {memory.id: 0}) == {memory.id: [[0, 0x20]]}
-
-    @awaited
     async def test_words_of_very_many_texts_can_be_asked_for(self, store: Store) -> None:
         memories = [a_memory(f"note {number}", memory_id=UUID(int=number)) for number in range(1, 1202)]
         await remember(store, *(indexed(memory) for memory in memories))
         await give_words(store, {memory.text: signs(0x10) for memory in memories})
         refs = (await refs_of(store, {memory.id: 0 for memory in memories})).values()
-        assert set(await store.words(READER, MODEL, [*refs, *range(10**9, 10**9 + 40_000)])) == set(refs)
+        asked = [*refs, *range(10**9, 10**9 + 40_000)]
+        assert set(await store.read(lambda view: view.token_embeddings(SCOPE, MODEL, asked))) == set(refs)
 
     @awaited
     async def test_asking_for_no_memory_reads_no_words(self, store: Store) -> None:
@@ -247,3 +228,59 @@ class MovedWordsContract(StoreSuite):
             assert await exported(store) == []
 
         self.runner.run(attempt())
+
+
+@needs("token_embeddings")
+class FoundWordsContract(IndexSuite):
+    """What an index gives of them: to those who may see the memory, as they are now."""
+
+    @finding
+    async def test_words_of_what_the_reader_cannot_see_are_left_out(self, finder: Finder) -> None:
+        hidden = replace(a_memory(scope=replace(SCOPE, agent="bob")), visibility=Visibility.OWN)
+        await remember(finder.store, indexed(hidden, "one"))
+        await give_words(finder.store, {"one": signs(0x10)})
+        assert await found(finder, {hidden.id: 0}) == {}
+        assert set(await found(finder, {hidden.id: 0}, reader=Reader(hidden.scope))) == {hidden.id}
+
+    @finding
+    async def test_words_that_one_has_read_are_not_told_to_one_who_may_not(self, finder: Finder) -> None:
+        hidden = replace(a_memory(scope=replace(SCOPE, agent="bob")), visibility=Visibility.OWN)
+        await remember(finder.store, indexed(hidden, "one"))
+        await give_words(finder.store, {"one": signs(0x10)})
+        assert set(await found(finder, {hidden.id: 0}, reader=Reader(hidden.scope))) == {hidden.id}
+        assert await found(finder, {hidden.id: 0}) == {}
+
+    @finding
+    async def test_words_that_were_read_are_read_anew_once_the_text_has_changed(self, finder: Finder) -> None:
+        memory = a_memory()
+        await remember(finder.store, indexed(memory, "one"))
+        await give_words(finder.store, {"one": signs(0x10)})
+        assert await found(finder, {memory.id: 0}) == {memory.id: [[0, 0x10]]}
+        await finder.store.revise(SCOPE, indexed(memory, "two"), expected_revision=1, at=NOW)
+        await give_words(finder.store, {"two": signs(0x20)})
+        assert await found(finder, {memory.id: 0}) == {memory.id: [[0, 0x20]]}
+
+    @finding
+    async def test_words_that_were_read_are_given_again(self, finder: Finder) -> None:
+        memory = a_memory()
+        await remember(finder.store, indexed(memory, "one", "two"))
+        await give_words(finder.store, {"one": signs(0x10), "two": signs(0x20)})
+        for _ in range(2):
+            assert await found(finder, {memory.id: 0}) == {memory.id: [[0, 0x10]]}
+            assert await found(finder, {memory.id: 1}) == {memory.id: [[0, 0x20]]}
+
+    @finding
+    async def test_words_that_come_after_their_vector_are_given(self, finder: Finder) -> None:
+        memory = a_memory()
+        await remember(finder.store, indexed(memory, "one"))
+        await give_words(finder.store, {"one": None})
+        assert await found(finder, {memory.id: 0}) == {}
+        (cue,) = await finder.store.pending(SCOPE, MODEL, limit=10, now=NOW, words=True)
+        await finder.store.put_vectors(SCOPE, MODEL, [CueVector(cue.ref, A_VECTOR, False, signs(0x10))], at=NOW)
+        assert await found(finder, {memory.id: 0}) == {memory.id: [[0, 0x10]]}
+
+    @finding
+    async def test_a_cue_that_is_not_there_has_none(self, finder: Finder) -> None:
+        await remember(finder.store, indexed(a_memory(), "one"))
+        await give_words(finder.store, {"one": signs(0x10)})
+        assert await finder.token_embeddings(READER, MODEL, [10**9]) == {}

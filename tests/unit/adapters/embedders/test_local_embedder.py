@@ -63,7 +63,7 @@ class RecordingSession:
 
 @pytest.fixture(scope="module")
 def reference() -> Reference:
-    return cast(Reference, json.loads(GOLDEN.read_text()))
+    return cast("Reference", json.loads(GOLDEN.read_text()))
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +136,7 @@ def test_int8_is_near_the_reference_for_every_text(
 def test_a_vector_does_not_depend_on_its_batch(
     precision: str, tolerance: float, reference: Reference, request: pytest.FixtureRequest
 ) -> None:
-    embedder = cast(LocalEmbedder, request.getfixturevalue(precision))
+    embedder = cast("LocalEmbedder", request.getfixturevalue(precision))
 
     async def alone() -> NDArray[np.float32]:
         return np.stack([await embedder.embed_query(text) for text in reference["texts"]])
@@ -149,7 +149,7 @@ def test_a_vector_does_not_depend_on_its_batch(
 def test_every_vector_is_float32_of_unit_length(
     precision: str, reference: Reference, request: pytest.FixtureRequest
 ) -> None:
-    embedder = cast(LocalEmbedder, request.getfixturevalue(precision))
+    embedder = cast("LocalEmbedder", request.getfixturevalue(precision))
     vectors = asyncio.run(embedder.embed_documents(reference["texts"])).vectors
     assert vectors.dtype == np.float32
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)

@@ -176,7 +176,7 @@ def test_no_passages_give_no_vectors(fp32: LocalEmbedder) -> None:
 def test_neither_vectors_nor_words_of_a_passage_depend_on_its_neighbours(
     precision: str, tolerance: float, request: pytest.FixtureRequest
 ) -> None:
-    embedder = cast(LocalEmbedder, request.getfixturevalue(precision))
+    embedder = cast("LocalEmbedder", request.getfixturevalue(precision))
     together = passages(embedder, *MANY)
     for index, passage in enumerate(MANY):
         alone = passages(embedder, passage)
@@ -199,7 +199,7 @@ def test_words_of_a_passage_do_not_keep_its_batch_in_memory(fp32: LocalEmbedder)
 
 @pytest.mark.parametrize("precision", ["fp32", "int8"])
 def test_every_vector_and_word_of_a_passage_has_unit_length(precision: str, request: pytest.FixtureRequest) -> None:
-    embedded = passages(cast(LocalEmbedder, request.getfixturevalue(precision)), *MANY)
+    embedded = passages(cast("LocalEmbedder", request.getfixturevalue(precision)), *MANY)
     lengths = np.linalg.norm(np.concatenate([embedded.vectors, *embedded.words]), axis=1)
     assert np.allclose(lengths, 1, atol=1e-5)
 

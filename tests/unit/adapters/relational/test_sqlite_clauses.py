@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from remembrancer.adapters.relational import memories
 from remembrancer.adapters.relational.clauses import events_kept_by, kept_by, seen_by
 from remembrancer.adapters.relational.connection import Connection
+from remembrancer.adapters.relational.feed import RelationalView
 from remembrancer.adapters.relational.journal import add_event
-from remembrancer.adapters.relational.resident.columns import SELECT, MemoryColumns, MemoryRow
 from remembrancer.adapters.relational.sqlite import schema
 from remembrancer.adapters.relational.sqlite.connection import connect
 from remembrancer.domain.event import Event, Priority, Role, Severity
@@ -25,9 +25,11 @@ from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reach, Reader, Scope, Visibility
 from remembrancer.domain.strength import Strength
 from remembrancer.domain.validation import JsonValue
+from remembrancer.index.columns import MemoryColumns
 from remembrancer.policies.ranking.selection import can_see, excluded_by
+from remembrancer.ports.changes import ChangedMemory
 from remembrancer.ports.journal import EventFilter
-from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, an_event
+from remembrancer.testing.doubles import NOW, READER, SCOPE, a_memory, an_event, indexed
 
 moments = st.integers(-1, 1).map(lambda hours: NOW + timedelta(hours=hours))
 maybe_moments = st.none() | moments
@@ -188,7 +190,8 @@ def holding(rows: Sequence[Memory]) -> Connection:
     connection = connect(":memory:")
     connection.execute(schema.schema_sql())
     for memory in rows:
-        memories.insert_row(connection, memory)
+        number = memories.insert_row(connection, memory)
+        memories.add_cue(connection, memory.scope.workspace, number, indexed(memory).cues[0], {})
     return connection
 
 
@@ -283,8 +286,16 @@ def loaded(rows: Sequence[Memory]) -> MemoryColumns:
     return columns
 
 
-def memory_rows(connection: Connection) -> list[MemoryRow]:
-    return [MemoryRow(*row) for row in connection.execute(f"SELECT {SELECT} FROM memories m ORDER BY m.n")]
+def memory_rows(connection: Connection) -> list[ChangedMemory]:
+    """All of them, of whichever workspace, in the order they were inserted."""
+    workspaces = [name for (name,) in connection.execute("SELECT workspace FROM memories GROUP BY workspace")]
+    rows = [
+        row
+        for name in workspaces
+        for row in RelationalView(connection).changes(Scope(workspace=name), after=0, model=None)
+    ]
+    numbers = {identifier: number for identifier, number in connection.execute("SELECT id, n FROM memories")}
+    return sorted(rows, key=lambda row: numbers[row.id.bytes])
 
 
 def kept_by_columns(columns: MemoryColumns, reader: Reader, where: Filter) -> set[UUID]:

@@ -531,49 +531,6 @@ def test_work_in_one_thread_sees_what_was_written_before(place: str) -> None:
     assert run(place, work) == 7
 
 
-def kept(connection: Connection) -> dict[str, Any] | None:
-    """What was known before, of which one more thing is known now."""
-    before = None if connection.known is None else dict(connection.known)
-    if connection.known is not None:
-        connection.known[f"known {len(connection.known)}"] = True
-    return before
-
-
-def test_the_reads_of_work_in_one_thread_share_what_they_found_out(file: str) -> None:
-    async def reads(opened: Database) -> list[dict[str, Any] | None]:
-        return [await opened.read(kept), await opened.read(kept)]
-
-    async def steps(opened: Database) -> list[dict[str, Any] | None]:
-        return await opened.in_one_thread(lambda _: reads(opened))
-
-    assert run(file, steps) == [{}, {"known 0": True}]
-
-
-def test_what_was_found_out_is_forgotten_with_its_transaction(file: str) -> None:
-    async def steps(opened: Database) -> list[dict[str, Any] | None]:
-        return [await opened.in_one_thread(lambda _: opened.read(kept)) for _ in range(9)]
-
-    assert run(file, steps) == [{}] * 9
-
-
-def test_what_was_found_out_is_forgotten_where_the_work_failed(file: str) -> None:
-    def failing(connection: Connection) -> None:
-        kept(connection)
-        raise Conflict("half way")
-
-    async def steps(opened: Database) -> list[dict[str, Any] | None]:
-        for _ in range(9):
-            with pytest.raises(Conflict):
-                await opened.read(failing)
-        return [await opened.read(kept) for _ in range(9)]
-
-    assert run(file, steps) == [{}] * 9
-
-
-def test_a_write_takes_nothing_for_known(place: str) -> None:
-    assert run(place, lambda opened: opened.write(lambda c: c.known)) is None
-
-
 def test_work_in_one_thread_may_hold_other_such_work(place: str) -> None:
     async def work(opened: Database) -> int:
         async def outer() -> int:

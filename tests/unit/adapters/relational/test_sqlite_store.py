@@ -16,12 +16,10 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
-from numpy.typing import NDArray
+from searched import SearchedStore
 
 from remembrancer import AsyncRemembrancer
 from remembrancer.adapters.relational import exporting
-from remembrancer.adapters.relational.resident.cache import ResidentIndexes
-from remembrancer.adapters.relational.resident.index import SCANNED
 from remembrancer.adapters.relational.sqlite.connection import connect
 from remembrancer.adapters.relational.sqlite.file import SqliteFile
 from remembrancer.adapters.relational.store import RelationalStore
@@ -30,21 +28,21 @@ from remembrancer.domain.memory import Cue, Memory, Status
 from remembrancer.domain.scope import Reader
 from remembrancer.domain.strength import Adjustment, Strength, Usage
 from remembrancer.errors import Conflict
+from remembrancer.index.resident import ResidentIndex
 from remembrancer.policies.admission.formation import Formation, analysed, memory_of_event
 from remembrancer.policies.forgetting.dynamics import states_of
+from remembrancer.ports.changes import ReadView
 from remembrancer.ports.embeddings import CueVector
 from remembrancer.ports.exchange import CueRecord, record_to_row
 from remembrancer.ports.journal import Entry
 from remembrancer.ports.transfer import ExportRow
 from remembrancer.testing.contract.base import (
     MODEL,
-    assert_same_answer,
     assert_same_states,
     exported,
-    found,
     give_vectors,
-    request,
 )
+from remembrancer.testing.contract.finding import assert_same_answer, request
 from remembrancer.testing.contract.neighbours import ask
 from remembrancer.testing.contract.states import LIVED
 from remembrancer.testing.contract.world import populate
@@ -59,13 +57,13 @@ def path(tmp_path: Path) -> str:
     return str(tmp_path / "shared.db")
 
 
-def with_two(path: str, work: Callable[[RelationalStore, RelationalStore], Awaitable[T]]) -> T:
+def with_two(path: str, work: Callable[[SearchedStore, SearchedStore], Awaitable[T]]) -> T:
     """The result of `work` on two stores of one file, as two processes would open it."""
 
     async def whole() -> T:
         one, other = (
-            RelationalStore(SqliteFile(path), analyse=analysed),
-            RelationalStore(SqliteFile(path), analyse=analysed),
+            SearchedStore(path),
+            SearchedStore(path),
         )
         try:
             return await work(one, other)
@@ -80,37 +78,37 @@ def with_two(path: str, work: Callable[[RelationalStore, RelationalStore], Await
 
 
 def test_a_row_of_another_process_is_found(path: str) -> None:
-    async def work(one: RelationalStore, other: RelationalStore) -> tuple[set[str], set[str]]:
-        before = await found(one, "kestrel")
+    async def work(one: SearchedStore, other: SearchedStore) -> tuple[set[str], set[str]]:
+        before = await one.found("kestrel")
         await other.insert(SCOPE, indexed(a_memory("a kestrel")))
-        return before, await found(one, "kestrel")
+        return before, await one.found("kestrel")
 
     assert with_two(path, work) == (set(), {"a kestrel"})
 
 
 def test_a_memory_that_another_process_revised_is_found_by_its_new_words_alone(path: str) -> None:
-    async def work(one: RelationalStore, other: RelationalStore) -> tuple[set[str], set[str], set[str]]:
+    async def work(one: SearchedStore, other: SearchedStore) -> tuple[set[str], set[str], set[str]]:
         await one.insert(SCOPE, indexed(a_memory("a kestrel")))
-        before = await found(one, "kestrel")
+        before = await one.found("kestrel")
         revised = replace(a_memory("a kestrel"), text="an owl")
         await other.revise(SCOPE, indexed(revised), expected_revision=1, at=LATER)
-        return before, await found(one, "kestrel"), await found(one, "owl")
+        return before, await one.found("kestrel"), await one.found("owl")
 
     assert with_two(path, work) == ({"a kestrel"}, set(), {"an owl"})
 
 
 def test_a_memory_that_another_process_retired_is_found_no_more(path: str) -> None:
-    async def work(one: RelationalStore, other: RelationalStore) -> tuple[set[str], set[str]]:
+    async def work(one: SearchedStore, other: SearchedStore) -> tuple[set[str], set[str]]:
         await one.insert(SCOPE, indexed(a_memory("a kestrel")))
-        before = await found(one, "kestrel")
+        before = await one.found("kestrel")
         await other.set_status(READER, a_memory("a kestrel").id, Status.RETIRED, at=NOW)
-        return before, await found(one, "kestrel")
+        return before, await one.found("kestrel")
 
     assert with_two(path, work) == ({"a kestrel"}, set())
 
 
 def test_a_vector_of_another_process_counts(path: str) -> None:
-    async def work(one: RelationalStore, other: RelationalStore) -> tuple[int, float]:
+    async def work(one: SearchedStore, other: SearchedStore) -> tuple[int, float]:
         await one.insert(SCOPE, indexed(a_memory("a kestrel")))
         before = await one.search(READER, request(vector=a_vector(3, 4)))
         await give_vectors(other, {"a kestrel": a_vector(3, 4)})
@@ -122,12 +120,12 @@ def test_a_vector_of_another_process_counts(path: str) -> None:
 
 
 def test_a_turn_of_another_process_is_around_ours(path: str) -> None:
-    async def work(one: RelationalStore, other: RelationalStore) -> list[dict[str, float]]:
+    async def work(one: SearchedStore, other: SearchedStore) -> list[dict[str, float]]:
         said = [an_event(text) for text in ("kestrel", "owl", "barn")]
         seen: list[dict[str, float]] = []
         for store, event in zip((one, other, one), said, strict=True):
             await store.append(SCOPE, [Entry(event, memory_of_event(event, Formation()))])
-            seen.append(await ask(one, "nearby", request("kestrel", surroundings=True)))
+            seen.append(await ask(one.finder, "nearby", request("kestrel", surroundings=True)))
         return seen
 
     assert with_two(path, work) == [
@@ -138,59 +136,55 @@ def test_a_turn_of_another_process_is_around_ours(path: str) -> None:
 
 
 def test_a_turn_that_another_process_takes_from_its_memory_is_around_ours_no_more(path: str) -> None:
-    async def work(one: RelationalStore, other: RelationalStore) -> tuple[dict[str, float], dict[str, float]]:
+    async def work(one: SearchedStore, other: SearchedStore) -> tuple[dict[str, float], dict[str, float]]:
         said = [an_event(text) for text in ("kestrel", "owl", "barn")]
         writes = [memory_of_event(event, Formation()) for event in said]
         await one.append(SCOPE, [Entry(event, write) for event, write in zip(said, writes, strict=True)])
         asked = request("kestrel", surroundings=True)
-        before = await ask(one, "nearby", asked)
+        before = await ask(one.finder, "nearby", asked)
         revised = replace(writes[1].memory, text="summary")
         await other.revise(SCOPE, indexed(revised), expected_revision=1, at=LATER)
-        return before, await ask(one, "nearby", asked)
+        return before, await ask(one.finder, "nearby", asked)
 
     before, after = with_two(path, work)
     assert (before["barn"], after) == (0.75, {"kestrel": 0, "barn": 1})
 
 
 def test_the_words_that_another_process_made_are_read(path: str) -> None:
-    async def work(one: RelationalStore, other: RelationalStore) -> list[list[int]]:
+    async def work(one: SearchedStore, other: SearchedStore) -> list[list[int]]:
         await one.insert(SCOPE, indexed(a_memory("a kestrel")))
         (cue,) = await one.pending(SCOPE, MODEL, limit=9, now=NOW)
         words = np.array([[64], [128]], dtype=np.uint8)
         await other.put_vectors(SCOPE, MODEL, [CueVector(cue.ref, a_vector(3, 4), False, words)], at=NOW)
-        return (await one.words(READER, MODEL, [cue.ref]))[cue.ref].tolist()
+        return (await one.token_embeddings(READER, MODEL, [cue.ref]))[cue.ref].tolist()
 
     assert with_two(path, work) == [[64], [128]]
 
 
 def test_what_another_question_finds_written_while_a_vector_is_waited_for_is_searched_too(path: str) -> None:
-    async def work(one: RelationalStore, other: RelationalStore) -> tuple[UUID, ...]:
+    async def work(one: SearchedStore, other: SearchedStore) -> tuple[UUID, ...]:
         await one.insert(SCOPE, indexed(a_memory("a kestrel")))
-        indexes = ResidentIndexes(1 << 30, scanned=SCANNED)
-        asking, other_asking = connect(path), connect(path)
-
-        def vector() -> NDArray[np.float32]:
-            asyncio.run_coroutine_threadsafe(other.insert(SCOPE, indexed(a_memory("the kestrel"))), loop).result()
-            indexes.search(other_asking, READER, request("kestrel", model=MODEL))
-            return a_vector(1, 0)
-
-        asking.execute("BEGIN")  # what it sees of the file is what was there before
-        assert asking.execute("SELECT last FROM changes").get
+        index, asked = one.finder.index, request("kestrel", model=MODEL).request
         loop = asyncio.get_running_loop()
-        later = replace(request("kestrel", model=MODEL), vector=vector)
-        try:
-            return (await asyncio.to_thread(indexes.search, asking, READER, later)).ids
-        finally:
-            asking.close()
-            other_asking.close()
+
+        async def write_and_ask() -> None:
+            await other.insert(SCOPE, indexed(a_memory("the kestrel")))
+            await other.read(lambda view: index.search(view, READER, asked).candidates())
+
+        def asking(view: ReadView) -> tuple[UUID, ...]:
+            search = index.search(view, READER, asked)
+            asyncio.run_coroutine_threadsafe(write_and_ask(), loop).result()
+            return search.candidates(a_vector(1, 0)).ids
+
+        return await one.read(asking)
 
     assert set(with_two(path, work)) == {a_memory("a kestrel").id, a_memory("the kestrel").id}
 
 
 def test_what_another_process_learned_of_a_memory_counts(path: str) -> None:
-    async def work(one: RelationalStore, other: RelationalStore) -> States:
+    async def work(one: SearchedStore, other: SearchedStore) -> States:
         await one.insert(SCOPE, indexed(a_memory("a kestrel")))
-        await found(one, "kestrel")
+        await one.found("kestrel")
         await other.adjust(READER, [a_memory("a kestrel").id], lambda _: Adjustment(LIVED), at=LATER)
         return (await one.search(READER, request("kestrel"))).states
 
@@ -198,29 +192,29 @@ def test_what_another_process_learned_of_a_memory_counts(path: str) -> None:
 
 
 def test_a_memory_that_another_process_retired_as_it_adjusted_it_is_found_no_more(path: str) -> None:
-    async def work(one: RelationalStore, other: RelationalStore) -> set[str]:
+    async def work(one: SearchedStore, other: SearchedStore) -> set[str]:
         await one.insert(SCOPE, indexed(a_memory("a kestrel")))
-        await found(one, "kestrel")
+        await one.found("kestrel")
         await other.adjust(READER, [a_memory("a kestrel").id], lambda was: Adjustment(was, "harmed"), at=NOW)
-        return await found(one, "kestrel")
+        return await one.found("kestrel")
 
     assert with_two(path, work) == set()
 
 
 @pytest.mark.parametrize("successor", [a_memory("an owl").id, None], ids=["superseded", "ended"])
 def test_a_memory_whose_validity_another_process_ended_is_found_no_more(path: str, successor: UUID | None) -> None:
-    async def work(one: RelationalStore, other: RelationalStore) -> set[str]:
+    async def work(one: SearchedStore, other: SearchedStore) -> set[str]:
         for text in ("a kestrel", "an owl"):
             await one.insert(SCOPE, indexed(a_memory(text)))
-        await found(one, "kestrel")
+        await one.found("kestrel")
         await other.supersede(READER, a_memory("a kestrel").id, successor, at=NOW)
-        return await found(one, "kestrel", "owl")
+        return await one.found("kestrel", "owl")
 
     assert with_two(path, work) == {"an owl"}
 
 
 def test_two_processes_cannot_make_a_circle(path: str) -> None:
-    async def work(one: RelationalStore, other: RelationalStore) -> list[object]:
+    async def work(one: SearchedStore, other: SearchedStore) -> list[object]:
         kestrel, owl = a_memory("a kestrel").id, a_memory("an owl").id
         for text in ("a kestrel", "an owl"):
             await one.insert(SCOPE, indexed(a_memory(text)))
@@ -231,7 +225,7 @@ def test_two_processes_cannot_make_a_circle(path: str) -> None:
 
 
 def test_vectors_made_for_what_a_memory_said_before_are_dropped(path: str) -> None:
-    async def work(one: RelationalStore, other: RelationalStore) -> tuple[int, int]:
+    async def work(one: SearchedStore, other: SearchedStore) -> tuple[int, int]:
         await one.insert(SCOPE, indexed(a_memory("a kestrel")))
         (cue,) = await one.pending(SCOPE, MODEL, limit=9, now=NOW)
         revised = replace(a_memory("a kestrel"), text="an owl")
@@ -256,9 +250,9 @@ class TwoProcesses(RuleBasedStateMachine):
         self.stores = [self._opened(), self._opened()]
         self.known: dict[UUID, int] = {}
 
-    def _opened(self) -> RelationalStore:
+    def _opened(self) -> SearchedStore:
         # So small a budget that one index at a time is kept: they are dropped and loaded again on the way.
-        return RelationalStore(SqliteFile(self.path), analyse=analysed, index_bytes=1)
+        return SearchedStore(self.path, index=ResidentIndex(1))
 
     def teardown(self) -> None:
         for store in self.stores:
@@ -554,14 +548,18 @@ def test_opening_a_file_writes_nothing(path: str) -> None:
 
 @pytest.mark.parametrize(("budget", "kept"), [(1, 1), (1 << 30, 3)])
 def test_indexes_are_kept_within_their_budget(path: str, budget: int, kept: int) -> None:
-    asyncio.run(_one_memory_in_each(path, "acme", "rival", "third"))
-    connection = connect(path)
-    indexes = ResidentIndexes(budget, scanned=0)
-    sizes: list[int] = []
-    for workspace in ("acme", "rival", "third"):
-        indexes.search(connection, Reader(replace(SCOPE, workspace=workspace)), request("kestrel"))
-        sizes.append(indexes.nbytes)
-    connection.close()
+    async def work() -> list[int]:
+        await _one_memory_in_each(path, "acme", "rival", "third")
+        index = ResidentIndex(budget)
+        store = SearchedStore(path, index=index)
+        sizes: list[int] = []
+        for workspace in ("acme", "rival", "third"):
+            await store.search(Reader(replace(SCOPE, workspace=workspace)), request("kestrel"))
+            sizes.append(index.nbytes)
+        await store.close()
+        return sizes
+
+    sizes = asyncio.run(work())
     assert sizes[-1] / sizes[0] == kept
 
 
@@ -574,32 +572,30 @@ async def _one_memory_in_each(path: str, *workspaces: str) -> None:
 
 
 def test_telling_one_topic_again_and_again_does_not_make_the_index_grow(path: str) -> None:
-    connection = connect(path)
-    indexes = ResidentIndexes(1 << 30, scanned=0)
-    sizes: list[int] = []
-
-    async def work() -> None:
-        store = RelationalStore(SqliteFile(path), analyse=analysed)
+    async def work() -> list[int]:
+        index = ResidentIndex()
+        store = SearchedStore(path, index=index)
+        sizes: list[int] = []
         await store.insert(SCOPE, indexed(a_memory("a kestrel")))
         for revision in range(1, 40):
             told = replace(a_memory("a kestrel"), text=f"kestrel number {revision}")
             await store.revise(SCOPE, indexed(told), expected_revision=revision, at=LATER)
-            indexes.search(connection, READER, request("kestrel"))
-            sizes.append(indexes.nbytes)
+            await store.search(READER, request("kestrel"))
+            sizes.append(index.nbytes)
         await store.close()
+        return sizes
 
-    asyncio.run(work())
-    connection.close()
+    sizes = asyncio.run(work())
     assert max(sizes[20:]) <= 2 * sizes[0]
 
 
 def test_a_cue_that_an_import_brings_to_a_known_memory_is_found(path: str) -> None:
-    async def work(one: RelationalStore, other: RelationalStore) -> tuple[set[str], set[str]]:
+    async def work(one: SearchedStore, other: SearchedStore) -> tuple[set[str], set[str]]:
         memory = a_memory("a kestrel")
         await one.insert(SCOPE, indexed(memory))
-        before = await found(one, "harrier")
+        before = await one.found("harrier")
         second = Cue(memory_id=memory.id, ordinal=1, text="a harrier beside it")
         await other.import_rows(SCOPE, [record_to_row(CueRecord(second, revision=1))])
-        return before, await found(one, "harrier")
+        return before, await one.found("harrier")
 
     assert with_two(path, work) == (set(), {"a kestrel"})

@@ -19,8 +19,8 @@ import sqlite_vec
 from numpy.typing import NDArray
 
 from remembrancer.adapters.relational.connection import Connection
-from remembrancer.adapters.relational.resident.vectors import VectorTable
 from remembrancer.adapters.relational.sqlite.connection import connect
+from remembrancer.index.vectors import VectorTable
 
 DIM: Final = 384
 STEP: Final = 1 / 127.5

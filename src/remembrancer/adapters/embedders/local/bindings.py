@@ -145,25 +145,25 @@ class Onnx(Protocol):
 
 def onnx() -> Onnx:
     """Raises ModelUnavailable when the package is not installed."""
-    return cast(Onnx, _imported("onnx"))
+    return cast("Onnx", _imported("onnx"))
 
 
 def tokenizer(definition: str) -> Tokenizer:
     """The one a tokenizer.json describes. Raises ModelUnavailable when tokenizers is not installed."""
-    return cast(_Tokenizers, _imported("tokenizers")).Tokenizer.from_str(definition)
+    return cast("_Tokenizers", _imported("tokenizers")).Tokenizer.from_str(definition)
 
 
 def hub() -> _Hub:
     """Raises ModelUnavailable when huggingface_hub is not installed."""
-    return cast(_Hub, _imported("huggingface_hub"))
+    return cast("_Hub", _imported("huggingface_hub"))
 
 
 def hub_failures() -> tuple[type[Exception], ...]:
     """What a download may raise: the hub's own errors are OSErrors, its HTTP client's are not."""
-    client = cast(Any, _imported("huggingface_hub.errors"))
+    client = cast("Any", _imported("huggingface_hub.errors"))
     # HfHubHTTPError derives from its HTTP client's base error, whichever client this version of the hub uses;
     # a connection that breaks in the middle of a file surfaces as another child of that base.
-    bases = cast(tuple[type[Exception], ...], client.HfHubHTTPError.__bases__)
+    bases = cast("tuple[type[Exception], ...]", client.HfHubHTTPError.__bases__)
     return (OSError, ValueError, *bases)
 
 
@@ -176,7 +176,7 @@ def open_session(graph: bytes | str, *, threads: int, precise: bool = False) -> 
 
     Raises ModelUnavailable when onnxruntime is missing or refuses the graph.
     """
-    runtime = cast(_OnnxRuntime, _imported("onnxruntime"))
+    runtime = cast("_OnnxRuntime", _imported("onnxruntime"))
     options = runtime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1

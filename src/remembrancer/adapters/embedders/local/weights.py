@@ -77,7 +77,7 @@ def tensors(safetensors: bytes) -> dict[str, NDArray[np.float32]]:
     Layout: header length (8 bytes, little endian), JSON header, then the tensors' bytes.
     """
     start = 8 + int.from_bytes(safetensors[:8], "little")
-    header = cast(dict[str, _TensorEntry], json.loads(safetensors[8:start]))
+    header = cast("dict[str, _TensorEntry]", json.loads(safetensors[8:start]))
     return {
         name: np.frombuffer(
             safetensors, "<f4", count=int(np.prod(entry["shape"])), offset=start + entry["data_offsets"][0]

@@ -22,7 +22,6 @@ class SqliteConnection(Connection, Protocol):
 
 
 class _Connection(apsw.Connection):
-    known: dict[str, Any] | None = None
     dialect = _DIALECT
 
     def count(self, statement: str, bindings: Sequence[Binding]) -> int:

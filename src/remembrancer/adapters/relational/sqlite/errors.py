@@ -9,8 +9,8 @@ from typing import Final
 
 import apsw
 
-from remembrancer.adapters.relational.errors import UnreadableRow
 from remembrancer.errors import Conflict, RemembrancerError, StoreUnavailable, Unsupported
+from remembrancer.ports.changes import UnreadableRow
 
 DAMAGED: Final = "the file is damaged or not a Remembrancer database; restore a backup or an export of it"
 

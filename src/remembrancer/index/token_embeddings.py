@@ -1,4 +1,4 @@
-"""The words' vectors that questions were compared with last, so that the next question need not read them."""
+"""Token embeddings that questions were compared with last, kept so that the next question need not read them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 MAX_BYTES: Final = 64 << 20
 """Of some forty thousand short turns."""
 _OVERHEAD: Final = 300
-"""What one takes in memory beside its words: the entry, the array and the bytes object."""
+"""What those of one cue take in memory beside their bits: the entry, the array and the bytes object."""
 
 
-class KeptWords:
-    """By the table's number of a cue. Beyond `MAX_BYTES` what was read first is dropped first."""
+class TokenEmbeddingCache:
+    """By the ref of their cue. Beyond `MAX_BYTES` what was read first is dropped first."""
 
     def __init__(self) -> None:
         self._kept: dict[int, NDArray[np.uint8]] = {}
@@ -33,7 +33,7 @@ class KeptWords:
             self.drop([next(iter(self._kept))])
 
     def drop(self, refs: Iterable[int]) -> None:
-        """What is kept of cues that have changed. Nothing where nothing is kept."""
+        """Forget those of cues that have changed; refs that are not kept are passed over."""
         for ref in refs:
             signs = self._kept.pop(ref, None)
             if signs is not None:

@@ -1,19 +1,19 @@
-"""Words that were read are kept until their text changes or there are too many."""
+"""Token embeddings that were read are cached until their text changes or there are too many."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from remembrancer.adapters.relational.resident import kept_words
-from remembrancer.adapters.relational.resident.kept_words import KeptWords
+from remembrancer.index import token_embeddings
+from remembrancer.index.token_embeddings import TokenEmbeddingCache
 
 ONE, TWO, THREE = 1, 2, 3
 SIGNS = np.zeros((5, 48), dtype=np.uint8)
 
 
-def kept(*refs: int) -> KeptWords:
-    words = KeptWords()
+def kept(*refs: int) -> TokenEmbeddingCache:
+    words = TokenEmbeddingCache()
     for ref in refs:
         words.keep(ref, SIGNS)
     return words
@@ -37,5 +37,5 @@ def test_the_same_kept_again_takes_its_room_once() -> None:
 
 
 def test_beyond_its_room_what_was_read_first_goes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_words, "MAX_BYTES", 2 * kept(ONE).nbytes)
+    monkeypatch.setattr(token_embeddings, "MAX_BYTES", 2 * kept(ONE).nbytes)
     assert list(kept(ONE, TWO, THREE).of([ONE, TWO, THREE])) == [TWO, THREE]

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from remembrancer.adapters.relational.resident.growing import GrowingArray
-from remembrancer.adapters.relational.resident.postings import BACKGROUND, K1, B, Postings
-from remembrancer.adapters.relational.resident.ranking import best, ordered
-from remembrancer.adapters.relational.resident.vectors import VectorTable
-from remembrancer.adapters.relational.rows import packed_terms, term_hash
 from remembrancer.errors import EmbedderMismatch
+from remembrancer.index.growing import GrowingArray
+from remembrancer.index.order import best, ordered
+from remembrancer.index.postings import BM25, Postings
+from remembrancer.index.vectors import VectorTable
+from remembrancer.ports.changes import packed_terms, term_hash
 
 WORDS = ("kestrel", "owl", "barn", "roof", "nest")
 texts = st.lists(st.sampled_from(WORDS), max_size=8)
@@ -44,15 +44,15 @@ def plain_bm25(
     idf: dict[str, float] = {}
     for word in question:
         holding = sum(word in text for text in seen)
-        idf[word] = math.log(1 + (len(seen) + BACKGROUND - holding + 0.5) / (holding + 0.5))
+        idf[word] = math.log(1 + (len(seen) + BM25.background - holding + 0.5) / (holding + 0.5))
     scores: list[float] = []
     coverage: list[float] = []
     for text, shown in zip(cues, visible, strict=True):
         present = [word for word in question if shown and word in text]
-        length = K1 * (1 - B + B * len(text) / mean)
-        scores.append(sum(idf[w] * text.count(w) * (K1 + 1) / (text.count(w) + length) for w in present))
+        length = BM25.k1 * (1 - BM25.b + BM25.b * len(text) / mean)
+        scores.append(sum(idf[w] * text.count(w) * (BM25.k1 + 1) / (text.count(w) + length) for w in present))
         coverage.append(sum(idf[w] for w in present) / sum(idf.values()) if present else 0.0)
-    return scores, coverage, sum(idf.values()) * (K1 + 1)
+    return scores, coverage, sum(idf.values()) * (BM25.k1 + 1)
 
 
 @settings(max_examples=200, deadline=None)

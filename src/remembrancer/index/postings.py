@@ -9,14 +9,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from remembrancer.adapters.relational.resident.growing import GrowingArray
+from remembrancer.index.growing import GrowingArray
+from remembrancer.ports.index import Bm25
 
-K1: Final = 0.9
-B: Final = 0.4
-"""Turns are short: a long one is hardly less about its words. Source: Anserini's defaults for short passages."""
-BACKGROUND: Final = 100
-"""Texts without any of the question's words, counted in beside those there are: a store of three memories says little
-about how rare a word is, and must not call each of its words common."""
+BM25: Final = Bm25(k1=0.9, b=0.4, background=100)
+"""Turns are short: a long one is hardly less about its words. Source of k1 and b: Anserini's defaults for short
+passages. A background, because a store of three memories says little about how rare a word is, and must not call each
+of its words common.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,7 +87,7 @@ class Postings:
         return self._lengths.nbytes + kept + sum(segment.nbytes for segment in self._segments)
 
     def extend(self, packed: Sequence[bytes], lengths: Sequence[int]) -> None:
-        """Append cues, each as `rows.packed_terms` gives it, with how many terms it has in all."""
+        """Append cues, each as `ports.changes.packed_terms` gives it, with how many terms it has in all."""
         sizes = np.array([len(blob) // 5 for blob in packed], dtype=np.int64)
         hashes = np.frombuffer(
             b"".join(blob[: 4 * size] for blob, size in zip(packed, sizes.tolist(), strict=True)), dtype="<u4"
@@ -114,8 +114,7 @@ class Postings:
         """BM25 of each cue for the distinct term hashes `terms`.
 
         `visible`, shape (cues,): idf, the number of cues and the average length are those of these alone; None: all.
-        idf = ln(1 + (N + 100 - df + 0.5) / (df + 0.5)). Source: Robertson, Zaragoza, 2009, with Lucene's non-negative
-        idf and our background of 100 texts.
+        The formula and its source: `ports.index.Bm25`.
         """
         lengths = self._lengths.values
         total = len(lengths) if visible is None else int(np.count_nonzero(visible))
@@ -130,20 +129,20 @@ class Postings:
         for term in terms:
             rows = [self._visible(segment.find(term), visible) for segment in self._segments]
             frequency = sum(len(cues) for cues, _ in rows)
-            idf = float(np.log1p((total + BACKGROUND - frequency + 0.5) / (frequency + 0.5)))
+            idf = float(np.log1p((total + BM25.background - frequency + 0.5) / (frequency + 0.5)))
             weights.append(idf)
             holding.append(np.concatenate([cues for cues, _ in rows]))
             for cues, counts in rows:
                 # `take` and whole indexes: plain indexing converts 32-bit ones at each use, which is most of the time.
                 places, often = cues.astype(np.intp), counts.astype(np.float32)
-                gain = often / (often + saturation.take(places)) * np.float32(idf * (K1 + 1))
+                gain = often / (often + saturation.take(places)) * np.float32(idf * (BM25.k1 + 1))
                 # A cue stands at most once in a term's rows, so that what is set was added to once.
                 bm25[places] = bm25.take(places) + gain
                 coverage[places] = coverage.take(places) + np.float32(idf)
         idf_sum = sum(weights)
         if idf_sum:
             coverage /= np.float32(idf_sum)
-        return LexicalScores(bm25, coverage, idf_sum * (K1 + 1), tuple(weights), tuple(holding))
+        return LexicalScores(bm25, coverage, idf_sum * (BM25.k1 + 1), tuple(weights), tuple(holding))
 
     def _saturation(self, average: float) -> NDArray[np.float32]:
         """What BM25 adds to a term's count by each cue's length, shape (cues,). The last is kept: most questions are
@@ -151,7 +150,8 @@ class Postings:
         """
         kept_for, kept = self._saturated
         if kept_for != average or len(kept) != len(self._lengths):
-            kept = np.float32(K1 * (1 - B)) + np.float32(K1 * B / average) * self._lengths.values.astype(np.float32)
+            lengths = self._lengths.values.astype(np.float32)
+            kept = np.float32(BM25.k1 * (1 - BM25.b)) + np.float32(BM25.k1 * BM25.b / average) * lengths
             self._saturated = average, kept
         return kept
 

@@ -1,22 +1,112 @@
-"""Which turn a cue is, and which turns stand before and after it in its stream."""
+"""Context features: which turn a cue is of, who tells it, and what the turns around it say."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from remembrancer.adapters.relational.resident.growing import GrowingArray
-from remembrancer.ports.store import CONTEXT_GAP, NEXT_BUT_ONE
+from remembrancer.domain.candidates import Surroundings
+from remembrancer.domain.event import SPEAKERS
+from remembrancer.domain.scope import Scope
+from remembrancer.domain.stream import CONTEXT_GAP
+from remembrancer.index.growing import GrowingArray
+from remembrancer.index.postings import LexicalScores
+from remembrancer.ports.changes import ChangedCue, CueTurn
+from remembrancer.ports.index import ContextRules, SearchRequest
 
-_GAP: Final = CONTEXT_GAP // timedelta(microseconds=1)
+RULES: Final = ContextRules(gap=CONTEXT_GAP, next_but_one=0.75, brief_terms=40)
+_GAP: Final = RULES.gap // timedelta(microseconds=1)
 _NO_TURN: Final = -1
+_NOBODY: Final = -1
+"""In place of a role: of what no event tells, as notes and facts."""
+_ANOTHER: Final = -2
+"""In place of a role: of what tools and systems tell."""
+_ROLES: Final[Mapping[str, int]] = {str(role): code for code, role in enumerate(SPEAKERS)}
 
-_Cue = tuple[str | None, bool, int, int]
-"""Its stream (None: the cue is no turn), whether that is a session, its number there, its time in microseconds."""
+
+class CueContext:
+    """What stands around each cue. Cues are numbered from 0 as they are appended."""
+
+    def __init__(self) -> None:
+        self._turns = Turns()
+        self._actor = GrowingArray[np.int32](np.int32)
+        self._role = GrowingArray[np.int8](np.int8)
+        """Its place in SPEAKERS; _NOBODY or _ANOTHER where the cue is of no turn of talk."""
+        self._flags = GrowingArray[np.int32](np.int32)
+        self._actors: dict[str, int] = {"": 0}
+        """Names of those who speak → their code in `_actor`."""
+
+    @property
+    def nbytes(self) -> int:
+        arrays = (self._actor, self._role, self._flags)
+        return self._turns.nbytes + sum(array.nbytes for array in arrays)
+
+    def extend(self, cues: Sequence[ChangedCue]) -> None:
+        turns = [cue.turn for cue in cues]
+        self._turns.extend(turns)
+        speakers = ["" if turn is None or turn.role not in _ROLES else turn.actor for turn in turns]
+        actors = [self._actors.setdefault(speaker, len(self._actors)) for speaker in speakers]
+        self._actor.extend(np.array(actors, dtype=np.int32))
+        roles = [_NOBODY if turn is None else _ROLES.get(turn.role, _ANOTHER) for turn in turns]
+        self._role.extend(np.array(roles, dtype=np.int8))
+        self._flags.extend(np.array([cue.flags for cue in cues], dtype=np.int32))
+
+    def bury(self, cues: NDArray[np.integer]) -> None:
+        """These cues are not in use any more."""
+        self._turns.bury(cues)
+
+    def speakers(self, kept: NDArray[np.bool_] | None) -> frozenset[str]:
+        """The names of those who speak in the cues of `kept`, shape (cues,); None: in any."""
+        if kept is None:
+            return frozenset(name for name in self._actors if name)
+        speaking = np.zeros(len(self._actors), dtype=np.bool_)
+        speaking[self._actor.values[kept]] = True
+        return frozenset(name for name, code in self._actors.items() if name and speaking[code])
+
+    def neighbour_coverage(self, lexical: LexicalScores, lengths: NDArray[np.int32]) -> NDArray[np.float32]:
+        """Per cue, the share of the question's idf that stands around its turn and not in it. `lengths`: in terms."""
+        self._turns.link()
+        nearby = self._turns.nearby(lexical.holding, lexical.idf, lengths <= RULES.brief_terms)
+        return nearby / np.float32(sum(lexical.idf))
+
+    def features(
+        self,
+        request: SearchRequest,
+        lexical: LexicalScores,
+        coverage: NDArray[np.float32],
+        *,
+        by_words: NDArray[np.int64],
+        best: NDArray[np.int64],
+        rank: NDArray[np.int32],
+    ) -> Surroundings:
+        """The context features of some candidates.
+
+        Of each, `by_words` is the cue that answers best by words, `best` the one that does by both legs, `rank` its
+        rank in the leg of context. `coverage`: what `neighbour_coverage` gave.
+        """
+        return Surroundings(
+            nearby=coverage[by_words],
+            session=self._turns.best_of_session(by_words, lexical.bm25, np.concatenate(lexical.holding)),
+            spoken=self._said_by(request, best),
+            marks=self._flags.values[best],
+            rank=rank,
+            stream=self._turns.session_of(best),
+        )
+
+    def _said_by(self, request: SearchRequest, cues: NDArray[np.int64]) -> NDArray[np.float32]:
+        """1 for a cue that one of those asked about says; where a role is asked about, for what no event tells too."""
+        spoken = np.zeros(len(cues), dtype=np.bool_)
+        for name in request.speakers:
+            if name and name in self._actors:  # under no name are all those who do not speak
+                spoken |= self._actor.values[cues] == self._actors[name]
+        if request.roles:
+            told_by = [_ROLES[role] for role in request.roles if role in _ROLES]
+            spoken |= np.isin(self._role.values[cues], [_NOBODY, *told_by])
+        return spoken.astype(np.float32)
 
 
 class Turns:
@@ -37,7 +127,7 @@ class Turns:
         """The turns before and after each, then the one before the former and the one after the latter; or -1."""
         self._living = GrowingArray[np.int32](np.int32)
         """How many cues in use each turn has."""
-        self._streams: dict[str, int] = {}
+        self._streams: dict[Scope, int] = {}
         self._in_session: list[bool] = []
         """By stream."""
         self._places: dict[tuple[int, int], int] = {}
@@ -52,8 +142,8 @@ class Turns:
         arrays = (self._of_cue, self._stream, self._session, self._seq, self._at, self._around, self._living)
         return sum(array.nbytes for array in arrays) + 200 * len(self._seq)
 
-    def extend(self, cues: Sequence[_Cue]) -> None:
-        """Append cues."""
+    def extend(self, cues: Sequence[CueTurn | None]) -> None:
+        """Append cues by their turns; None: a cue of no turn."""
         self._coming.clear()
         turns = np.array([self._turn(cue) for cue in cues], dtype=np.intp)
         known = len(self._seq)
@@ -105,7 +195,7 @@ class Turns:
             # From what was there before this term, the nearest last: a turn that comes twice is added to once, and one
             # that says the term itself not at all.
             before = total.take(beside), total.take(farther), total.take(saying)
-            total[farther] = before[1] + np.float32(weight * NEXT_BUT_ONE)
+            total[farther] = before[1] + np.float32(weight * RULES.next_but_one)
             total[beside] = before[0] + np.float32(weight)
             total[saying] = before[2]
         total[_NO_TURN] = 0.0
@@ -135,14 +225,14 @@ class Turns:
             return turns.astype(np.int32)
         return np.where(turns == _NO_TURN, np.int32(_NO_TURN), self._session.values.take(turns, mode="wrap"))
 
-    def _turn(self, cue: _Cue) -> int:
+    def _turn(self, cue: CueTurn | None) -> int:
         """The number of the cue's turn, which may be one of those to come."""
-        stream, in_session, seq, at = cue
-        if stream is None:
+        if cue is None:
             return _NO_TURN
+        stream, seq, at, _, _ = cue
         code = self._streams.setdefault(stream, len(self._streams))
         if code == len(self._in_session):
-            self._in_session.append(bool(in_session))
+            self._in_session.append(stream.session is not None)
         turn = self._places.get((code, seq))
         if turn is None:
             turn = self._places[code, seq] = len(self._places)

@@ -1,83 +1,31 @@
-"""What filters, sight and scores need of each memory, as arrays."""
+"""What filters, access policies and scores need of each memory, as arrays."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
-from remembrancer.adapters.relational.resident.growing import GrowingArray
-from remembrancer.adapters.relational.rows import LEVEL
-from remembrancer.adapters.relational.times import micros
 from remembrancer.domain.candidates import States
+from remembrancer.domain.instants import micros
 from remembrancer.domain.query import Filter
-from remembrancer.domain.scope import Reach, Reader, Visibility
+from remembrancer.domain.scope import Level, Reach, Reader, Visibility
 from remembrancer.domain.strength import Exposure
-from remembrancer.domain.validation import JsonScalar
+from remembrancer.domain.validation import JsonScalar, JsonValue
+from remembrancer.index.growing import GrowingArray
+from remembrancer.ports.changes import ChangedMemory
 
 Number = TypeVar("Number", bound=np.generic)
 
 _EVERY: Final = slice(None)
 _UNKNOWN: Final = -1
-"""The code of a word that no memory has."""
-_NEVER: Final = 2**63 - 1
-_ALWAYS: Final = -(2**63) + 1  # the least whole number that SQLite reads as one
-
-
-class MemoryRow(NamedTuple):
-    """What is kept of a memory, as `SELECT` reads it."""
-
-    id: bytes
-    revision: int
-    project: str
-    crew: str
-    agent: str
-    session: str
-    visibility: str
-    tier: str
-    kind: str
-    source: str
-    occurred_from: int
-    occurred_to: int
-    current_from: int
-    current_until: int
-    last_reviewed_at: int
-    last_retrieved_at: int
-    last_shown_at: int
-    last_used_at: int
-    importance: float
-    importance_floor: float
-    confidence: float
-    stability: float
-    priority: int
-    level: int
-    retrieved: int
-    shown: int
-    used: int
-    tags: str
-    metadata: str
-
-
-SELECT: Final = (
-    "m.id, m.revision, m.project, m.crew, m.agent, m.session, m.visibility, m.tier, m.kind, ifnull(m.source, ''),"
-    f" m.occurred_from, m.occurred_to, max(m.recorded_at, ifnull(m.valid_from, {_ALWAYS})),"
-    f" min(ifnull(m.valid_until, {_NEVER}),"
-    f" CASE WHEN m.superseded_by IS NULL THEN {_NEVER} ELSE ifnull(m.superseded_at, {_ALWAYS}) END,"
-    f" CASE WHEN m.status = 'active' THEN {_NEVER} ELSE ifnull(m.retired_at, {_ALWAYS}) END),"
-    " ifnull(m.last_reviewed_at, 0), ifnull(m.last_retrieved_at, 0), ifnull(m.last_shown_at, 0),"
-    " ifnull(m.last_used_at, 0), m.importance, m.importance_floor, m.confidence, m.stability, m.priority,"
-    f" {LEVEL}, m.retrieved, m.shown, m.used, m.tags, m.metadata"
-)
-"""The columns of table `m` in the order of MemoryRow. It is current from `current_from` until `current_until`."""
-
-_WORDS: Final = ("project", "crew", "agent", "session", "visibility", "tier", "kind", "source")
-_FIXED: Final[dict[str, type[np.generic]]] = {"occurred_from": np.int64, "occurred_to": np.int64, "level": np.int8}
+"""The code of a text that no memory has."""
+_TEXTS: Final = ("project", "crew", "agent", "session", "visibility", "tier", "kind", "source")
+_FIXED: Final[dict[str, type[np.generic]]] = {"occurred_from": np.int64, "occurred_to": np.int64}
 _MOVING: Final[dict[str, type[np.generic]]] = {
     "current_from": np.int64,
     "current_until": np.int64,
@@ -105,20 +53,20 @@ class MemoryColumns:
         self.revisions: list[int] = []
         self._oldness = GrowingArray[np.int64](np.int64)
         self._id_halves = GrowingArray[np.uint64](np.uint64, 2)
-        self._codes: dict[str, dict[str, int]] = {word: {"": 0} for word in _WORDS}
-        self._words = {word: GrowingArray[np.int32](np.int32) for word in _WORDS}
+        self._codes: dict[str, dict[str, int]] = {name: {"": 0} for name in _TEXTS}
+        self._texts = {name: GrowingArray[np.int32](np.int32) for name in _TEXTS}
         self._numbers = {name: GrowingArray[Any](kind) for name, kind in (_FIXED | _MOVING).items()}
         self._alive = GrowingArray[np.bool_](np.bool_)
-        self._marks = GrowingArray[np.int64](np.int64)
-        """Hashes of tags and of single metadata values, each with the slot that has it in `_marked`."""
-        self._marked = GrowingArray[np.int32](np.int32)
+        self._labels = GrowingArray[np.int64](np.int64)
+        """Hashes of tags and of metadata values, each with the slot that has it in `_labelled`."""
+        self._labelled = GrowingArray[np.int32](np.int32)
 
     def __len__(self) -> int:
         return len(self.ids)
 
     @property
     def nbytes(self) -> int:
-        arrays = (*self._words.values(), *self._numbers.values(), self._alive, self._marks, self._marked)
+        arrays = (*self._texts.values(), *self._numbers.values(), self._alive, self._labels, self._labelled)
         return sum(array.nbytes for array in arrays) + 124 * len(self.ids)
 
     @property
@@ -140,62 +88,63 @@ class MemoryColumns:
             priority=column("priority", np.int32),
             stability=column("stability", np.float32),
             reviewed_at=column("last_reviewed_at", np.int64),
-            level=column("level", np.int32),
+            level=self._levels(slots),
             exposed={exposure: column(exposure.value, np.int32) for exposure in Exposure},
             exposed_at={exposure: column(f"last_{exposure}_at", np.int64) for exposure in Exposure},
         )
 
-    def append(self, rows: Sequence[MemoryRow]) -> None:
+    def append(self, memories: Sequence[ChangedMemory]) -> None:
         first = len(self.ids)
-        columns = dict(zip(MemoryRow._fields, zip(*rows, strict=True), strict=True))
-        self.ids.extend(UUID(bytes=value) for value in columns["id"])
+        columns = dict(zip(ChangedMemory._fields, zip(*memories, strict=True), strict=True))
+        self.ids.extend(columns["id"])
         self._oldness.extend(-np.array(columns["occurred_to"], dtype=np.int64))
-        self._id_halves.extend(np.frombuffer(b"".join(columns["id"]), dtype=">u8").reshape(-1, 2).astype(np.uint64))
+        halves = np.frombuffer(b"".join(one.bytes for one in columns["id"]), dtype=">u8")
+        self._id_halves.extend(halves.reshape(-1, 2).astype(np.uint64))
         self.revisions.extend(columns["revision"])
-        for word, growing in self._words.items():
-            codes = self._codes[word]
-            values = [codes.setdefault(value, len(codes)) for value in columns[word]]
+        for name, growing in self._texts.items():
+            codes = self._codes[name]
+            values = [codes.setdefault(value, len(codes)) for value in columns[name]]
             growing.extend(np.array(values, dtype=np.int32))
         for name, growing in self._numbers.items():
             growing.extend(np.array(columns[name], dtype=(_FIXED | _MOVING)[name]))
-        self._alive.extend(np.ones(len(rows), dtype=np.bool_))
-        marks = [
-            (mark, slot)
+        self._alive.extend(np.ones(len(memories), dtype=np.bool_))
+        labels = [
+            (label, slot)
             for slot, tags, metadata in zip(
                 range(first, len(self.ids)), columns["tags"], columns["metadata"], strict=True
             )
-            for mark in _marks_of(tags, metadata)
+            for label in _labels_of(tags, metadata)
         ]
-        self._marks.extend(np.array([mark for mark, _ in marks], dtype=np.int64))
-        self._marked.extend(np.array([slot for _, slot in marks], dtype=np.int32))
+        self._labels.extend(np.array([label for label, _ in labels], dtype=np.int64))
+        self._labelled.extend(np.array([slot for _, slot in labels], dtype=np.int32))
 
-    def update(self, slot: int, row: MemoryRow) -> None:
+    def update(self, slot: int, memory: ChangedMemory) -> None:
         """Take over what may change while a memory says the same: its validity and its strength."""
         for name in _MOVING:
-            self._numbers[name].values[slot] = getattr(row, name)
+            self._numbers[name].values[slot] = getattr(memory, name)
 
     def bury(self, slot: int) -> None:
         self._alive.values[slot] = False
 
     def mask(self, reader: Reader, where: Filter) -> NDArray[np.bool_]:
-        """Slots that the reader may see and the filter keeps, shape (memories,): as `policies.ranking.selection`."""
+        """Slots that the reader may see and the filter keeps, shape (memories,), as `policies.ranking.selection`."""
         at = micros(where.current_at)
         keep = self.seen_by(reader)
         keep &= self._numbers["current_from"].values <= at
         keep &= self._numbers["current_until"].values > at
-        for word, values in (("kind", where.kinds), ("tier", where.tiers), ("visibility", where.visibilities)):
+        for name, values in (("kind", where.kinds), ("tier", where.tiers), ("visibility", where.visibilities)):
             if values is not None:
-                keep &= self._is_any(word, values)
+                keep &= self._is_any(name, values)
         keep &= ~self._is_any("kind", where.without_kinds)
-        for word, value in (("source", where.source), ("crew", where.crew), ("session", where.session)):
+        for name, value in (("source", where.source), ("crew", where.crew), ("session", where.session)):
             if value is not None:
-                keep &= self._is(word, value)
+                keep &= self._is(name, value)
         for tag in where.tags:
-            keep &= self._has(_tag_mark(tag))
+            keep &= self._has(_tag_label(tag))
         for tag in where.without_tags:
-            keep &= ~self._has(_tag_mark(tag))
+            keep &= ~self._has(_tag_label(tag))
         for key, held in where.metadata:
-            keep &= self._has(_value_mark(key, held))
+            keep &= self._has(_value_label(key, held))
         if where.since is not None:
             keep &= self._numbers["occurred_to"].values >= micros(where.since)
         if where.until is not None:
@@ -211,8 +160,8 @@ class MemoryColumns:
         """Which of these slots the reader may see, in their order."""
         mine = reader.scope
 
-        def are(word: str, value: str | None) -> NDArray[np.bool_]:
-            return self._words[word].values[slots] == self._code(word, value)
+        def are(name: str, value: str | None) -> NDArray[np.bool_]:
+            return self._texts[name].values[slots] == self._code(name, value)
 
         seen = self._alive.values[slots].copy()
         if mine.project is not None:
@@ -240,45 +189,44 @@ class MemoryColumns:
             case Reach.SESSION:
                 return seen & are("session", mine.session) & own
 
-    def _has(self, mark: int) -> NDArray[np.bool_]:
+    def _levels(self, slots: NDArray[np.int64]) -> NDArray[np.int32]:
+        """`domain.scope.level_of` each slot: the narrowest part of its scope that is set."""
+        levels = np.zeros(len(slots), dtype=np.int32)
+        for level in list(Level)[1:]:
+            levels[self._texts[level.name.lower()].values.take(slots) != 0] = level
+        return levels
+
+    def _has(self, label: int) -> NDArray[np.bool_]:
         those = np.zeros(len(self.ids), dtype=np.bool_)
-        those[self._marked.values[self._marks.values == mark]] = True
+        those[self._labelled.values[self._labels.values == label]] = True
         return those
 
-    def _is(self, word: str, value: str | None) -> NDArray[np.bool_]:
-        return self._words[word].values == self._code(word, value)
+    def _is(self, name: str, value: str | None) -> NDArray[np.bool_]:
+        return self._texts[name].values == self._code(name, value)
 
-    def _code(self, word: str, value: str | None) -> int:
-        return self._codes[word].get(value or "", _UNKNOWN)
+    def _code(self, name: str, value: str | None) -> int:
+        return self._codes[name].get(value or "", _UNKNOWN)
 
-    def _is_any(self, word: str, values: frozenset[str]) -> NDArray[np.bool_]:
-        column, those = self._words[word].values, np.zeros(len(self.ids), dtype=np.bool_)
+    def _is_any(self, name: str, values: frozenset[str]) -> NDArray[np.bool_]:
+        column, those = self._texts[name].values, np.zeros(len(self.ids), dtype=np.bool_)
         for value in values:
-            those |= column == self._codes[word].get(value, _UNKNOWN)
+            those |= column == self._codes[name].get(value, _UNKNOWN)
         return those
 
 
-def _marks_of(tags: str, metadata: str) -> Iterator[int]:
-    """Of a memory's tags and metadata, as its row has them. Most have none, which is told without reading JSON."""
-    if tags != "[]":
-        yield from _tag_marks(tags)
-    if metadata != "{}":
-        for key, value in json.loads(metadata).items():
-            if not isinstance(value, dict | list):
-                yield _value_mark(key, value)
+def _labels_of(tags: Iterable[str], metadata: Mapping[str, JsonValue]) -> Iterator[int]:
+    """The hashes that a memory's tags and metadata are found by."""
+    yield from map(_tag_label, tags)
+    for key, value in metadata.items():
+        if not isinstance(value, dict | list):
+            yield _value_label(key, value)
 
 
-@lru_cache(maxsize=1024)
-def _tag_marks(tags: str) -> tuple[int, ...]:
-    """Many memories have the same tags."""
-    return tuple(_tag_mark(tag) for tag in json.loads(tags))
-
-
-def _tag_mark(tag: str) -> int:
+def _tag_label(tag: str) -> int:
     return hash(("tag", tag))
 
 
-def _value_mark(key: str, value: JsonScalar) -> int:
+def _value_label(key: str, value: JsonScalar) -> int:
     """64 bits, good in this process only. Two values sharing them by chance: 1 in 10^19 a pair.
 
     Equal numbers are one value, and true is not 1. A number is hashed by its digits: Python hashes -1 and -2 alike.

@@ -11,8 +11,8 @@ import numpy as np
 import simsimd
 from numpy.typing import NDArray
 
-from remembrancer.adapters.relational.resident.growing import GrowingArray
 from remembrancer.errors import EmbedderMismatch
+from remembrancer.index.growing import GrowingArray
 
 
 class VectorTable:

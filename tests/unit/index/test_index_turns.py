@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembrancer.adapters.relational.resident.turns import Turns
-from remembrancer.ports.store import CONTEXT_GAP
+from remembrancer.domain.scope import Scope
+from remembrancer.domain.stream import CONTEXT_GAP
+from remembrancer.index.context import Turns
+from remembrancer.ports.changes import CueTurn
 
 MINUTE = 60_000_000
 GAP = CONTEXT_GAP.total_seconds() * 1_000_000
@@ -36,8 +38,18 @@ batches = st.lists(st.lists(cues, max_size=6, unique_by=lambda cue: cue[:3]), ma
 def filled(*batches: list[Cue]) -> Turns:
     turns = Turns()
     for batch in batches:
-        turns.extend(batch)
+        turns.extend(cue_turns(batch))
     return turns
+
+
+def cue_turns(cues: list[Cue]) -> list[CueTurn | None]:
+    return [_cue_turn(*cue) for cue in cues]
+
+
+def _cue_turn(stream: str | None, session: bool, seq: int, at: int) -> CueTurn | None:
+    if stream is None:
+        return None
+    return CueTurn(Scope(workspace="acme", agent=stream, session="monday" if session else None), seq, at, "user", "")
 
 
 def nearby(turns: Turns, *holding: int, weight: float = 1.0, long: Collection[int] = ()) -> list[float]:
@@ -126,14 +138,14 @@ def test_a_buried_turn_that_comes_back_takes_its_place() -> None:
     turns = filled([turn(seq) for seq in (1, 2, 3)])
     turns.bury(np.array([1]))
     turns.link()
-    turns.extend([turn(2)])
+    turns.extend(cue_turns([turn(2)]))
     assert nearby(turns, 0) == [0.0, 1.0, 0.75, 1.0]
 
 
 def test_a_turn_follows_one_that_was_buried_before_it_came() -> None:
     turns = filled([turn(1), turn(2)])
     turns.bury(np.array([1]))
-    turns.extend([turn(3)])
+    turns.extend(cue_turns([turn(3)]))
     assert nearby(turns, 0)[2] == 1.0
 
 
@@ -141,7 +153,7 @@ def test_a_stream_whose_turns_are_all_buried_begins_anew() -> None:
     turns = filled([turn(1)])
     turns.bury(np.array([0]))
     turns.link()
-    turns.extend([turn(2), turn(3)])
+    turns.extend(cue_turns([turn(2), turn(3)]))
     assert nearby(turns, 1) == [0.0, 0.0, 1.0]
 
 
@@ -208,7 +220,7 @@ def test_what_is_around_is_what_its_definition_says_however_the_turns_came_and_w
     times: dict[tuple[object, ...], int] = {}
     for batch in batches:
         told = [(*cue[:3], times.setdefault(cue[:3], cue[3])) for cue in batch]
-        turns.extend(told)
+        turns.extend(cue_turns(told))
         living += told
         if data.draw(st.booleans()):
             turns.link()

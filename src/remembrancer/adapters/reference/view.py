@@ -1,0 +1,172 @@
+"""One state of the textbook store's rows, as functions of several reads and indexes see it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from remembrancer.adapters.reference.rows import Rows
+from remembrancer.domain.candidates import States
+from remembrancer.domain.instants import micros
+from remembrancer.domain.listing import MemoryPlace
+from remembrancer.domain.memory import Cue, IndexedCue, Memory, Status
+from remembrancer.domain.query import Filter
+from remembrancer.domain.relation import Relation
+from remembrancer.domain.scope import Reader, Scope
+from remembrancer.policies.forgetting.dynamics import microseconds, states_of
+from remembrancer.policies.ranking.selection import excluded_by
+from remembrancer.ports.changes import ChangedCue, ChangedMemory, CueTurn, WorkspaceState, current_span, packed_terms
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class ReferenceView:
+    """The rows of every workspace. Writing takes copies, so that these stay as they are."""
+
+    def __init__(self, workspaces: Mapping[str, Rows]) -> None:
+        self._workspaces = workspaces
+
+    def rows(self, scope: Scope) -> Rows:
+        """Those of one workspace."""
+        return self._workspaces.get(scope.workspace, Rows())
+
+    def state(self, scope: Scope) -> WorkspaceState:
+        rows = self.rows(scope)
+        return WorkspaceState(rows.change, len(rows.erasures))
+
+    def changes(self, scope: Scope, *, after: int, model: str | None) -> Iterator[ChangedMemory]:
+        rows = self.rows(scope)
+        cues = rows.cues_by_memory()
+        for memory_id, change in sorted(rows.changes.items(), key=lambda one: one[1]):
+            if change > after and memory_id in cues:
+                yield _changed(rows, rows.memories[memory_id], cues[memory_id], model)
+
+    def token_embeddings(self, scope: Scope, model: str, refs: Sequence[int]) -> dict[int, NDArray[np.uint8]]:
+        vectors = self.rows(scope).vectors
+        stored = {ref: vectors[ref, model].words for ref in refs if (ref, model) in vectors}
+        return {ref: words for ref, words in stored.items() if words is not None}
+
+    def cues_with_phrase(self, scope: Scope, words: Sequence[str]) -> list[int]:
+        return [ref for ref, indexed in self.rows(scope).cues.items() if _holds(indexed.tokens, tuple(words))]
+
+    def get(self, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, Memory]:
+        rows = self.rows(reader.scope)
+        seen = {memory_id: rows.visible(reader, memory_id) for memory_id in ids}
+        return {memory_id: memory for memory_id, memory in seen.items() if memory is not None}
+
+    def cues(self, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, tuple[Cue, ...]]:
+        rows = self.rows(reader.scope)
+        return {
+            memory_id: tuple(indexed.cue for _, indexed in rows.cues_of(memory_id))
+            for memory_id in self.get(reader, ids)
+        }
+
+    def memories(
+        self,
+        reader: Reader,
+        where: Filter,
+        *,
+        limit: int,
+        oldest_first: bool = False,
+        after: MemoryPlace | None = None,
+    ) -> tuple[Memory, ...]:
+        kept = self._kept(reader, where)
+        kept.sort(key=lambda memory: memory.id)
+        kept.sort(key=lambda memory: memory.occurred_to, reverse=not oldest_first)
+        if after is not None:
+            kept = [memory for memory in kept if _stands_behind(memory, after, oldest_first=oldest_first)]
+        return tuple(kept[:limit])
+
+    def relations(self, reader: Reader, ids: Sequence[UUID]) -> tuple[Relation, ...]:
+        seen = self.rows(reader.scope).visible_relations(reader)
+        near = [edge for edge in seen if edge.source in ids or edge.target in ids]
+        return tuple(sorted(near, key=lambda edge: (edge.created_at, edge.source, edge.target, edge.kind)))
+
+    def states(self, reader: Reader, where: Filter) -> tuple[tuple[UUID, ...], States]:
+        kept = sorted(self._kept(reader, where), key=lambda memory: memory.id)
+        return tuple(memory.id for memory in kept), states_of(kept)
+
+    def vectors(self, reader: Reader, model: str, ids: Sequence[UUID]) -> dict[UUID, NDArray[np.float32]]:
+        rows = self.rows(reader.scope)
+        first: dict[UUID, NDArray[np.float32]] = {}
+        for memory_id in self.get(reader, ids):
+            for ref, _ in rows.cues_of(memory_id):
+                if (ref, model) in rows.vectors:
+                    first.setdefault(memory_id, rows.vectors[ref, model].vector)
+        return first
+
+    def _kept(self, reader: Reader, where: Filter) -> list[Memory]:
+        seen = self.rows(reader.scope).visible_memories(reader)
+        return [memory for memory in seen if not excluded_by(memory, where)]
+
+
+def _changed(rows: Rows, memory: Memory, cues: Sequence[tuple[int, IndexedCue]], model: str | None) -> ChangedMemory:
+    scope, strength, usage = memory.scope, memory.strength, memory.strength.usage
+    current_from, current_until = current_span(
+        micros(memory.recorded_at),
+        micros(memory.valid_from),
+        micros(memory.valid_until),
+        memory.superseded_by is not None,
+        micros(memory.superseded_at),
+        memory.status is not Status.ACTIVE,
+        micros(memory.retired_at),
+    )
+    return ChangedMemory(
+        id=memory.id,
+        revision=memory.revision,
+        project=scope.project or "",
+        crew=scope.crew or "",
+        agent=scope.agent or "",
+        session=scope.session or "",
+        visibility=memory.visibility,
+        tier=memory.tier,
+        kind=memory.kind,
+        source=memory.source or "",
+        occurred_from=micros(memory.occurred_from),
+        occurred_to=micros(memory.occurred_to),
+        current_from=current_from,
+        current_until=current_until,
+        last_reviewed_at=microseconds(strength.last_reviewed_at),
+        last_retrieved_at=microseconds(usage.last_retrieved_at),
+        last_shown_at=microseconds(usage.last_shown_at),
+        last_used_at=microseconds(usage.last_used_at),
+        importance=strength.importance,
+        importance_floor=strength.importance_floor,
+        confidence=strength.confidence,
+        stability=strength.stability,
+        priority=strength.priority,
+        retrieved=usage.retrieved,
+        shown=usage.shown,
+        used=usage.used,
+        tags=memory.tags,
+        metadata=memory.metadata,
+        cues=[_changed_cue(rows, ref, indexed, model) for ref, indexed in cues],
+    )
+
+
+def _changed_cue(rows: Rows, ref: int, indexed: IndexedCue, model: str | None) -> ChangedCue:
+    stored = None if model is None else rows.vectors.get((ref, model))
+    event = rows.event_of(indexed.cue)
+    return ChangedCue(
+        ref=ref,
+        terms=packed_terms(indexed.terms),
+        length=len(indexed.terms),
+        vector=None if stored is None else stored.vector,
+        flags=int(indexed.marks),
+        turn=None
+        if event is None
+        else CueTurn(event.scope, event.seq, micros(event.occurred_at), event.role, event.actor or ""),
+    )
+
+
+def _holds(tokens: tuple[str, ...], phrase: tuple[str, ...]) -> bool:
+    return any(tokens[start : start + len(phrase)] == phrase for start in range(len(tokens)))
+
+
+def _stands_behind(memory: Memory, place: MemoryPlace, *, oldest_first: bool) -> bool:
+    if memory.occurred_to == place.occurred_to:
+        return memory.id > place.id
+    return (memory.occurred_to > place.occurred_to) is oldest_first

@@ -1,0 +1,142 @@
+"""What an index is fed from, and the other reads of one transaction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
+
+import numpy as np
+
+from remembrancer.adapters.relational import embeddings, full_text, lookup, states
+from remembrancer.adapters.relational.columns import Row, decoded
+from remembrancer.adapters.relational.connection import Connection
+from remembrancer.adapters.relational.errors import as_written
+from remembrancer.adapters.relational.memories import workspace_state
+from remembrancer.adapters.relational.rows import scope_of
+from remembrancer.domain.candidates import States
+from remembrancer.domain.listing import MemoryPlace
+from remembrancer.domain.memory import Cue, Memory
+from remembrancer.domain.query import Filter
+from remembrancer.domain.relation import Relation
+from remembrancer.domain.scope import Reader, Scope
+from remembrancer.ports.changes import ChangedCue, ChangedMemory, CueTurn, WorkspaceState, current_span
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_CHUNK: Final = 500
+"""Refs in one statement."""
+_CUE: Final = (
+    "m.n, c.n, c.terms, c.length, v.vector, c.marks,"
+    " e.workspace, e.project, e.crew, e.agent, e.session, e.seq, e.occurred_at, e.role, e.actor"
+)
+_MEMORY: Final = (
+    "m.id, m.revision, m.project, m.crew, m.agent, m.session, m.visibility, m.tier, m.kind, coalesce(m.source, ''),"
+    " m.occurred_from, m.occurred_to, coalesce(m.last_reviewed_at, 0), coalesce(m.last_retrieved_at, 0),"
+    " coalesce(m.last_shown_at, 0), coalesce(m.last_used_at, 0), m.importance, m.importance_floor, m.confidence,"
+    " m.stability, m.priority, m.retrieved, m.shown, m.used, m.tags, m.metadata, m.recorded_at, m.valid_from,"
+    " m.valid_until, m.superseded_by IS NOT NULL, m.superseded_at, m.status <> 'active', m.retired_at"
+)
+_FIRST_OF_MEMORY: Final = len(_CUE.split(", "))
+"""Where the memory's own columns begin in a row of `changes`."""
+
+
+class RelationalView:
+    """The records as one read transaction of a connection sees them."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._states: dict[str, WorkspaceState] = {}
+
+    def state(self, scope: Scope) -> WorkspaceState:
+        """Asked of the tables once: no write can change it before the transaction ends, and a recall wants it often."""
+        if scope.workspace not in self._states:
+            self._states[scope.workspace] = WorkspaceState(*workspace_state(self._connection, scope.workspace))
+        return self._states[scope.workspace]
+
+    def changes(self, scope: Scope, *, after: int, model: str | None) -> Iterator[ChangedMemory]:
+        rows = self._connection.execute(
+            f"SELECT {_CUE}, {_MEMORY} FROM memories m JOIN cues c ON c.memory = m.n"
+            " LEFT JOIN embeddings v ON v.cue = c.n AND v.model = ? LEFT JOIN events e ON e.n = c.event"
+            " WHERE m.workspace = ? AND m.change > ? ORDER BY m.change, m.n, c.ordinal",
+            (model, scope.workspace, after),
+        )
+        with as_written():
+            for _, cues in groupby(rows, key=itemgetter(0)):
+                yield _changed(list(cues))
+
+    def token_embeddings(self, scope: Scope, model: str, refs: Sequence[int]) -> dict[int, NDArray[np.uint8]]:
+        dim: int | None = self._connection.execute(
+            "SELECT dim FROM vector_models WHERE workspace = ? AND model = ?", (scope.workspace, model)
+        ).get
+        found: dict[int, NDArray[np.uint8]] = {}
+        for start in range(0, len(refs) if dim else 0, _CHUNK):
+            chunk = refs[start : start + _CHUNK]
+            rows = self._connection.execute(
+                "SELECT w.cue, w.signs FROM word_vectors w JOIN cues c ON c.n = w.cue"
+                f" WHERE c.workspace = ? AND w.model = ? AND w.cue IN ({', '.join('?' * len(chunk))})",
+                (scope.workspace, model, *chunk),
+            )
+            with as_written():
+                for ref, signs in rows:
+                    found[ref] = np.frombuffer(signs, dtype=np.uint8).reshape(-1, -(-(dim or 0) // 8))
+        return found
+
+    def cues_with_phrase(self, scope: Scope, words: Sequence[str]) -> list[int]:
+        return full_text.cues_with_phrase(self._connection, scope.workspace, words)
+
+    def get(self, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, Memory]:
+        return lookup.get(self._connection, reader, ids)
+
+    def cues(self, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, tuple[Cue, ...]]:
+        return lookup.cues(self._connection, reader, ids)
+
+    def memories(
+        self,
+        reader: Reader,
+        where: Filter,
+        *,
+        limit: int,
+        oldest_first: bool = False,
+        after: MemoryPlace | None = None,
+    ) -> tuple[Memory, ...]:
+        return lookup.memories(self._connection, reader, where, limit=limit, oldest_first=oldest_first, after=after)
+
+    def relations(self, reader: Reader, ids: Sequence[UUID]) -> tuple[Relation, ...]:
+        return lookup.relations(self._connection, reader, ids)
+
+    def states(self, reader: Reader, where: Filter) -> tuple[tuple[UUID, ...], States]:
+        return states.states(self._connection, reader, where)
+
+    def vectors(self, reader: Reader, model: str, ids: Sequence[UUID]) -> dict[UUID, NDArray[np.float32]]:
+        return embeddings.vectors(self._connection, reader, model, ids)
+
+
+def _changed(rows: Sequence[Row]) -> ChangedMemory:
+    """Of the rows of one memory, a cue each."""
+    identifier, *fixed = rows[0][_FIRST_OF_MEMORY:]
+    current_from, current_until = current_span(*fixed[25:])
+    before, after = (UUID(bytes=identifier), *fixed[:11], current_from, current_until), fixed[11:23]
+    return ChangedMemory._make((*before, *after, _tags(fixed[23]), decoded(fixed[24]), [_cue(row) for row in rows]))
+
+
+def _cue(row: Row) -> ChangedCue:
+    _, ref, terms, length, vector, flags = row[:6]
+    *stream, seq, at, role, actor = row[6:_FIRST_OF_MEMORY]
+    turn = None if seq is None else CueTurn(scope_of(tuple(stream)), seq, at, role, actor or "")
+    return ChangedCue(ref, terms, length, None if vector is None else _vector(vector), flags, turn)
+
+
+def _vector(data: Any) -> NDArray[np.float32]:
+    return np.frombuffer(data, dtype="<f4").astype(np.float32, copy=False)
+
+
+@lru_cache(maxsize=1024)
+def _tags(tags: str) -> tuple[str, ...]:
+    """Many memories have the same tags, and most have none."""
+    return () if tags == "[]" else tuple(json.loads(tags))

@@ -1,0 +1,100 @@
+"""The resident index: workspaces in memory, within a budget."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from remembrancer.domain.candidates import Candidates
+from remembrancer.domain.query import Filter
+from remembrancer.domain.scope import Reader, Scope
+from remembrancer.index.context import RULES
+from remembrancer.index.postings import BM25
+from remembrancer.index.workspace import SCANNED, LookedUp, WorkspaceIndex
+from remembrancer.ports.changes import ChangeFeed, UnreadableRow
+from remembrancer.ports.index import Capabilities, SearchRequest
+
+BUDGET_BYTES: Final = 1 << 30
+CAPABILITIES: Final = Capabilities(bm25=BM25, phrases=True, context=RULES, token_embeddings=True)
+
+
+class ResidentIndex:
+    """Workspaces are loaded when first asked for; the one unused for longest is dropped when all together pass
+    `budget_bytes`. The one in use is kept whatever its size: dropping it would only mean loading it again.
+
+    `scanned`: up to how many cues of a workspace all vectors are compared; of more, those whose signs are near.
+    """
+
+    def __init__(self, budget_bytes: int = BUDGET_BYTES, *, scanned: int = SCANNED) -> None:
+        self._budget, self._scanned = budget_bytes, scanned
+        self._workspaces: OrderedDict[tuple[str, str | None], WorkspaceIndex] = OrderedDict()
+        self._lock = threading.Lock()
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return CAPABILITIES
+
+    @property
+    def nbytes(self) -> int:
+        return sum(index.nbytes for index in self._workspaces.values())
+
+    def search(self, feed: ChangeFeed, reader: Reader, request: SearchRequest) -> ResidentSearch:
+        with self.caught_up(feed, reader.scope, request.model) as index:
+            return ResidentSearch(self, feed, reader, request, index.look_up(feed, reader, request))
+
+    def participants(self, feed: ChangeFeed, reader: Reader, where: Filter, *, model: str | None) -> frozenset[str]:
+        with self.caught_up(feed, reader.scope, model) as index:
+            return index.participants(reader, where)
+
+    def token_embeddings(
+        self, feed: ChangeFeed, reader: Reader, model: str, refs: Sequence[int]
+    ) -> Mapping[int, NDArray[np.uint8]]:
+        with self.caught_up(feed, reader.scope, model) as index:
+            return index.token_embeddings(feed, reader, refs)
+
+    def close(self) -> None:
+        with self._lock:
+            self._workspaces.clear()
+
+    @contextmanager
+    def caught_up(self, feed: ChangeFeed, scope: Scope, model: str | None) -> Generator[WorkspaceIndex]:
+        """The index of a workspace, as new as the feed or newer, for the caller alone. Raises UnreadableRow."""
+        key = (scope.workspace, model)
+        with self._lock:
+            index = self._workspaces.pop(key, None)
+            state = feed.state(scope)
+            if index is None or index.is_mostly_dead or index.holds_erased(state):
+                index = WorkspaceIndex(Scope(workspace=scope.workspace), model, scanned=self._scanned)
+            if not index.has_all_of(state):
+                try:
+                    with np.errstate(over="raise"):  # a number that its array cannot hold was never written
+                        index.catch_up(feed, state)
+                except (ValueError, TypeError, ArithmeticError) as error:
+                    raise UnreadableRow(error) from error
+            self._workspaces[key] = index
+            yield index
+            while len(self._workspaces) > 1 and self.nbytes > self._budget:
+                self._workspaces.popitem(last=False)
+
+
+class ResidentSearch:
+    """A search whose words have been looked up. The index is free for other questions while the vector is made."""
+
+    def __init__(
+        self, index: ResidentIndex, feed: ChangeFeed, reader: Reader, request: SearchRequest, looked_up: LookedUp
+    ) -> None:
+        self._index, self._feed, self._reader, self._request = index, feed, reader, request
+        self._looked_up = looked_up
+
+    def candidates(self, vector: NDArray[np.float32] | None = None) -> Candidates:
+        self._request.require_model(vector)
+        with self._index.caught_up(self._feed, self._reader.scope, self._request.model) as index:
+            if not index.is_of_now(self._looked_up):
+                self._looked_up = index.look_up(self._feed, self._reader, self._request)
+            return index.search(self._request, self._looked_up, vector)

@@ -1,0 +1,196 @@
+"""What an index is fed from, and what is read of one state of the records.
+
+A store numbers the changes of each workspace: any write that changes a memory, its cues or their vectors takes the next
+number, and every memory knows the number of its last change. An index remembers the number it has seen and reads on
+from there. Rows that were erased are in no change, so a second number counts the erasures: where it has grown, an index
+starts anew.
+
+All of this is synchronous: it runs inside `Store.read`, in a thread of the store's, over one unchanging state.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from uuid import UUID
+
+from remembrancer.domain.candidates import States
+from remembrancer.domain.listing import MemoryPlace
+from remembrancer.domain.memory import Cue, Memory
+from remembrancer.domain.query import Filter
+from remembrancer.domain.relation import Relation
+from remembrancer.domain.scope import Reader, Scope
+from remembrancer.domain.validation import JsonValue
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+NEVER: Final = 2**63 - 1
+ALWAYS: Final = -(2**63)
+"""Later than any moment, and earlier than any, in microseconds since 1970 UTC."""
+
+
+class UnreadableRow(Exception):
+    """A row holds what was never written to it. Raised by whoever takes it over; the store says which file it is of."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(f"a row holds what was never written to it: {error}")
+
+
+class WorkspaceState(NamedTuple):
+    """The number of a workspace's last change, and of its last erasure. Neither ever falls."""
+
+    change: int
+    erasures: int
+
+
+class CueTurn(NamedTuple):
+    """The turn that a cue is of. `stream`: the scope it was said in, session and all; `seq`: its place there.
+
+    `occurred_at` in microseconds since 1970 UTC. `role` as `domain.event.Role`; `actor` "" where nobody is named.
+    """
+
+    stream: Scope
+    seq: int
+    occurred_at: int
+    role: str
+    actor: str
+
+
+class ChangedCue(NamedTuple):
+    """A cue as an index takes it. `ref` names it in this store, and no other cue ever.
+
+    `terms`: its terms, as `packed_terms` gives them; `length`: how many there are, repeats counted. `vector`: of the
+    model asked for, float32 (dim,), unit length; None: it has none. `flags` as `domain.memory.Mark`. `turn`: None where
+    no event tells it, as notes and facts.
+    """
+
+    ref: int
+    terms: bytes
+    length: int
+    vector: NDArray[np.float32] | None
+    flags: int
+    turn: CueTurn | None
+
+
+class ChangedMemory(NamedTuple):
+    """A memory as an index takes it, with all its cues, by ordinal. Times in microseconds since 1970 UTC, 0 for never.
+
+    A part of its scope, or a source, that is not set is "". It is current (`Filter.current_at`) from `current_from`
+    until `current_until`, exclusive. While `revision` stays the same, so do its cues' terms and turns.
+    """
+
+    id: UUID
+    revision: int
+    project: str
+    crew: str
+    agent: str
+    session: str
+    visibility: str
+    tier: str
+    kind: str
+    source: str
+    occurred_from: int
+    occurred_to: int
+    current_from: int
+    current_until: int
+    last_reviewed_at: int
+    last_retrieved_at: int
+    last_shown_at: int
+    last_used_at: int
+    importance: float
+    importance_floor: float
+    confidence: float
+    stability: float
+    priority: int
+    retrieved: int
+    shown: int
+    used: int
+    tags: tuple[str, ...]
+    metadata: Mapping[str, JsonValue]
+    cues: Sequence[ChangedCue]
+
+
+def current_span(
+    recorded_at: int,
+    valid_from: int | None,
+    valid_until: int | None,
+    is_superseded: bool,
+    superseded_at: int | None,
+    is_retired: bool,
+    retired_at: int | None,
+) -> tuple[int, int]:
+    """`current_from` and `current_until` of a memory. Where nobody knows since when it is superseded or retired, it
+    never was current.
+    """
+    ends = [NEVER if valid_until is None else valid_until]
+    if is_superseded:
+        ends.append(ALWAYS if superseded_at is None else superseded_at)
+    if is_retired:
+        ends.append(ALWAYS if retired_at is None else retired_at)
+    return recorded_at if valid_from is None else max(recorded_at, valid_from), min(ends)
+
+
+class ChangeFeed(Protocol):
+    """One unchanging state of the records, as an index reads it. Nobody's visibility is looked at: the index does."""
+
+    def state(self, scope: Scope) -> WorkspaceState: ...
+
+    def changes(self, scope: Scope, *, after: int, model: str | None) -> Iterator[ChangedMemory]:
+        """Memories of the workspace that have cues and changed after that number, in the order of their last change."""
+        ...
+
+    def token_embeddings(self, scope: Scope, model: str, refs: Sequence[int]) -> Mapping[int, NDArray[np.uint8]]:
+        """Those of cues of the workspace, as `CueVector.words` has them; cues without any are left out."""
+        ...
+
+    def cues_with_phrase(self, scope: Scope, words: Sequence[str]) -> Sequence[int]:
+        """The refs of cues of the workspace whose tokens hold these next to each other, in this order."""
+        ...
+
+
+class ReadView(ChangeFeed, Protocol):
+    """One unchanging state of the records, as a function of several reads sees it. Each as the store's own method."""
+
+    def get(self, reader: Reader, ids: Sequence[UUID]) -> Mapping[UUID, Memory]: ...
+
+    def cues(self, reader: Reader, ids: Sequence[UUID]) -> Mapping[UUID, tuple[Cue, ...]]: ...
+
+    def memories(
+        self,
+        reader: Reader,
+        where: Filter,
+        *,
+        limit: int,
+        oldest_first: bool = False,
+        after: MemoryPlace | None = None,
+    ) -> tuple[Memory, ...]: ...
+
+    def relations(self, reader: Reader, ids: Sequence[UUID]) -> tuple[Relation, ...]: ...
+
+    def states(self, reader: Reader, where: Filter) -> tuple[tuple[UUID, ...], States]: ...
+
+    def vectors(self, reader: Reader, model: str, ids: Sequence[UUID]) -> Mapping[UUID, NDArray[np.float32]]: ...
+
+
+def term_hash(term: str) -> int:
+    """32 bits that stand for a term. Two terms of one question sharing them by chance: 1 in 4 billion a pair."""
+    return zlib.crc32(term.encode("utf-8"))
+
+
+def packed_terms(terms: Sequence[str]) -> bytes:
+    """Distinct term hashes (little-endian uint32), then how often each stands in the text (uint8, at most 255)."""
+    counts = Counter(map(term_hash, terms))
+    hashes = b"".join(value.to_bytes(4, "little") for value in counts)
+    return hashes + bytes(min(count, 255) for count in counts.values())
+
+
+def unpacked_terms(packed: bytes) -> dict[int, int]:
+    """The term hashes that `packed_terms` packed, each with how often it stands in the text."""
+    distinct = len(packed) // 5
+    hashes = (int.from_bytes(packed[4 * place : 4 * place + 4], "little") for place in range(distinct))
+    return dict(zip(hashes, packed[4 * distinct :], strict=True))

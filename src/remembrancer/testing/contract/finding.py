@@ -1,0 +1,233 @@
+"""What the suite of an index stands on: a fresh store to write to, a fresh index over it, and short ways to ask it."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Generator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import UUID
+
+import numpy as np
+import pytest
+
+from remembrancer.domain.candidates import Candidates
+from remembrancer.domain.event import Role
+from remembrancer.domain.query import Filter, LexicalQuery
+from remembrancer.domain.scope import Reader
+from remembrancer.language.lexical import stem
+from remembrancer.ports.index import Bm25, ContextRules, Index, SearchRequest
+from remembrancer.ports.store import Store
+from remembrancer.testing.contract.base import EVERYTHING, MODEL, StoreSuite, assert_same_states, refs_of
+from remembrancer.testing.doubles import READER
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+COSINE_TOLERANCE = 2e-3
+"""An embedded index may keep its vectors in eight bits."""
+BM25_TOLERANCE = 1e-4
+
+S = TypeVar("S", bound="IndexSuite")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question to an index, with its vector."""
+
+    request: SearchRequest
+    vector: NDArray[np.float32] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finder:
+    """A store to write to, and the index under test over it."""
+
+    store: Store
+    index: Index
+
+    async def search(self, reader: Reader, asked: Asked) -> Candidates:
+        return await self.store.read(
+            lambda view: self.index.search(view, reader, asked.request).candidates(asked.vector)
+        )
+
+    async def participants(self, reader: Reader, where: Filter, *, model: str | None) -> frozenset[str]:
+        return await self.store.read(lambda view: self.index.participants(view, reader, where, model=model))
+
+    async def token_embeddings(
+        self, reader: Reader, model: str, refs: Sequence[int]
+    ) -> Mapping[int, NDArray[np.uint8]]:
+        return await self.store.read(lambda view: self.index.token_embeddings(view, reader, model, refs))
+
+    async def found(self, *words: str, reader: Reader = READER, where: Filter = EVERYTHING) -> set[str]:
+        """The texts of the memories that hold one of the words."""
+        ids = (await self.search(reader, request(*words, where=where))).ids
+        return {memory.text for memory in (await self.store.get(reader, ids)).values()}
+
+    async def token_embeddings_of(
+        self, cues: Mapping[UUID, int], *, reader: Reader = READER, model: str = MODEL
+    ) -> dict[UUID, NDArray[np.uint8]]:
+        """Those of texts (memory → ordinal), where there are any."""
+        refs = await refs_of(self.store, cues, reader.scope)
+        found = await self.token_embeddings(reader, model, list(refs.values()))
+        return {one: found[ref] for one, ref in refs.items() if ref in found}
+
+    @property
+    def bm25(self) -> Bm25:
+        """The numbers that the index declares, for tests that need them."""
+        assert self.index.capabilities.bm25 is not None
+        return self.index.capabilities.bm25
+
+    @property
+    def rules(self) -> ContextRules:
+        """What the index declares of context, for tests that need it."""
+        assert self.index.capabilities.context is not None
+        return self.index.capabilities.context
+
+    def idf(self, cues: int, holding: int) -> float:
+        """How telling a term is that `holding` of the visible cues hold; the background holds none."""
+        return math.log(1 + (cues + self.bm25.background - holding + 0.5) / (holding + 0.5))
+
+    def weight(self, repeats: int, length: int, mean: float) -> float:
+        """What one term adds to BM25 for each unit of its idf."""
+        k1, b = self.bm25.k1, self.bm25.b
+        return repeats * (k1 + 1) / (repeats + k1 * (1 - b + b * length / mean))
+
+
+class IndexSuite(StoreSuite):
+    """The hooks of the suite, and the fixtures made from them."""
+
+    @abstractmethod
+    def make_index(self) -> Index:
+        """A new index, for a store that no other index has read."""
+        ...
+
+    @pytest.fixture
+    def finder(self, request: pytest.FixtureRequest, store: Store) -> Generator[Finder, None, None]:
+        """An index over a store of their own; the test is skipped where it needs what the index does not declare."""
+        index = self.make_index()
+        test: Any = request.function  # pytest does not say what a test is
+        for name in getattr(test, "needs", ()):
+            if not getattr(index.capabilities, name):
+                pytest.skip(f"the index does not declare {name}")
+        yield Finder(store, index)
+        index.close()
+
+    @asynccontextmanager
+    async def another_finder(self) -> AsyncGenerator[Finder, None]:
+        """A second index over a second store, closed at the end of the block."""
+        async with self.another_store() as store:
+            finder = Finder(store, self.make_index())
+            yield finder
+            finder.index.close()
+
+
+def finding(test: Callable[[S, Finder], Awaitable[None]]) -> Callable[[S, Finder], None]:
+    """Lets pytest run an async test without a plugin, in the loop its store was made in."""
+
+    @wraps(test)
+    def run(self: S, finder: Finder) -> None:
+        async def whole() -> None:
+            await test(self, finder)
+
+        self.runner.run(whole())
+
+    return run
+
+
+def needs(*capabilities: str) -> Callable[[T], T]:
+    """A test, or each test of a class, is of use only where the index declares these fields of `Capabilities`."""
+
+    def marked(thing: T) -> T:
+        tests = vars(thing).items() if isinstance(thing, type) else [("test_", thing)]
+        for name, test in list(tests):
+            if name.startswith("test_"):
+                test.needs = *getattr(test, "needs", ()), *capabilities
+        return thing
+
+    return marked
+
+
+def request(
+    *words: str,
+    phrase: tuple[str, ...] = (),
+    vector: NDArray[np.float32] | None = None,
+    model: str | None = None,
+    depth: int = 100,
+    where: Filter = EVERYTHING,
+    surroundings: bool = False,
+    speakers: Collection[str] = (),
+    roles: Collection[Role] = (),
+    any_at: tuple[tuple[datetime, datetime], ...] = (),
+) -> Asked:
+    """A question: words (stemmed here) or a phrase for the lexical leg, a vector for the dense one."""
+    asked = SearchRequest(
+        where=where,
+        depth=depth,
+        lexical=LexicalQuery(terms=tuple(stem(word) for word in words), phrase=phrase) if words or phrase else None,
+        model=MODEL if vector is not None and model is None else model,
+        surroundings=surroundings,
+        speakers=frozenset(speakers),
+        roles=frozenset(roles),
+        any_at=any_at,
+    )
+    return Asked(asked, vector)
+
+
+def by_id(found: Candidates, values: NDArray[np.generic]) -> dict[str, float]:
+    """One column of an answer by memory id, as plain numbers."""
+    return {str(memory_id): float(value) for memory_id, value in zip(found.ids, values, strict=True)}
+
+
+def assert_same_answer(actual: Candidates, expected: Candidates) -> None:
+    """Field by field; scores within the tolerances, ranks such that they follow the expected scores."""
+    assert actual.ids == expected.ids
+    np.testing.assert_allclose(actual.similarity, expected.similarity, rtol=0, atol=COSINE_TOLERANCE)
+    np.testing.assert_allclose(actual.bm25, expected.bm25, rtol=BM25_TOLERANCE)
+    np.testing.assert_allclose(actual.coverage, expected.coverage, rtol=0, atol=BM25_TOLERANCE)
+    if expected.ids:  # the bound is for dividing scores by: without a candidate it says nothing
+        np.testing.assert_allclose(actual.bm25_bound, expected.bm25_bound, rtol=BM25_TOLERANCE)
+    assert_same_states(actual.states, expected.states)
+    assert (actual.visible, actual.without_vector) == (expected.visible, expected.without_vector)
+    _assert_ranked(actual.dense_rank, expected.similarity, COSINE_TOLERANCE)
+    _assert_ranked(actual.lexical_rank, expected.bm25, BM25_TOLERANCE * max(expected.bm25_bound, 1.0))
+    if actual.idf is None or expected.idf is None:
+        assert actual.idf is expected.idf
+    else:
+        np.testing.assert_allclose(actual.idf, expected.idf, rtol=BM25_TOLERANCE)
+    assert_same_context(actual, expected)
+
+
+def assert_same_context(actual: Candidates, expected: Candidates) -> None:
+    """Speakers and flags where both name the same cue; ranks exactly where a question has one word.
+
+    With two words and more, what stands in a turn and around it adds up to sums that rounding may tell apart.
+    """
+    mine, theirs = actual.surroundings, expected.surroundings
+    if mine is None or theirs is None:
+        assert mine is theirs
+        return
+    np.testing.assert_allclose(mine.nearby, theirs.nearby, rtol=0, atol=BM25_TOLERANCE)
+    np.testing.assert_allclose(mine.session, theirs.session, rtol=BM25_TOLERANCE)
+    same = actual.cue == expected.cue
+    np.testing.assert_array_equal(mine.spoken[same], theirs.spoken[same], strict=True)
+    np.testing.assert_array_equal(mine.marks[same], theirs.marks[same], strict=True)
+    if expected.idf is not None and len(expected.idf) == 1:
+        np.testing.assert_array_equal(mine.rank, theirs.rank, strict=True)
+    else:
+        np.testing.assert_array_equal(mine.rank > 0, theirs.rank > 0)
+        assert sorted(mine.rank[mine.rank > 0].tolist()) == list(range(1, np.count_nonzero(mine.rank) + 1))
+
+
+def _assert_ranked(ranks: NDArray[np.int32], scores: NDArray[np.float32], tolerance: float) -> None:
+    """Ranks run 1, 2, 3 … and scores fall along them, but for the tolerance."""
+    ranked = np.flatnonzero(ranks)
+    order = ranked[np.argsort(ranks[ranked])]
+    assert ranks[order].tolist() == list(range(1, len(order) + 1))
+    assert not np.isnan(scores[order]).any()
+    assert (np.diff(scores[order]) <= tolerance).all()

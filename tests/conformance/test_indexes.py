@@ -1,0 +1,70 @@
+"""Each index keeps the contract, over each store that it can read."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import pytest
+
+from remembrancer.adapters.reference import ReferenceStore
+from remembrancer.adapters.relational.sqlite.file import SqliteFile
+from remembrancer.adapters.relational.store import RelationalStore
+from remembrancer.index.resident import ResidentIndex
+from remembrancer.policies.admission.formation import analysed
+from remembrancer.ports.index import Index
+from remembrancer.ports.store import Store
+from remembrancer.testing.contract.search import DenseContract, FreshnessContract, LexicalContract, UnionContract
+from remembrancer.testing.index_contract import IndexContract
+from remembrancer.testing.simple_index import SimpleIndex
+from remembrancer.testing.textbook_index import TextbookIndex
+
+
+class TestResidentIndexOverSqlite(IndexContract):
+    @pytest.fixture(autouse=True)
+    def in_folder(self, tmp_path: Path) -> None:
+        self.files = (tmp_path / f"{number}.db" for number in itertools.count())
+
+    async def make_store(self) -> Store:
+        return RelationalStore(SqliteFile(str(next(self.files))), analyse=analysed)
+
+    def make_index(self) -> Index:
+        return ResidentIndex()
+
+
+class TestResidentIndexOverTheReferenceStore(IndexContract):
+    """It knows no database: it reads any store's change feed."""
+
+    async def make_store(self) -> Store:
+        return ReferenceStore()
+
+    def make_index(self) -> Index:
+        return ResidentIndex()
+
+
+class TestResidentIndexOfManyTexts(LexicalContract, DenseContract, UnionContract, FreshnessContract):
+    """With so many texts that not every vector is compared: `scanned=0` makes any number that many."""
+
+    async def make_store(self) -> Store:
+        return ReferenceStore()
+
+    def make_index(self) -> Index:
+        return ResidentIndex(scanned=0)
+
+
+class TestTextbookIndex(IndexContract):
+    async def make_store(self) -> Store:
+        return ReferenceStore()
+
+    def make_index(self) -> Index:
+        return TextbookIndex()
+
+
+class TestSimpleIndex(IndexContract):
+    """It lacks phrases, context features and token embeddings, and says so."""
+
+    async def make_store(self) -> Store:
+        return ReferenceStore()
+
+    def make_index(self) -> Index:
+        return SimpleIndex()
