@@ -294,7 +294,7 @@ def memory_rows(connection: Connection) -> list[ChangedMemory]:
         for name in workspaces
         for row in RelationalView(connection).changes(Scope(workspace=name), after=0, model=None)
     ]
-    numbers = {identifier: number for identifier, number in connection.execute("SELECT id, n FROM memories")}
+    numbers: dict[bytes, int] = {row[0]: row[1] for row in connection.execute("SELECT id, n FROM memories")}
     return sorted(rows, key=lambda row: numbers[row.id.bytes])
 
 
