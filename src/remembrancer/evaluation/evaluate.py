@@ -13,8 +13,7 @@ from remembrancer.compose import choose_embedder, choose_reranker
 from remembrancer.config import Settings
 from remembrancer.domain import validation
 from remembrancer.errors import InvalidInput
-from remembrancer.evaluation import locomo, records
-from remembrancer.evaluation import questions as own
+from remembrancer.evaluation import records
 from remembrancer.evaluation.baselines import Bm25, Dense, Grep, RandomOrder, Recency, WithHeadings
 from remembrancer.evaluation.dataset import Dataset, Selection
 from remembrancer.evaluation.foreign import with_foreign
@@ -58,85 +57,6 @@ class Options:
     seed: int = DEFAULT_SEED
     folder: Path | None = None
     on_progress: OnProgress | None = None
-
-
-async def evaluate_locomo(
-    path: Path,
-    *,
-    settings: Settings,
-    embedder: Embedder | None = None,
-    reranker: Reranker | None = None,
-    against: str | None = None,
-    baselines: bool = True,
-    headings: bool = False,
-    depth: int = DEFAULT_DEPTH,
-    seed: int = DEFAULT_SEED,
-    conversations: int | None = None,
-    only: Sequence[str] = (),
-    tuned: Sequence[str] = (),
-    foreign: int = 0,
-    records: Path | None = None,
-    on_progress: OnProgress | None = None,
-) -> Report:
-    """The memory, and the baselines, over the LoCoMo file at `path`; see Options and Selection.
-
-    Raises InvalidInput, ModelUnavailable, StoreUnavailable.
-    """
-    options = Options(
-        settings=settings,
-        embedder=embedder,
-        reranker=reranker,
-        against=against,
-        baselines=baselines,
-        headings=headings,
-        selection=Selection(first=conversations, only=only, tuned=tuned),
-        foreign=foreign,
-        depth=depth,
-        seed=seed,
-        folder=records,
-        on_progress=on_progress,
-    )
-    return await evaluate(locomo.load(path), options)
-
-
-async def evaluate_questions(
-    corpus: Path,
-    questions: Path,
-    *,
-    settings: Settings,
-    embedder: Embedder | None = None,
-    reranker: Reranker | None = None,
-    against: str | None = None,
-    baselines: bool = True,
-    headings: bool = False,
-    depth: int = DEFAULT_DEPTH,
-    seed: int = DEFAULT_SEED,
-    conversations: int | None = None,
-    only: Sequence[str] = (),
-    tuned: Sequence[str] = (),
-    foreign: int = 0,
-    records: Path | None = None,
-    on_progress: OnProgress | None = None,
-) -> Report:
-    """The memory, and the baselines, over turns and questions of one's own; see Options and Selection.
-
-    Raises InvalidInput naming file, line, key, value and what is allowed; ModelUnavailable, StoreUnavailable.
-    """
-    options = Options(
-        settings=settings,
-        embedder=embedder,
-        reranker=reranker,
-        against=against,
-        baselines=baselines,
-        headings=headings,
-        selection=Selection(first=conversations, only=only, tuned=tuned),
-        foreign=foreign,
-        depth=depth,
-        seed=seed,
-        folder=records,
-        on_progress=on_progress,
-    )
-    return await evaluate(own.load(corpus, questions), options)
 
 
 async def evaluate(dataset: Dataset, options: Options) -> Report:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from evaluated import evaluated
 
 from remembrancer.config import Settings
 from remembrancer.errors import InvalidInput
 from remembrancer.evaluation.dataset import ASKED_AFTER, Conversation, Dataset, Question, Transcript, Turn
-from remembrancer.evaluation.evaluate import evaluate_locomo
 from remembrancer.evaluation.foreign import participants, renamed, with_foreign
+from remembrancer.evaluation.locomo import load
 from remembrancer.evaluation.report import Report, as_json
 from remembrancer.testing.doubles import HashEmbedder
 
@@ -111,7 +111,7 @@ def test_the_longer_of_two_names_is_replaced_as_a_whole() -> None:
 
 def measured(foreign: int) -> Report:
     settings = Settings.model_validate({"embedder": "none"})
-    return asyncio.run(evaluate_locomo(TINY, settings=settings, embedder=HashEmbedder(), foreign=foreign))
+    return evaluated(load(TINY), settings=settings, embedder=HashEmbedder(), foreign=foreign)
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+from evaluated import evaluated
 from judging import Judge
 from rerank_server import RerankServer
 from rich.console import Console
@@ -19,7 +20,6 @@ from remembrancer.config import Settings
 from remembrancer.domain.recall import Stage
 from remembrancer.errors import InvalidInput, ModelUnavailable
 from remembrancer.evaluation.dataset import Conversation, Transcript, Turn
-from remembrancer.evaluation.evaluate import evaluate_locomo
 from remembrancer.evaluation.locomo import load
 from remembrancer.evaluation.machine import machine_line
 from remembrancer.evaluation.memory_system import FATES, MemorySystem
@@ -126,7 +126,7 @@ def test_a_memory_under_a_preset_of_ones_own_has_the_presets_name(tmp_path: Path
 
 
 def test_report_begins_with_the_memory_under_its_presets_name() -> None:
-    report = asyncio.run(evaluate_locomo(TINY, settings=settings(), embedder=HashEmbedder()))
+    report = evaluated(load(TINY), settings=settings(), embedder=HashEmbedder())
     assert [result.system for result in report.results] == ["default", *BASELINES]
     assert (report.conversations, report.turns, report.questions, report.excluded) == (2, 7, 5, 2)
     assert report.embedder == "hash-256"
@@ -136,22 +136,20 @@ def test_report_begins_with_the_memory_under_its_presets_name() -> None:
 
 
 def test_how_the_embedder_is_computed_is_printed_with_the_machine() -> None:
-    report = asyncio.run(evaluate_locomo(TINY, settings=settings(), embedder=ReportingEmbedder(), baselines=False))
+    report = evaluated(load(TINY), settings=settings(), embedder=ReportingEmbedder(), baselines=False)
     out = io.StringIO()
     print_report(report, Console(file=out, width=300))
     assert f"Machine: {machine_line()}; 8-bit products: exact\n" in out.getvalue()
 
 
 def test_same_run_gives_the_same_table() -> None:
-    first, second = (
-        as_json(asyncio.run(evaluate_locomo(TINY, settings=settings(), embedder=HashEmbedder()))) for _ in range(2)
-    )
+    first, second = (as_json(evaluated(load(TINY), settings=settings(), embedder=HashEmbedder())) for _ in range(2))
     assert first["table"] == second["table"]
     assert first["intervals"] == second["intervals"]
 
 
 def test_without_an_embedder_the_report_says_so_and_leaves_out_dense() -> None:
-    report = asyncio.run(evaluate_locomo(TINY, settings=settings()))
+    report = evaluated(load(TINY), settings=settings())
     assert [result.system for result in report.results] == ["default", *BASELINES[:-1]]
     assert report.embedder is None
     assert list(report.degraded) == ["dense"]
@@ -159,7 +157,7 @@ def test_without_an_embedder_the_report_says_so_and_leaves_out_dense() -> None:
 
 def test_a_reranker_given_serves_every_conversation_stays_open_and_is_named() -> None:
     judge = Judge(lambda _: 0.5)
-    report = asyncio.run(evaluate_locomo(TINY, settings=settings(), reranker=judge))
+    report = evaluated(load(TINY), settings=settings(), reranker=judge)
     assert (report.reranker, bool(judge.asked), judge.closed) == ("judge", True, 0)
     page = io.StringIO()
     print_report(report, Console(file=page, width=200))
@@ -169,12 +167,12 @@ def test_a_reranker_given_serves_every_conversation_stays_open_and_is_named() ->
 def test_a_reranker_of_the_settings_is_asked_and_named() -> None:
     with RerankServer() as server:
         chosen = settings(reranker=server.url, reranker_model="rerank-v3.5")
-        report = asyncio.run(evaluate_locomo(TINY, settings=chosen))
+        report = evaluated(load(TINY), settings=chosen)
     assert (as_json(report)["reranker"], bool(server.asked)) == ("rerank/rerank-v3.5", True)
 
 
 def test_without_a_reranker_the_report_names_none() -> None:
-    report = asyncio.run(evaluate_locomo(TINY, settings=settings()))
+    report = evaluated(load(TINY), settings=settings())
     page = io.StringIO()
     print_report(report, Console(file=page, width=200))
     assert (report.reranker, "reranker" in page.getvalue()) == (None, False)
@@ -182,7 +180,7 @@ def test_without_a_reranker_the_report_names_none() -> None:
 
 def test_embedder_given_serves_every_conversation_and_stays_open() -> None:
     embedder = Closing()
-    report = asyncio.run(evaluate_locomo(TINY, settings=settings(), embedder=embedder))
+    report = evaluated(load(TINY), settings=settings(), embedder=embedder)
     assert report.degraded == {}
     assert not embedder.closed
 
@@ -190,25 +188,25 @@ def test_embedder_given_serves_every_conversation_and_stays_open() -> None:
 def test_users_own_store_and_scope_are_left_alone(tmp_path: Path) -> None:
     own = tmp_path / "own.db"
     chosen = settings(db=str(own), workspace="mine", agent="me", session="now")
-    alone = asyncio.run(evaluate_locomo(TINY, settings=settings(), baselines=False))
-    scoped = asyncio.run(evaluate_locomo(TINY, settings=chosen, baselines=False))
+    alone = evaluated(load(TINY), settings=settings(), baselines=False)
+    scoped = evaluated(load(TINY), settings=chosen, baselines=False)
     assert not own.exists()
     assert as_json(scoped)["table"] == as_json(alone)["table"]
 
 
 def test_first_conversations_alone() -> None:
-    report = asyncio.run(evaluate_locomo(TINY, settings=settings(), baselines=False, conversations=1))
+    report = evaluated(load(TINY), settings=settings(), baselines=False, conversations=1)
     assert (report.conversations, report.questions, report.excluded) == (1, 4, 1)
 
 
 @pytest.mark.parametrize("conversations", [0, 3])
 def test_more_conversations_than_there_are_is_refused(conversations: int) -> None:
     with pytest.raises(InvalidInput, match="conversations"):
-        asyncio.run(evaluate_locomo(TINY, settings=settings(), conversations=conversations))
+        evaluated(load(TINY), settings=settings(), conversations=conversations)
 
 
 def test_records_hold_the_report_and_a_file_a_system(tmp_path: Path) -> None:
-    report = asyncio.run(evaluate_locomo(TINY, settings=settings(), records=tmp_path))
+    report = evaluated(load(TINY), settings=settings(), records=tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "bm25.jsonl",
         "default.jsonl",
@@ -285,7 +283,7 @@ def test_a_turn_that_the_preset_does_not_admit_is_not_ingested(tmp_path: Path) -
 
 
 def test_answers_are_read_no_deeper_than_the_preset_allows() -> None:
-    report = asyncio.run(evaluate_locomo(TINY, settings=settings(preset="crewship"), baselines=False, depth=100))
+    report = evaluated(load(TINY), settings=settings(preset="crewship"), baselines=False, depth=100)
     assert report.depth == 50
     assert report.results[0].missed["first 10"] == {Cause.NOT_INGESTED: 7}
 
@@ -308,9 +306,7 @@ def test_more_turns_than_are_taken_in_at_once(tmp_path: Path, monkeypatch: pytes
 
 
 def test_two_presets_are_compared_on_the_same_questions(tmp_path: Path) -> None:
-    report = asyncio.run(
-        evaluate_locomo(TINY, settings=settings(), baselines=False, against="crewship", records=tmp_path)
-    )
+    report = evaluated(load(TINY), settings=settings(), baselines=False, against="crewship", records=tmp_path)
     assert [result.system for result in report.results] == ["default", "crewship"]
     assert report.paired is not None
     assert (report.paired.first, report.paired.second, report.paired.questions) == ("default", "crewship", 5)
@@ -322,18 +318,16 @@ def test_two_presets_are_compared_on_the_same_questions(tmp_path: Path) -> None:
 
 def test_a_preset_against_itself_is_refused() -> None:
     with pytest.raises(InvalidInput, match="against: 'default'"):
-        asyncio.run(evaluate_locomo(TINY, settings=settings(), against="default"))
+        evaluated(load(TINY), settings=settings(), against="default")
 
 
 def test_conversations_by_name_alone() -> None:
-    report = asyncio.run(evaluate_locomo(TINY, settings=settings(), baselines=False, only=["tiny-2"]))
+    report = evaluated(load(TINY), settings=settings(), baselines=False, only=["tiny-2"])
     assert (report.conversation_ids, report.available, report.questions) == (("tiny-2",), 2, 1)
 
 
 def test_tuned_and_untouched_conversations_are_told_apart() -> None:
-    report = asyncio.run(
-        evaluate_locomo(TINY, settings=settings(), baselines=False, tuned=["tiny-2"], against="crewship")
-    )
+    report = evaluated(load(TINY), settings=settings(), baselines=False, tuned=["tiny-2"], against="crewship")
     assert [(group.name, group.conversations) for group in report.groups] == [
         ("tuned", ("tiny-2",)),
         ("untouched", ("tiny-1",)),
@@ -355,10 +349,10 @@ def test_tuned_and_untouched_conversations_are_told_apart() -> None:
 )
 def test_a_choice_that_cannot_be_is_refused(chosen: dict[str, Any], named: str) -> None:
     with pytest.raises(InvalidInput, match=named):
-        asyncio.run(evaluate_locomo(TINY, settings=settings(), baselines=False, **chosen))
+        evaluated(load(TINY), settings=settings(), baselines=False, **chosen)
 
 
 def test_baselines_with_headings_stand_beside_the_plain_ones() -> None:
-    report = asyncio.run(evaluate_locomo(TINY, settings=settings(), embedder=HashEmbedder(), headings=True))
+    report = evaluated(load(TINY), settings=settings(), embedder=HashEmbedder(), headings=True)
     headed = ["grep+heading", "bm25+heading", "dense+heading"]
     assert [result.system for result in report.results] == ["default", *BASELINES, *headed]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 import json
 from dataclasses import replace
@@ -10,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from evaluated import evaluated
 from rich.console import Console
 
 from remembrancer.config import Settings
 from remembrancer.evaluation.budget import SURVIVAL
-from remembrancer.evaluation.evaluate import evaluate_questions
 from remembrancer.evaluation.metrics import METRICS
 from remembrancer.evaluation.misses import READERS, Cause
+from remembrancer.evaluation.questions import load
 from remembrancer.evaluation.report import Report, as_json
 from remembrancer.evaluation.summary import levels
 from remembrancer.evaluation.tables import print_report
@@ -28,7 +28,7 @@ OWN = Path(__file__).parents[2] / "fixtures" / "questions"
 
 def measured(corpus: Path = OWN / "corpus.jsonl", questions: Path = OWN / "questions.jsonl", **options: Any) -> Report:
     settings = Settings.model_validate({"embedder": "none"})
-    return asyncio.run(evaluate_questions(corpus, questions, settings=settings, **options))
+    return evaluated(load(corpus, questions), settings=settings, **options)
 
 
 @pytest.fixture(scope="module")

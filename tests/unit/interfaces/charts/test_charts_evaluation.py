@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 import re
 from dataclasses import replace
@@ -10,11 +9,12 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from evaluated import evaluated
 from png import read_png
 from rich.console import Console
 
 from remembrancer.config import Settings
-from remembrancer.evaluation.evaluate import evaluate_questions
+from remembrancer.evaluation.questions import load
 from remembrancer.evaluation.report import Report
 from remembrancer.evaluation.tables import print_report, sheet
 from remembrancer.evaluation.views import Found, View, of_paired, views
@@ -28,16 +28,13 @@ OWN = Path(__file__).parents[3] / "fixtures" / "questions"
 @pytest.fixture(scope="module")
 def report() -> Report:
     """With all that can be asked for."""
-    return asyncio.run(
-        evaluate_questions(
-            OWN / "corpus.jsonl",
-            OWN / "questions.jsonl",
-            settings=Settings.model_validate({"embedder": "none"}),
-            embedder=HashEmbedder(),
-            against="crewship",
-            tuned=["garden"],
-            foreign=2,
-        )
+    return evaluated(
+        load(OWN / "corpus.jsonl", OWN / "questions.jsonl"),
+        settings=Settings.model_validate({"embedder": "none"}),
+        embedder=HashEmbedder(),
+        against="crewship",
+        tuned=["garden"],
+        foreign=2,
     )
 
 
