@@ -29,6 +29,7 @@ from remembrancer.evaluation.dataset import (
     Transcript,
     Turn,
 )
+from remembrancer.evaluation.json_values import as_list, as_object
 
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 _SESSION: Final = re.compile(r"session_([1-9]\d*)")
@@ -66,7 +67,7 @@ def load(path: Path) -> Dataset:
         document: object = json.loads(raw)
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise InvalidInput("path", str(path), f"a JSON file ({error})") from error
-    conversations = tuple(_conversation(f"[{index}]", item) for index, item in enumerate(_list("the file", document)))
+    conversations = tuple(_conversation(f"[{index}]", item) for index, item in enumerate(as_list("the file", document)))
     if not conversations:
         raise InvalidInput("the file", [], "at least one conversation")
     ids = [conversation.transcript.id for conversation in conversations]
@@ -90,15 +91,15 @@ def _read(path: Path) -> bytes:
 
 
 def _conversation(where: str, value: object) -> Conversation:
-    sample = _object(where, value)
-    told = _object(f"{where}.conversation", _part(where, sample, "conversation"))
+    sample = as_object(where, value)
+    told = as_object(f"{where}.conversation", _part(where, sample, "conversation"))
     speakers = (
         _string(f"{where}.conversation.speaker_a", _part(f"{where}.conversation", told, "speaker_a")),
         _string(f"{where}.conversation.speaker_b", _part(f"{where}.conversation", told, "speaker_b")),
     )
     turns = _turns(f"{where}.conversation", told, speakers)
     transcript = Transcript(id=_string(f"{where}.sample_id", _part(where, sample, "sample_id")), turns=turns)
-    asked = _list(f"{where}.qa", _part(where, sample, "qa"))
+    asked = as_list(f"{where}.qa", _part(where, sample, "qa"))
     session_of, asked_at = transcript.session_of(), transcript.ends + ASKED_AFTER
     read = [_question(f"{where}.qa[{index}]", item, index, session_of, asked_at) for index, item in enumerate(asked)]
     questions = tuple(question for question in read if question.evidence or not question.answerable)
@@ -112,7 +113,7 @@ def _turns(where: str, told: dict[str, object], speakers: tuple[str, str]) -> tu
         session = f"session_{number}"
         stamp = f"{session}_date_time"
         begun = _moment(f"{where}.{stamp}", _part(where, told, stamp))
-        for index, item in enumerate(_list(f"{where}.{session}", told[session])):
+        for index, item in enumerate(as_list(f"{where}.{session}", told[session])):
             at = begun + index * TURN_SPACING
             turns.append(_turn(f"{where}.{session}[{index}]", item, session, speakers, at))
     if not turns:
@@ -125,7 +126,7 @@ def _turns(where: str, told: dict[str, object], speakers: tuple[str, str]) -> tu
 
 
 def _turn(where: str, value: object, session: str, speakers: tuple[str, str], at: datetime) -> Turn:
-    turn = _object(where, value)
+    turn = as_object(where, value)
     turn_id = _string(f"{where}.dia_id", _part(where, turn, "dia_id"))
     if not _TURN_ID.fullmatch(turn_id):
         raise InvalidInput(f"{where}.dia_id", turn_id, "an id such as D3:11")
@@ -146,14 +147,14 @@ def _turn(where: str, value: object, session: str, speakers: tuple[str, str], at
 
 def _question(where: str, value: object, index: int, session_of: Mapping[str, str], asked_at: datetime) -> Question:
     """A question with the evidence that could be made sense of, which may be none."""
-    question = _object(where, value)
+    question = as_object(where, value)
     number = _part(where, question, "category")
     if number not in [*Category]:
         raise InvalidInput(f"{where}.category", number, "1, 2, 3, 4 or 5")
     category = Category(cast("int", number))
     named = [
         _string(f"{where}.evidence[{position}]", item)
-        for position, item in enumerate(_list(f"{where}.evidence", _part(where, question, "evidence")))
+        for position, item in enumerate(as_list(f"{where}.evidence", _part(where, question, "evidence")))
     ]
     evidence = tuple(dict.fromkeys(turn_id for item in named for turn_id in _mended(item) if turn_id in session_of))
     return Question(
@@ -197,18 +198,6 @@ def _part(where: str, holder: dict[str, object], key: str) -> object:
     if key not in holder:
         raise InvalidInput(where, sorted(holder), f"an object with {key}")
     return holder[key]
-
-
-def _object(where: str, value: object) -> dict[str, object]:
-    if not isinstance(value, dict):
-        raise InvalidInput(where, value, "a JSON object")
-    return cast("dict[str, object]", value)  # JSON has no other keys
-
-
-def _list(where: str, value: object) -> list[object]:
-    if not isinstance(value, list):
-        raise InvalidInput(where, value, "a JSON list")
-    return cast("list[object]", value)
 
 
 def _string(where: str, value: object) -> str:
