@@ -34,9 +34,11 @@ from server_process import serving
 from remembrancer.interfaces.cli.main import build
 from remembrancer.interfaces.http.logs import LOGGER, JsonLines, ReadableLines
 from remembrancer.interfaces.text import one_line
-from remembrancer.interfaces.wire import MemoriesOut, RecallOut, VaultOut
-from remembrancer.interfaces.wire_journal import JournalPageOut
-from remembrancer.interfaces.wire_life import MaintenanceOut
+from remembrancer.interfaces.wire.files import VaultOut
+from remembrancer.interfaces.wire.jobs import MaintenanceOut
+from remembrancer.interfaces.wire.journal import JournalPageOut
+from remembrancer.interfaces.wire.memories import MemoriesOut
+from remembrancer.interfaces.wire.recall import RecallOut
 from remembrancer.policies.rendering.safe import one_line as safe_line
 
 DOORS: Final = ("python", "cli", "terminal", "http", "mcp")

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from remembrancer.interfaces.wire import MemoryOut
+    from remembrancer.interfaces.wire.memories import MemoryOut
 
 # CSI, a terminated OSC, and two-byte sequences. Of any other sequence only the control character is removed.
 _ESCAPES: Final = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\^_]")

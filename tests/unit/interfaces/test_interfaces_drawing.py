@@ -10,7 +10,7 @@ from rich.text import Text
 from remembrancer.domain.recall import PRODUCT
 from remembrancer.interfaces.cli.drawing import GLYPHS, Meter, Shares, Shorter, leaves, part_bars, shortened, sparkline
 from remembrancer.interfaces.text import counted, shown, size
-from remembrancer.interfaces.wire import PartOut
+from remembrancer.interfaces.wire.recall import PartOut
 
 
 def part(label: str, contribution: float, *parts: PartOut) -> PartOut:

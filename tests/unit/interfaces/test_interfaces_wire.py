@@ -22,7 +22,13 @@ from remembrancer.domain.strength import Strength, Usage
 from remembrancer.engine.exchange import Imported
 from remembrancer.engine.inspect import Dossier, WhyNot
 from remembrancer.ingest.problem import Problem
-from remembrancer.interfaces import wire
+from remembrancer.interfaces.wire.files import ExportedOut, ImportedOut, ObservedOut
+from remembrancer.interfaces.wire.health import HealthOut, MemoryHealthOut
+from remembrancer.interfaces.wire.journal import EventOut
+from remembrancer.interfaces.wire.memories import DossierOut, FeedbackOut, MemoriesOut, MemoryOut, RevisionOut
+from remembrancer.interfaces.wire.recall import ExplanationOut, PartOut, RecallOut, WhyNotOut
+from remembrancer.interfaces.wire.shape import AgeOut, Wire
+from remembrancer.interfaces.wire.state import DoctorOut, StatsOut
 from remembrancer.ports.inspection import Finding, Stats
 
 AT = datetime(2026, 3, 4, 9, 0, 0, 123456, tzinfo=UTC)
@@ -68,12 +74,12 @@ def memory() -> Iterator[Remembrancer]:
         yield opened
 
 
-def comes_back(shape: wire.Wire) -> None:
+def comes_back(shape: Wire) -> None:
     assert type(shape).model_validate_json(shape.model_dump_json()) == shape
 
 
 def test_a_memory_keeps_every_field() -> None:
-    shape = wire.MemoryOut.of(MEMORY)
+    shape = MemoryOut.of(MEMORY)
     comes_back(shape)
     told = json.loads(shape.model_dump_json())
     assert set(told) == set(Memory.__dataclass_fields__)
@@ -90,7 +96,7 @@ def test_a_memory_keeps_every_field() -> None:
 def test_an_event_keeps_every_field(memory: Remembrancer) -> None:
     local = AT.astimezone(timezone(timedelta(hours=2)))
     event = memory.observe("hello", actor="Ana", occurred_at=local, payload={"a": 1}, refs={"b": [2]}, key="k")
-    shape = wire.EventOut.of(event)
+    shape = EventOut.of(event)
     comes_back(shape)
     told = json.loads(shape.model_dump_json())
     assert set(told) == set(event.__dataclass_fields__)
@@ -101,11 +107,11 @@ def test_an_event_keeps_every_field(memory: Remembrancer) -> None:
 def test_a_recall_keeps_its_hits_and_reasons(memory: Remembrancer) -> None:
     memory.remember("Checkout needs 2 GiB", occurred_at=AT - timedelta(days=15))
     recall = memory.recall("checkout", explain=True)
-    shape = wire.RecallOut.of(recall, rendered=recall.render())
+    shape = RecallOut.of(recall, rendered=recall.render())
     comes_back(shape)
     [hit] = shape.hits
     assert (hit.rank, hit.score) == (1, recall[0].score)
-    assert hit.age == wire.AgeOut(seconds=15 * 86_400, spoken="2 weeks ago")
+    assert hit.age == AgeOut(seconds=15 * 86_400, spoken="2 weeks ago")
     assert hit.explanation.parts.contribution == hit.score
     assert hit.explanation.signals["similarity"] is None
     assert hit.explanation.matched == ["checkout"]
@@ -118,9 +124,9 @@ def test_a_recall_keeps_its_hits_and_reasons(memory: Remembrancer) -> None:
 def test_an_explanation_keeps_its_tree() -> None:
     leaf = Part("similarity", None, 0.0)
     tree = Part("weighted sum", 0.5, 0.5, (Part("min-max", 1.0, 0.5, (leaf,)),))
-    shape = wire.ExplanationOut.of(Explanation(tree, {"similarity": None}, {"lexical": 2}, ("a",)))
+    shape = ExplanationOut.of(Explanation(tree, {"similarity": None}, {"lexical": 2}, ("a",)))
     comes_back(shape)
-    assert shape.parts.parts[0].parts[0] == wire.PartOut(
+    assert shape.parts.parts[0].parts[0] == PartOut(
         label="similarity", value=None, contribution=0.0, multiplied=False, parts=[]
     )
     assert shape.ranks == {"lexical": 2}
@@ -151,9 +157,9 @@ def test_a_dossier_keeps_all_that_belongs_to_a_memory(memory: Remembrancer) -> N
         audit=(),
         reviews=(review,),
     )
-    shape = wire.DossierOut.of(dossier)
+    shape = DossierOut.of(dossier)
     comes_back(shape)
-    assert shape.revisions == [wire.RevisionOut(number=1, title=None, text="before", replaced_at=AT)]
+    assert shape.revisions == [RevisionOut(number=1, title=None, text="before", replaced_at=AT)]
     assert shape.relations[0].target == relation.target
     assert shape.events[0].id == event.id
     assert (shape.reviews[0].rating, shape.reviews[0].stability) == ("good", 7.25)
@@ -162,27 +168,27 @@ def test_a_dossier_keeps_all_that_belongs_to_a_memory(memory: Remembrancer) -> N
 @pytest.mark.parametrize(
     "shape",
     [
-        wire.WhyNotOut.of(WhyNot(memory=MEMORY, returned=False, reason="r", stage=Stage.FLOOR, score=0.1, rank=9)),
-        wire.WhyNotOut.of(WhyNot(memory=MEMORY, returned=False, reason="out of reach")),
-        wire.StatsOut.of(Stats(1, {"active": 1}, 1, {"m": 1}, 0, 0, AT, AT, 4096)),
-        wire.DoctorOut.of([Finding("file", True, "sound"), Finding("cues", False, "2 without", "export")]),
-        wire.MemoryHealthOut(crew="sales", latest=wire.HealthOut.of(SNAPSHOT), history=[]),
-        wire.MemoryHealthOut(crew=None, latest=None, history=None),
-        wire.FeedbackOut.of(ID, Strength(), Status.RETIRED),
-        wire.ImportedOut.of(Imported(rows=3, new=1, dry_run=True)),
-        wire.ExportedOut(path="a.jsonl", rows=3),
-        wire.ObservedOut.of([], [Problem(Path("a.jsonl"), 3, None, "bad")]),
-        wire.MemoriesOut.of([MEMORY]),
-        wire.AgeOut.of(timedelta(seconds=-90)),
+        WhyNotOut.of(WhyNot(memory=MEMORY, returned=False, reason="r", stage=Stage.FLOOR, score=0.1, rank=9)),
+        WhyNotOut.of(WhyNot(memory=MEMORY, returned=False, reason="out of reach")),
+        StatsOut.of(Stats(1, {"active": 1}, 1, {"m": 1}, 0, 0, AT, AT, 4096)),
+        DoctorOut.of([Finding("file", True, "sound"), Finding("cues", False, "2 without", "export")]),
+        MemoryHealthOut(crew="sales", latest=HealthOut.of(SNAPSHOT), history=[]),
+        MemoryHealthOut(crew=None, latest=None, history=None),
+        FeedbackOut.of(ID, Strength(), Status.RETIRED),
+        ImportedOut.of(Imported(rows=3, new=1, dry_run=True)),
+        ExportedOut(path="a.jsonl", rows=3),
+        ObservedOut.of([], [Problem(Path("a.jsonl"), 3, None, "bad")]),
+        MemoriesOut.of([MEMORY]),
+        AgeOut.of(timedelta(seconds=-90)),
     ],
     ids=lambda shape: type(shape).__name__,
 )
-def test_a_shape_comes_back_from_its_json(shape: wire.Wire) -> None:
+def test_a_shape_comes_back_from_its_json(shape: Wire) -> None:
     comes_back(shape)
 
 
 def test_a_snapshot_is_told_with_its_bands_and_what_to_do() -> None:
-    told = json.loads(wire.HealthOut.of(SNAPSHOT).model_dump_json())
+    told = json.loads(HealthOut.of(SNAPSHOT).model_dump_json())
     assert (told["crew"], told["day"], told["taken_at"]) == ("sales", "2026-03-04", "2026-03-04T09:00:00.123456Z")
     assert (told["score"], told["band"], told["weakest"]) == (50.0, "yellow", "reachability")
     assert {name: metric["band"] for name, metric in told["metrics"].items()} == {
@@ -197,10 +203,10 @@ def test_a_snapshot_is_told_with_its_bands_and_what_to_do() -> None:
 
 def test_a_snapshot_without_data_has_no_band() -> None:
     nothing = Metrics(freshness=None, coverage=None, coherence=None, efficiency=None, reachability=None)
-    shape = wire.HealthOut.of(HealthSnapshot(crew=None, day=AT.date(), taken_at=AT, metrics=nothing, score=None))
+    shape = HealthOut.of(HealthSnapshot(crew=None, day=AT.date(), taken_at=AT, metrics=nothing, score=None))
     assert (shape.score, shape.band, shape.weakest, shape.advice) == (None, None, None, "")
 
 
 def test_a_doctor_with_a_finding_is_not_ok() -> None:
-    assert wire.DoctorOut.of([Finding("file", True, "sound")]).ok
-    assert not wire.DoctorOut.of([Finding("file", True, "sound"), Finding("cues", False, "2 without")]).ok
+    assert DoctorOut.of([Finding("file", True, "sound")]).ok
+    assert not DoctorOut.of([Finding("file", True, "sound"), Finding("cues", False, "2 without")]).ok

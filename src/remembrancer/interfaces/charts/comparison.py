@@ -18,7 +18,7 @@ from remembrancer.interfaces.charts.svg import NOTHING, element, joined
 from remembrancer.interfaces.text import counted, minute, titled
 
 if TYPE_CHECKING:
-    from remembrancer.interfaces.wire import ComparedOut, ComparisonOut, PlaceOut
+    from remembrancer.interfaces.wire.comparison import ComparedOut, ComparisonOut, PlaceOut
 
 HEAD, ROW, FOOT = 48.0, 38.0, 4.0
 DISC: Final = 12.5

@@ -33,7 +33,8 @@ from remembrancer.interfaces.charts.svg import NOTHING, element, joined, percent
 from remembrancer.interfaces.text import counted, minute, titled
 
 if TYPE_CHECKING:
-    from remembrancer.interfaces.wire import CurveOut, ReviewOut
+    from remembrancer.interfaces.wire.fading import CurveOut
+    from remembrancer.interfaces.wire.memories import ReviewOut
 
 TOP, HEIGHT = 36.0, 210.0
 STRIP: Final = 30.0

@@ -24,7 +24,7 @@ from remembrancer.interfaces.text import counted
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from remembrancer.interfaces.wire import MemoryOut, RelationOut
+    from remembrancer.interfaces.wire.memories import MemoryOut, RelationOut
 
 WIDE: Final = Plane(width=620.0, edge=96.0, apart=42.0, beside=60.0, above=30.0)
 NARROW: Final = Plane(width=296.0, edge=86.0, apart=34.0, beside=46.0, above=28.0)

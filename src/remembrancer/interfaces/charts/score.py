@@ -18,7 +18,7 @@ from remembrancer.policies.ranking import leading
 from remembrancer.policies.ranking.signals import MEANINGS
 
 if TYPE_CHECKING:
-    from remembrancer.interfaces.wire import PartOut
+    from remembrancer.interfaces.wire.recall import PartOut
 
 BAR, NESTED = 16.0, 5.0
 METER: Final = 8.0

@@ -14,7 +14,7 @@ from remembrancer.interfaces.text import day
 from remembrancer.policies.rendering.ages import spoken_age
 
 if TYPE_CHECKING:
-    from remembrancer.interfaces.wire import CurveOut, OutlookOut
+    from remembrancer.interfaces.wire.fading import CurveOut, OutlookOut
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from remembrancer.interfaces.charts.svg import NOTHING, element, joined, percent
 from remembrancer.interfaces.text import counted, minute
 
 if TYPE_CHECKING:
-    from remembrancer.interfaces.wire import MemoryOut
+    from remembrancer.interfaces.wire.memories import MemoryOut
 
 STEPS: Final = ("very weak", "weak", "middling", "strong", "very strong")
 """Words for strength; each covers a fifth of [0, 1]."""

@@ -20,7 +20,7 @@ def stats(call: Invocation) -> None:
 
     Example: remembrancer stats --json
     """
-    from remembrancer.interfaces.wire import StatsOut
+    from remembrancer.interfaces.wire.state import StatsOut
 
     with call.opened(create=False) as memory:
         counted = memory.health.stats()
@@ -39,7 +39,7 @@ def health(
 
     Example: remembrancer health --history
     """
-    from remembrancer.interfaces.wire import HealthOut, MemoryHealthOut
+    from remembrancer.interfaces.wire.health import HealthOut, MemoryHealthOut
 
     crew = call.settings.crew
     with call.opened(create=False) as memory:
@@ -61,7 +61,7 @@ def doctor(call: Invocation) -> None:
 
     Example: remembrancer doctor
     """
-    from remembrancer.interfaces.wire import DoctorOut
+    from remembrancer.interfaces.wire.state import DoctorOut
     from remembrancer.ports.inspection import Finding
 
     try:
@@ -89,7 +89,7 @@ def export(
 
     Example: remembrancer export backup.jsonl
     """
-    from remembrancer.interfaces.wire import ExportedOut
+    from remembrancer.interfaces.wire.files import ExportedOut
 
     with call.opened(create=False) as memory, call.rows("exporting") as on_rows:
         rows = memory.export(file, on_rows=on_rows)
@@ -108,7 +108,7 @@ def import_(
 
     Example: remembrancer import backup.jsonl --db other.db
     """
-    from remembrancer.interfaces.wire import ImportedOut
+    from remembrancer.interfaces.wire.files import ImportedOut
 
     settings = call.settings
     if dry_run and not Path(settings.db).exists():

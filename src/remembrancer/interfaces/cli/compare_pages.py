@@ -16,7 +16,7 @@ from remembrancer.interfaces.text import minute, one_line, titled
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
-    from remembrancer.interfaces.wire import ComparedOut, ComparisonOut, PlaceOut
+    from remembrancer.interfaces.wire.comparison import ComparedOut, ComparisonOut, PlaceOut
 
 Blocks = Iterator["RenderableType"]
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from remembrancer import Recall, Remembrancer
-    from remembrancer.interfaces.wire import DemoAnswerOut, DemoOut, HitOut
+    from remembrancer.interfaces.wire.recall import DemoAnswerOut, DemoOut, HitOut
 
 READ_TO: Final = 10
 """Hits asked for; the first three are shown."""
@@ -81,7 +81,7 @@ def demo(
         raise InvalidInput("--db", call.db, "--keep FILE: the demonstration has a database of its own")
     if keep is not None and keep.exists():
         raise InvalidInput("--keep", str(keep), "a file that does not exist yet")
-    from remembrancer.interfaces.wire import DemoOut
+    from remembrancer.interfaces.wire.recall import DemoOut
 
     questions: list[Question] = json.loads(_data("questions.json").read_text(encoding="utf-8"))
     clock = Clock(datetime.fromisoformat(questions[0]["asked_at"]) - timedelta(hours=1))
@@ -136,7 +136,7 @@ def _take_in(call: Invocation, memory: Remembrancer) -> dict[UUID, str]:
 
 
 def _answer(question: Question, recall: Recall, keys: dict[UUID, str]) -> DemoAnswerOut:
-    from remembrancer.interfaces.wire import DemoAnswerOut, RecallOut, milliseconds
+    from remembrancer.interfaces.wire.recall import DemoAnswerOut, RecallOut, milliseconds
 
     answer = RecallOut.of(recall)
     ranks = {_key(hit, keys): hit.rank for hit in reversed(answer.hits)}

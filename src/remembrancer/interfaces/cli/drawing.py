@@ -18,7 +18,7 @@ from remembrancer.interfaces.text import one_line, shown
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
-    from remembrancer.interfaces.wire import PartOut
+    from remembrancer.interfaces.wire.recall import PartOut
 
 COLOURS: Final = (
     *("cyan", "green", "yellow", "magenta", "blue", "red"),

@@ -18,7 +18,7 @@ from remembrancer.interfaces.cli.times import optional_time
 if TYPE_CHECKING:
     from remembrancer import Remembrancer
     from remembrancer.domain.erasure import Erasure
-    from remembrancer.interfaces.wire_erasure import ErasureOut
+    from remembrancer.interfaces.wire.erasures import ErasureOut
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +68,7 @@ def erase(
 
     Example: remembrancer erase --in-session support-4711 --dry-run
     """
-    from remembrancer.interfaces.wire_erasure import ErasureOut
+    from remembrancer.interfaces.wire.erasures import ErasureOut
 
     with call.opened(create=False) as memory:
         receipt = chosen.erase(memory, call, ids or [], dry_run=dry_run or not yes)
@@ -90,7 +90,7 @@ def erasures(
 
     Example: remembrancer erasures --json
     """
-    from remembrancer.interfaces.wire_erasure import ErasuresOut
+    from remembrancer.interfaces.wire.erasures import ErasuresOut
 
     with call.opened(create=False) as memory:
         found = memory.erasures(limit)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from remembrancer.interfaces.wire_erasure import ChoiceOut, ErasureOut, ErasuresOut
+    from remembrancer.interfaces.wire.erasures import ChoiceOut, ErasureOut, ErasuresOut
 
 Blocks = Iterator["RenderableType"]
 

@@ -23,7 +23,7 @@ def decay(call: Invocation, *, limit: Limit = 20) -> None:
     Example: remembrancer decay --limit 20
     """
     from remembrancer.interfaces.cli import fading_pages
-    from remembrancer.interfaces.wire import OutlooksOut
+    from remembrancer.interfaces.wire.fading import OutlooksOut
 
     with call.opened(create=False) as memory:
         found = memory.health.decay(limit=limit)
@@ -47,7 +47,7 @@ def fading(
     """
     from remembrancer.facade import MAX_LISTED
     from remembrancer.interfaces.cli import fading_pages
-    from remembrancer.interfaces.wire import OutlooksOut
+    from remembrancer.interfaces.wire.fading import OutlooksOut
 
     ahead = parse_length("within", within)
     with call.opened(create=False) as memory:

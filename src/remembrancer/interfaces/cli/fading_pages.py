@@ -18,7 +18,7 @@ from remembrancer.policies.rendering.ages import spoken_age
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from remembrancer.interfaces.wire import CurveOut, OutlookOut, OutlooksOut
+    from remembrancer.interfaces.wire.fading import CurveOut, OutlookOut, OutlooksOut
 
 Blocks = Iterator["RenderableType"]
 

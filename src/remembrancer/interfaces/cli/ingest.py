@@ -16,7 +16,7 @@ from remembrancer.interfaces.cli.options import NoIndex
 if TYPE_CHECKING:
     from remembrancer import Remembrancer
     from remembrancer.ingest import Format
-    from remembrancer.interfaces.wire import IngestedFileOut
+    from remembrancer.interfaces.wire.files import IngestedFileOut
 
 BAD_RECORDS, BAD_FILES = 1, 2
 
@@ -44,7 +44,8 @@ def ingest(
     """
     from remembrancer.domain.validation import choice
     from remembrancer.ingest import Format, detect
-    from remembrancer.interfaces.wire import IndexReportOut, IngestedOut
+    from remembrancer.interfaces.wire.files import IngestedOut
+    from remembrancer.interfaces.wire.state import IndexReportOut
 
     chosen = None if format is None else choice("format", format, Format)
     formats: dict[Path, Format] = {}
@@ -71,7 +72,7 @@ def ingest(
 def _take(call: Invocation, memory: Remembrancer, file: Path, source: Format) -> IngestedFileOut:
     from remembrancer.ingest import Format, read
     from remembrancer.interfaces.cli.recording import LeftOut, learn, record
-    from remembrancer.interfaces.wire import IngestedFileOut, ProblemOut
+    from remembrancer.interfaces.wire.files import IngestedFileOut, ProblemOut
 
     left_out = LeftOut(call)
     try:
@@ -91,7 +92,7 @@ def _take(call: Invocation, memory: Remembrancer, file: Path, source: Format) ->
 
 
 def _refused(call: Invocation, file: Path, source: Format | None, error: InvalidInput) -> IngestedFileOut:
-    from remembrancer.interfaces.wire import IngestedFileOut
+    from remembrancer.interfaces.wire.files import IngestedFileOut
 
     call.note(f"error: {error}", style="red")
     return IngestedFileOut(path=str(file), format=source, events=0, learnings=0, problems=[], refused=str(error))

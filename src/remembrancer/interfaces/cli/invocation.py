@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from remembrancer.engine.context import Clock
     from remembrancer.evaluation.run import OnProgress
     from remembrancer.evaluation.run import Progress as Measured
-    from remembrancer.interfaces.wire import Wire
+    from remembrancer.interfaces.wire.shape import Wire
     from remembrancer.jobs.indexer import IndexReport
 
 W = TypeVar("W", bound="Wire")

@@ -95,7 +95,7 @@ def list_(
 
     Example: remembrancer journal list --severity error --since 7d --query "checkout memory"
     """
-    from remembrancer.interfaces.wire_journal import JournalPageOut
+    from remembrancer.interfaces.wire.journal import JournalPageOut
 
     chosen = entries.chosen(call)
     chosen["archived"] = archived
@@ -112,7 +112,7 @@ def get(call: Invocation, *, event_id: EventId) -> None:
 
     Example: remembrancer journal get 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f
     """
-    from remembrancer.interfaces.wire_journal import JournalEntryOut
+    from remembrancer.interfaces.wire.journal import JournalEntryOut
 
     with call.opened(create=False) as memory:
         found, changes = memory.journal.get(event_id), memory.journal.priority_changes(event_id)
@@ -126,7 +126,7 @@ def count(call: Invocation, *, entries: Entries, archived: Archived = False) -> 
 
     Example: remembrancer journal count --type tool --severity error --since 24h
     """
-    from remembrancer.interfaces.wire_journal import JournalCountOut
+    from remembrancer.interfaces.wire.journal import JournalCountOut
 
     chosen = entries.chosen(call)
     chosen["archived"] = archived
@@ -151,7 +151,7 @@ def priority(
 
     Example: remembrancer journal priority 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f pin --role LEAD --reason "post-mortem"
     """
-    from remembrancer.interfaces.wire_journal import PriorityChangeOut
+    from remembrancer.interfaces.wire.journal import PriorityChangeOut
 
     with call.opened(create=False) as memory:
         change = memory.journal.set_priority(event_id, priority, reason)
@@ -178,7 +178,7 @@ def tail(
 
     Example: remembrancer journal tail -f --severity warn --severity error
     """
-    from remembrancer.interfaces.wire_journal import RecordedOut, StretchOut
+    from remembrancer.interfaces.wire.journal import RecordedOut, StretchOut
 
     if not 0 <= lines <= 10_000:
         raise InvalidInput("limit", lines, "a whole number from 0 to 10000")

@@ -15,8 +15,8 @@ from remembrancer.interfaces.text import counted, minute, one_line, shown
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from remembrancer.interfaces.wire import EventOut
-    from remembrancer.interfaces.wire_journal import (
+    from remembrancer.interfaces.wire.journal import (
+        EventOut,
         JournalCountOut,
         JournalEntryOut,
         JournalPageOut,

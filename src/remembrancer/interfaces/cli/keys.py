@@ -28,7 +28,7 @@ def create(
 
     Example: remembrancer keys create ci --right write --expires 90d
     """
-    from remembrancer.interfaces.wire_keys import NewKeyOut
+    from remembrancer.interfaces.wire.keys import NewKeyOut
 
     expires_in = None if expires is None else parse_length("expires", expires)
     with call.opened(create=True) as memory:
@@ -47,7 +47,7 @@ def list_(call: Invocation) -> None:
 
     Example: remembrancer keys list --json
     """
-    from remembrancer.interfaces.wire_keys import KeysOut
+    from remembrancer.interfaces.wire.keys import KeysOut
 
     with call.opened(create=False) as memory:
         found = memory.keys.list()
@@ -65,7 +65,7 @@ def revoke(
 
     Example: remembrancer keys revoke 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f
     """
-    from remembrancer.interfaces.wire_keys import KeyOut
+    from remembrancer.interfaces.wire.keys import KeyOut
 
     with call.opened(create=False) as memory:
         revoked = memory.keys.revoke(key_id)

@@ -13,7 +13,7 @@ from remembrancer.interfaces.text import minute
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from remembrancer.interfaces.wire_keys import KeyOut, KeysOut, NewKeyOut
+    from remembrancer.interfaces.wire.keys import KeyOut, KeysOut, NewKeyOut
 
 Blocks = Iterator["RenderableType"]
 

@@ -46,7 +46,7 @@ def end_session(
     Example: remembrancer end-session standup-monday
     """
     from remembrancer.interfaces.cli import report_pages
-    from remembrancer.interfaces.wire_life import DoneOut
+    from remembrancer.interfaces.wire.jobs import DoneOut
 
     with call.opened(create=False) as memory:
         report = memory.end_session(name)
@@ -66,7 +66,7 @@ def sleep(
     Example: remembrancer sleep --preset mnemosyne --dry-run
     """
     from remembrancer.interfaces.cli import report_pages
-    from remembrancer.interfaces.wire_life import DoneOut
+    from remembrancer.interfaces.wire.jobs import DoneOut
 
     with call.opened(create=False) as memory:
         report = memory.sleep(dry_run=dry_run)
@@ -87,7 +87,7 @@ def consolidate(
     Example: remembrancer consolidate --since 24h --limit 50
     """
     from remembrancer.interfaces.cli import report_pages
-    from remembrancer.interfaces.wire_life import DoneOut
+    from remembrancer.interfaces.wire.jobs import DoneOut
 
     start = optional_time("since", since, now=call.now)
     with call.opened(create=False) as memory:
@@ -109,7 +109,7 @@ def maintain(
     Example: remembrancer maintain --only index --only health
     """
     from remembrancer.interfaces.cli import report_pages
-    from remembrancer.interfaces.wire_life import MaintenanceOut
+    from remembrancer.interfaces.wire.jobs import MaintenanceOut
     from remembrancer.jobs.reports import BrokenOff
 
     with call.opened(create=False) as memory, _watching(call, memory, only) as on_indexed:
@@ -161,7 +161,7 @@ async def _work(call: Invocation, only: list[Job] | None) -> None:
 def _telling(call: Invocation) -> OnRun:
     """Tells of each run; on a terminal and in a log only of those that did something, or have something new to say."""
     from remembrancer.interfaces.cli import report_lines
-    from remembrancer.interfaces.wire_life import JobReportOut
+    from remembrancer.interfaces.wire.jobs import JobReportOut
     from remembrancer.jobs.reports import BrokenOff, counted
 
     last: dict[Job, str] = {}
@@ -185,7 +185,7 @@ def jobs(call: Invocation) -> None:
 
     Example: remembrancer jobs
     """
-    from remembrancer.interfaces.wire_life import JobsOut
+    from remembrancer.interfaces.wire.jobs import JobsOut
 
     with call.opened(create=False) as memory:
         states = memory.jobs.list()
@@ -199,7 +199,7 @@ def spending(call: Invocation, *, since: Since = None) -> None:
 
     Example: remembrancer spending --since 30d
     """
-    from remembrancer.interfaces.wire_life import SpendingOut
+    from remembrancer.interfaces.wire.jobs import SpendingOut
 
     start = optional_time("since", since, now=call.now)
     with call.opened(create=False) as memory:
@@ -223,8 +223,8 @@ def promote(
     Example: remembrancer promote --preset teaparty
     """
     from remembrancer.domain.job import Job
-    from remembrancer.interfaces.wire import MemoryOut
-    from remembrancer.interfaces.wire_life import PromotableOut
+    from remembrancer.interfaces.wire.jobs import PromotableOut
+    from remembrancer.interfaces.wire.memories import MemoryOut
 
     with call.opened(create=False) as memory:
         if memory_id is None:
@@ -249,7 +249,7 @@ def stage(
     Example: remembrancer stage INTENT.md --preset teaparty --project checkout
     """
     from remembrancer.interfaces.cli import report_pages
-    from remembrancer.interfaces.wire_life import DoneOut
+    from remembrancer.interfaces.wire.jobs import DoneOut
 
     try:
         intent = file.read_text(encoding="utf-8")

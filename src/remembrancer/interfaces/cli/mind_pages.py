@@ -15,7 +15,7 @@ from remembrancer.interfaces.text import counted, minute, one_line
 from remembrancer.policies.rendering.ages import spoken_age
 
 if TYPE_CHECKING:
-    from remembrancer.interfaces.wire_life import JobOut, JobReportOut, JobsOut, PromotableOut, RunOut, SpendingOut
+    from remembrancer.interfaces.wire.jobs import JobOut, JobReportOut, JobsOut, PromotableOut, RunOut, SpendingOut
 
 LISTED: Final = 5
 """Failures that are shown of each job."""

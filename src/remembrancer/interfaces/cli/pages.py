@@ -19,28 +19,20 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from remembrancer.interfaces.wire import (
-        DoctorOut,
+    from remembrancer.interfaces.wire.files import ExportedOut, ImportedOut, IngestedOut, ObservedOut
+    from remembrancer.interfaces.wire.health import HealthOut, MemoryHealthOut
+    from remembrancer.interfaces.wire.memories import (
         DossierOut,
-        ExportedOut,
         FeedbackOut,
-        HealthOut,
-        HitOut,
-        ImportedOut,
-        IndexReportOut,
-        IngestedOut,
         MemoriesOut,
-        MemoryHealthOut,
         MemoryOut,
-        ObservedOut,
-        RecallOut,
         RelationOut,
         ReviewOut,
-        ScopeOut,
-        StatsOut,
         StrengthOut,
-        WhyNotOut,
     )
+    from remembrancer.interfaces.wire.recall import HitOut, RecallOut, WhyNotOut
+    from remembrancer.interfaces.wire.shape import ScopeOut
+    from remembrancer.interfaces.wire.state import DoctorOut, IndexReportOut, StatsOut
 
 Blocks = Iterator["RenderableType"]
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
     from rich.console import RenderableType
 
-    from remembrancer.interfaces.wire import PresetOut, PresetsOut
+    from remembrancer.interfaces.wire.presets import PresetOut, PresetsOut
 
 Blocks = Iterator["RenderableType"]
 

@@ -22,7 +22,7 @@ def list_(call: Invocation) -> None:
     Example: remembrancer presets list
     """
     from remembrancer.compose import choose_preset
-    from remembrancer.interfaces.wire import PresetsOut
+    from remembrancer.interfaces.wire.presets import PresetsOut
 
     call.answer(PresetsOut.of(choose_preset(call.settings.preset)), preset_pages.listed)
 
@@ -43,7 +43,7 @@ def show(
     Example: remembrancer presets show engram --toml > mine.toml
     """
     from remembrancer.compose import choose_preset
-    from remembrancer.interfaces.wire import PresetOut
+    from remembrancer.interfaces.wire.presets import PresetOut
     from remembrancer.presets.text import text_of
 
     in_use = call.settings.preset
@@ -76,7 +76,7 @@ def compare(
     Example: remembrancer presets compare "what did we decide about refunds?" default engram --png refunds.png
     """
     from remembrancer.interfaces.cli import compare_pages
-    from remembrancer.interfaces.wire import ComparisonOut
+    from remembrancer.interfaces.wire.comparison import ComparisonOut
 
     picture.check(png)
     moment = optional_time("as-of", as_of, now=call.now)

@@ -44,7 +44,7 @@ def recall(
 
     Example: remembrancer recall "why did checkout run out of memory?" --since 7d --explain
     """
-    from remembrancer.interfaces.wire import RecallOut
+    from remembrancer.interfaces.wire.recall import RecallOut
 
     if not render and (detail != "auto" or max_chars != BLOCK_CHARS):
         raise InvalidInput("--detail or --max-chars", "without --render", "--render with them: they shape the block")
@@ -78,7 +78,7 @@ def recent(
 
     Example: remembrancer recent --limit 20 --days 7
     """
-    from remembrancer.interfaces.wire import MemoriesOut
+    from remembrancer.interfaces.wire.memories import MemoriesOut
 
     with call.opened(create=False) as memory:
         found = memory.recent(limit=limit, days=days)
@@ -102,7 +102,7 @@ def timeline(
 
     Example: remembrancer timeline --since 2026-03-01 --until 2026-04-01 --kind episode
     """
-    from remembrancer.interfaces.wire import MemoriesOut
+    from remembrancer.interfaces.wire.memories import MemoriesOut
 
     begin = optional_time("since", since, now=call.now)
     end = optional_time("until", until, now=call.now)
@@ -132,7 +132,7 @@ def show(
         return
     if png is not None:
         raise InvalidInput("--png", str(png), "with --curve only: there is no other picture")
-    from remembrancer.interfaces.wire import DossierOut
+    from remembrancer.interfaces.wire.memories import DossierOut
 
     with call.opened(create=False) as memory:
         found = memory.show(memory_id)
@@ -141,7 +141,7 @@ def show(
 
 def _draw(call: Invocation, memory_id: str, days: float, png: Path | None) -> None:
     from remembrancer.interfaces.cli import fading_pages
-    from remembrancer.interfaces.wire import CurveOut
+    from remembrancer.interfaces.wire.fading import CurveOut
 
     picture.check(png)
     with call.opened(create=False) as memory:
@@ -161,7 +161,7 @@ def why_not(call: Invocation, *, memory_id: Id, query: Query, question: Question
 
     Example: remembrancer why-not 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f "how big is checkout?"
     """
-    from remembrancer.interfaces.wire import WhyNotOut
+    from remembrancer.interfaces.wire.recall import WhyNotOut
 
     asked = question.arguments(call)
     with call.opened(create=False) as memory:

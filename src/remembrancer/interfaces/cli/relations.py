@@ -36,7 +36,7 @@ def link(
 
     Example: remembrancer link 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f contradicts 01981c0f-11d2-7aa0-8c3b-5f6e7d8c9b0a
     """
-    from remembrancer.interfaces.wire import RelationOut
+    from remembrancer.interfaces.wire.memories import RelationOut
 
     with call.opened(create=False) as memory:
         edge = memory.link(source, target, relation, weight)
@@ -55,7 +55,7 @@ def supersede(
 
     Example: remembrancer supersede 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f 01981c0f-11d2-7aa0-8c3b-5f6e7d8c9b0a
     """
-    from remembrancer.interfaces.wire import MemoryOut
+    from remembrancer.interfaces.wire.memories import MemoryOut
 
     with call.opened(create=False) as memory:
         ended = memory.supersede(old, new)
@@ -69,7 +69,7 @@ def invalidate(call: Invocation, *, memory_id: Id) -> None:
 
     Example: remembrancer invalidate 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f
     """
-    from remembrancer.interfaces.wire import MemoryOut
+    from remembrancer.interfaces.wire.memories import MemoryOut
 
     with call.opened(create=False) as memory:
         ended = memory.invalidate(memory_id)

@@ -66,7 +66,7 @@ def update(
 
     Example: remembrancer update 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f --text "Checkout needs 3 GiB"
     """
-    from remembrancer.interfaces.wire import MemoryOut
+    from remembrancer.interfaces.wire.memories import MemoryOut
 
     given = {
         "text": text,

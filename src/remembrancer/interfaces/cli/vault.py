@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from remembrancer.domain.scope import Scope
     from remembrancer.engine.context import Context
     from remembrancer.engine.vault import SyncReport
-    from remembrancer.interfaces.wire import VaultOut
+    from remembrancer.interfaces.wire.files import VaultOut
 
 T = TypeVar("T")
 
@@ -149,7 +149,8 @@ async def _told(
     index: bool,
 ) -> VaultOut:
     from remembrancer.domain.scope import Scope
-    from remembrancer.interfaces.wire import IndexReportOut, VaultOut
+    from remembrancer.interfaces.wire.files import VaultOut
+    from remembrancer.interfaces.wire.state import IndexReportOut
     from remembrancer.jobs.indexer import Indexer
 
     scope = Scope(workspace=call.settings.workspace, project=call.settings.project)

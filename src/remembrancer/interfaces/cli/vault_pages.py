@@ -12,7 +12,7 @@ from remembrancer.interfaces.text import counted, one_line
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from remembrancer.interfaces.wire import VaultOut
+    from remembrancer.interfaces.wire.files import VaultOut
 
 
 def synced(out: VaultOut) -> Iterator[RenderableType]:

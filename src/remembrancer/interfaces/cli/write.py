@@ -71,7 +71,7 @@ def remember(
 
     Example: remembrancer remember "Checkout needs 2 GiB" --kind decision --tag checkout
     """
-    from remembrancer.interfaces.wire import MemoryOut
+    from remembrancer.interfaces.wire.memories import MemoryOut
 
     holds_from = optional_time("valid-from", valid_from, now=call.now)
     holds_until = optional_time("valid-until", valid_until, now=call.now)
@@ -129,7 +129,7 @@ def observe(
     Example: remembrancer observe "Deploy of checkout failed" --as tool --severity error
     """
     from remembrancer.interfaces.cli.recording import LeftOut, drafts_of_lines, record
-    from remembrancer.interfaces.wire import ObservedOut
+    from remembrancer.interfaces.wire.files import ObservedOut
 
     if stdin == (text is not None):
         raise InvalidInput("TEXT", text, "either a text or --stdin")
@@ -177,7 +177,7 @@ def feedback(
     Example: remembrancer feedback 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f helpful
     """
     from remembrancer.domain.validation import identifier
-    from remembrancer.interfaces.wire import FeedbackOut
+    from remembrancer.interfaces.wire.memories import FeedbackOut
 
     chosen = identifier("ID", memory_id)
     with call.opened(create=False) as memory:
@@ -198,7 +198,7 @@ def forget(
 
     Example: remembrancer forget 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f
     """
-    from remembrancer.interfaces.wire import MemoryOut
+    from remembrancer.interfaces.wire.memories import MemoryOut
 
     with call.opened(create=False) as memory:
         changed = memory.restore(memory_id) if undo else memory.forget(memory_id)

@@ -24,25 +24,32 @@ from remembrancer.domain.strength import Strength, Usage
 from remembrancer.engine.fading import FadingCurve, Outlook
 from remembrancer.engine.inspect import Dossier, WhyNot
 from remembrancer.engine.promote import Candidate
-from remembrancer.interfaces import wire
-from remembrancer.interfaces.wire_erasure import ErasureOut, ErasuresOut
-from remembrancer.interfaces.wire_journal import (
+from remembrancer.interfaces.wire.comparison import AnswerOut, ComparedOut, ComparisonOut, OverlapOut, PlaceOut
+from remembrancer.interfaces.wire.erasures import ErasureOut, ErasuresOut
+from remembrancer.interfaces.wire.fading import CurveOut, OutlooksOut
+from remembrancer.interfaces.wire.health import HealthOut, MemoryHealthOut
+from remembrancer.interfaces.wire.jobs import DoneOut, JobReportOut, JobsOut, MaintenanceOut, PromotableOut, SpendingOut
+from remembrancer.interfaces.wire.journal import (
     EventsOut,
     JournalCountOut,
     JournalEntryOut,
     JournalPageOut,
     PriorityChangeOut,
 )
-from remembrancer.interfaces.wire_keys import KeyOut, KeysOut, NewKeyOut
-from remembrancer.interfaces.wire_life import (
-    DoneOut,
-    JobReportOut,
-    JobsOut,
-    MaintenanceOut,
-    PromotableOut,
-    SpendingOut,
+from remembrancer.interfaces.wire.keys import KeyOut, KeysOut, NewKeyOut
+from remembrancer.interfaces.wire.memories import (
+    CueOut,
+    DossierOut,
+    FeedbackOut,
+    MemoriesOut,
+    MemoryOut,
+    MemoryPageOut,
+    RelationOut,
 )
-from remembrancer.interfaces.wire_memories import MemoryPageOut
+from remembrancer.interfaces.wire.presets import PresetLineOut, PresetsOut
+from remembrancer.interfaces.wire.recall import ExplanationOut, HitOut, PartOut, RecallOut, WhyNotOut
+from remembrancer.interfaces.wire.shape import AgeOut, Wire
+from remembrancer.interfaces.wire.state import StatsOut
 from remembrancer.jobs.overview import JobState
 from remembrancer.policies.health import score
 from remembrancer.ports.inspection import Stats
@@ -108,26 +115,26 @@ _OTHER: Final = replace(
 )
 _CUE: Final = Cue(memory_id=_MEMORY.id, ordinal=0, text=_MEMORY.text, heading="Wednesday 4 March 2026")
 _RELATION: Final = Relation(_OTHER.id, _MEMORY.id, RelationKind.SUPPORTS, 0.8, _LATER)
-_PARTS: Final = wire.PartOut(
+_PARTS: Final = PartOut(
     label="sum",
     value=0.74,
     contribution=0.74,
     multiplied=False,
     parts=[
-        wire.PartOut(label="lexical", value=0.92, contribution=0.46, multiplied=False, parts=[]),
-        wire.PartOut(label="similarity", value=0.56, contribution=0.28, multiplied=False, parts=[]),
+        PartOut(label="lexical", value=0.92, contribution=0.46, multiplied=False, parts=[]),
+        PartOut(label="similarity", value=0.56, contribution=0.28, multiplied=False, parts=[]),
     ],
 )
 _QUESTION: Final = "why did checkout run out of memory?"
-_HIT: Final = wire.HitOut(
+_HIT: Final = HitOut(
     rank=1,
     score=0.74,
-    age=wire.AgeOut.of(_LATER - _AT),
-    memory=wire.MemoryOut.of(_MEMORY),
-    cue=wire.CueOut.of(_CUE),
+    age=AgeOut.of(_LATER - _AT),
+    memory=MemoryOut.of(_MEMORY),
+    cue=CueOut.of(_CUE),
     turns=[],
     via=None,
-    explanation=wire.ExplanationOut(
+    explanation=ExplanationOut(
         parts=_PARTS,
         signals={"lexical": 0.92, "similarity": 0.56},
         ranks={"lexical": 1, "dense": 2},
@@ -146,7 +153,7 @@ _KEY: Final = KeyOut(
     revoked_at=None,
 )
 _METRICS: Final = Metrics(freshness=88.0, coverage=100.0, coherence=61.5, efficiency=None, reachability=34.0)
-_HEALTH: Final = wire.HealthOut.of(
+_HEALTH: Final = HealthOut.of(
     HealthSnapshot(crew=None, day=_LATER.date(), taken_at=_LATER, metrics=_METRICS, score=score(_METRICS))
 )
 _MERGED: Final = JobReportOut(
@@ -172,8 +179,8 @@ _ERASURE: Final = Erasure(
 )
 
 
-def _place(preset: str, rank: int, returned: bool) -> wire.PlaceOut:
-    return wire.PlaceOut(
+def _place(preset: str, rank: int, returned: bool) -> PlaceOut:
+    return PlaceOut(
         preset=preset,
         returned=returned,
         rank=rank,
@@ -185,16 +192,16 @@ def _place(preset: str, rank: int, returned: bool) -> wire.PlaceOut:
     )
 
 
-_SHAPES: Final[tuple[wire.Wire, ...]] = (
+_SHAPES: Final[tuple[Wire, ...]] = (
     EventsOut.of([_EVENT]),
     JournalPageOut.of(JournalPage(events=(_EVENT,), next=Place.of(_EVENT).cursor)),
     JournalCountOut(total=1204),
     JournalEntryOut.of(_EVENT, [_CHANGE]),
     PriorityChangeOut.of(_CHANGE),
-    wire.MemoryOut.of(_MEMORY),
-    wire.MemoriesOut.of([_OTHER, _MEMORY]),
+    MemoryOut.of(_MEMORY),
+    MemoriesOut.of([_OTHER, _MEMORY]),
     MemoryPageOut.of(MemoryPage(memories=(_MEMORY, _OTHER), next=MemoryPlace.of(_OTHER).cursor)),
-    wire.DossierOut.of(
+    DossierOut.of(
         Dossier(
             memory=_MEMORY,
             cues=(_CUE,),
@@ -213,14 +220,14 @@ _SHAPES: Final[tuple[wire.Wire, ...]] = (
             reviews=(),
         )
     ),
-    wire.FeedbackOut.of(_MEMORY.id, _MEMORY.strength, _MEMORY.status),
-    wire.RelationOut.of(_RELATION),
-    wire.CurveOut.of(
+    FeedbackOut.of(_MEMORY.id, _MEMORY.strength, _MEMORY.status),
+    RelationOut.of(_RELATION),
+    CurveOut.of(
         FadingCurve(
             outlook=_OUTLOOK, now=_LATER, points=((_AT, 0.9), (_LATER, 0.81), (_LATER + timedelta(days=2), 0.76))
         )
     ),
-    wire.WhyNotOut.of(
+    WhyNotOut.of(
         WhyNot(
             memory=_OTHER,
             returned=False,
@@ -230,7 +237,7 @@ _SHAPES: Final[tuple[wire.Wire, ...]] = (
             rank=7,
         )
     ),
-    wire.RecallOut(
+    RecallOut(
         query=_QUESTION,
         asked_at=_LATER,
         hits=[_HIT],
@@ -244,25 +251,25 @@ _SHAPES: Final[tuple[wire.Wire, ...]] = (
         rendered=None,
         rendered_standing=None,
     ),
-    wire.ComparisonOut(
+    ComparisonOut(
         query=_QUESTION,
         asked_at=_LATER,
         answers=[
-            wire.AnswerOut(preset="default", limit=5, hits=[_MEMORY.id], degraded={}),
-            wire.AnswerOut(preset="ours", limit=5, hits=[], degraded={}),
+            AnswerOut(preset="default", limit=5, hits=[_MEMORY.id], degraded={}),
+            AnswerOut(preset="ours", limit=5, hits=[], degraded={}),
         ],
         memories=[
-            wire.ComparedOut(
-                memory=wire.MemoryOut.of(_MEMORY),
-                cue=wire.CueOut.of(_CUE),
+            ComparedOut(
+                memory=MemoryOut.of(_MEMORY),
+                cue=CueOut.of(_CUE),
                 places=[_place("default", 1, True), _place("ours", 6, False)],
                 why="ours weighs importance, default the words",
             )
         ],
-        overlaps=[wire.OverlapOut(presets=("default", "ours"), share=0.0)],
+        overlaps=[OverlapOut(presets=("default", "ours"), share=0.0)],
     ),
-    wire.OutlooksOut.of([_OUTLOOK]),
-    wire.StatsOut.of(
+    OutlooksOut.of([_OUTLOOK]),
+    StatsOut.of(
         Stats(
             events=1204,
             memories={"active": 1180, "retired": 12},
@@ -275,7 +282,7 @@ _SHAPES: Final[tuple[wire.Wire, ...]] = (
             bytes=6_291_456,
         )
     ),
-    wire.MemoryHealthOut(crew=None, latest=_HEALTH, history=[_HEALTH]),
+    MemoryHealthOut(crew=None, latest=_HEALTH, history=[_HEALTH]),
     JobsOut.of(
         [
             JobState(
@@ -303,10 +310,8 @@ _SHAPES: Final[tuple[wire.Wire, ...]] = (
         ],
         _AT,
     ),
-    wire.PresetsOut(
-        presets=[
-            wire.PresetLineOut(name="default", description="Finds what answers, by words and meaning.", in_use=True)
-        ]
+    PresetsOut(
+        presets=[PresetLineOut(name="default", description="Finds what answers, by words and meaning.", in_use=True)]
     ),
     DoneOut(details={"session": "monday", "segmented": None}),
     MaintenanceOut(jobs={"compact": _MERGED}),

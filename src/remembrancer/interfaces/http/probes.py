@@ -16,7 +16,7 @@ from remembrancer.engine.inspect import SearchMode, ready
 from remembrancer.errors import StoreUnavailable
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.http.embedder_watch import EmbedderWatch
-from remembrancer.interfaces.wire_probes import AliveOut, ReadyOut
+from remembrancer.interfaces.wire.probes import AliveOut, ReadyOut
 from remembrancer.jobs.stop import Stop
 
 PATIENCE_SECONDS: Final = 2.0

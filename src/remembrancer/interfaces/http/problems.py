@@ -25,7 +25,7 @@ from remembrancer.errors import (
     StoreUnavailable,
     Unsupported,
 )
-from remembrancer.interfaces.wire import Wire
+from remembrancer.interfaces.wire.shape import Wire
 
 MEDIA_TYPE: Final = "application/problem+json"
 URN: Final = "urn:remembrancer:problem:"

@@ -19,7 +19,7 @@ from remembrancer.interfaces.cli.times import optional_time
 from remembrancer.interfaces.mcp import parameters as given
 from remembrancer.interfaces.mcp.blocks import Listing, listing, memory_line, minute
 from remembrancer.interfaces.mcp.tool import MemoryOf, answer
-from remembrancer.interfaces.wire_mcp import ListedOut, MemoryStateOut, RecalledOut
+from remembrancer.interfaces.wire.mcp import ListedOut, MemoryStateOut, RecalledOut
 from remembrancer.policies.rendering.ages import spoken_age
 from remembrancer.policies.rendering.safe import one_line
 

@@ -16,7 +16,7 @@ from remembrancer.domain.api_key import Right
 from remembrancer.errors import InvalidInput
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.mcp.refusals import not_allowed, refuse_unknown, told
-from remembrancer.interfaces.wire import Wire
+from remembrancer.interfaces.wire.shape import Wire
 
 MemoryOf = Callable[[Context, Right], Awaitable[AsyncRemembrancer]]
 """The memory of whoever makes a request, who needs that right. Raises PermissionDenied."""

@@ -17,8 +17,8 @@ from remembrancer.domain.strength import Exposure, Feedback
 from remembrancer.interfaces.cli.times import optional_time
 from remembrancer.interfaces.mcp import parameters as given
 from remembrancer.interfaces.mcp.tool import MemoryOf, answer
-from remembrancer.interfaces.wire import FeedbackOut
-from remembrancer.interfaces.wire_mcp import ChangedOut, EntryOut
+from remembrancer.interfaces.wire.mcp import ChangedOut, EntryOut
+from remembrancer.interfaces.wire.memories import FeedbackOut
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from remembrancer.domain.relation import RelationKind
 from remembrancer.interfaces.charts.graph import GraphNode, relation_graph
 from remembrancer.interfaces.charts.layout import MOST
-from remembrancer.interfaces.wire import RelationOut
+from remembrancer.interfaces.wire.memories import RelationOut
 
 
 def nodes(count: int, title: str = "") -> list[GraphNode]:

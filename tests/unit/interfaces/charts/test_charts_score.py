@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembrancer.interfaces.charts.score import score_bar, score_legend, score_table
-from remembrancer.interfaces.wire import PartOut
+from remembrancer.interfaces.wire.recall import PartOut
 
 SUM = a_part(
     "weighted sum", 0.5, 0.5, a_part("similarity", 0.6, 0.3), a_part("lexical", 0.4, 0.2), a_part("time", None, 0.0)

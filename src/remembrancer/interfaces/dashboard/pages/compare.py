@@ -13,7 +13,8 @@ from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.rendering import page
 from remembrancer.interfaces.dashboard.visit import Reading
 from remembrancer.interfaces.http.named_presets import named_presets
-from remembrancer.interfaces.wire import ComparisonOut, PresetsOut
+from remembrancer.interfaces.wire.comparison import ComparisonOut
+from remembrancer.interfaces.wire.presets import PresetsOut
 
 router = APIRouter(route_class=PageRoute)
 

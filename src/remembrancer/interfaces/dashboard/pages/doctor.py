@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse
 from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.rendering import page
 from remembrancer.interfaces.dashboard.visit import Reading
-from remembrancer.interfaces.wire import DoctorOut
+from remembrancer.interfaces.wire.state import DoctorOut
 
 router = APIRouter(route_class=PageRoute)
 

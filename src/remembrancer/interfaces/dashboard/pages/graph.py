@@ -12,7 +12,8 @@ from remembrancer.interfaces.dashboard.asked import Asked
 from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.rendering import page
 from remembrancer.interfaces.dashboard.visit import Reading
-from remembrancer.interfaces.wire import OutlooksOut, RelationOut
+from remembrancer.interfaces.wire.fading import OutlooksOut
+from remembrancer.interfaces.wire.memories import RelationOut
 
 router = APIRouter(route_class=PageRoute)
 

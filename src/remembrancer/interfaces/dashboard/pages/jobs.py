@@ -11,8 +11,8 @@ from fastapi.responses import HTMLResponse
 from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.rendering import page
 from remembrancer.interfaces.dashboard.visit import Reading
-from remembrancer.interfaces.wire import PresetsOut
-from remembrancer.interfaces.wire_life import JobOut, SpendingOut
+from remembrancer.interfaces.wire.jobs import JobOut, SpendingOut
+from remembrancer.interfaces.wire.presets import PresetsOut
 from remembrancer.jobs.overview import MOST_COUNTED
 
 router = APIRouter(route_class=PageRoute)

@@ -13,7 +13,7 @@ from remembrancer.interfaces.dashboard.asked import Asked, kept
 from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.rendering import page
 from remembrancer.interfaces.dashboard.visit import Reading, Visit, address
-from remembrancer.interfaces.wire_journal import JournalPageOut
+from remembrancer.interfaces.wire.journal import JournalPageOut
 
 router = APIRouter(route_class=PageRoute)
 

@@ -18,7 +18,8 @@ from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.forms import submitted
 from remembrancer.interfaces.dashboard.rendering import page, title_of
 from remembrancer.interfaces.dashboard.visit import Reading, Visit, Writing
-from remembrancer.interfaces.wire import CurveOut, DossierOut, OutlookOut, OutlooksOut
+from remembrancer.interfaces.wire.fading import CurveOut, OutlookOut, OutlooksOut
+from remembrancer.interfaces.wire.memories import DossierOut
 
 router = APIRouter(route_class=PageRoute)
 

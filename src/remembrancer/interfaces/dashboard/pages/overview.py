@@ -17,8 +17,11 @@ from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.rendering import page
 from remembrancer.interfaces.dashboard.visit import Reading, Visit
 from remembrancer.interfaces.http.embedder_watch import EmbedderWatch
-from remembrancer.interfaces.wire import HealthOut, MemoryOut, OutlooksOut, StatsOut
-from remembrancer.interfaces.wire_life import JobOut
+from remembrancer.interfaces.wire.fading import OutlooksOut
+from remembrancer.interfaces.wire.health import HealthOut
+from remembrancer.interfaces.wire.jobs import JobOut
+from remembrancer.interfaces.wire.memories import MemoryOut
+from remembrancer.interfaces.wire.state import StatsOut
 
 router = APIRouter(route_class=PageRoute)
 

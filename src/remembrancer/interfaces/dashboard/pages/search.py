@@ -14,7 +14,7 @@ from remembrancer.interfaces.dashboard.asked import Asked, kept
 from remembrancer.interfaces.dashboard.failures import PageRoute
 from remembrancer.interfaces.dashboard.rendering import page
 from remembrancer.interfaces.dashboard.visit import Reading, Visit
-from remembrancer.interfaces.wire import RecallOut, WhyNotOut
+from remembrancer.interfaces.wire.recall import RecallOut, WhyNotOut
 
 router = APIRouter(route_class=PageRoute)
 

@@ -23,7 +23,7 @@ from remembrancer.interfaces.http.given import EventId, Since, Until
 from remembrancer.interfaces.http.routes.stream import streamed
 from remembrancer.interfaces.http.streams import EventStream, message
 from remembrancer.interfaces.http.v1 import MISSING
-from remembrancer.interfaces.wire_crewship import (
+from remembrancer.interfaces.wire.crewship import (
     ACTOR_TYPES,
     CrewshipCountOut,
     CrewshipEntryOut,

@@ -24,7 +24,7 @@ from remembrancer.interfaces.http.background import Background
 from remembrancer.interfaces.http.dropin.durations import parse_duration
 from remembrancer.interfaces.http.dropin.router import ForeignBody, foreign_router, in_its_words
 from remembrancer.interfaces.http.v1 import MISSING
-from remembrancer.interfaces.wire_crewship import (
+from remembrancer.interfaces.wire.crewship import (
     CrewshipConsolidationOut,
     CrewshipHealthOut,
     CrewshipHitOut,

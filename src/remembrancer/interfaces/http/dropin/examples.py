@@ -12,8 +12,7 @@ from remembrancer.domain.health import HealthSnapshot, Metrics
 from remembrancer.domain.journal import JournalPage, Place, PriorityChange
 from remembrancer.domain.scope import Scope
 from remembrancer.engine.inspect import SearchMode
-from remembrancer.interfaces.wire import Wire
-from remembrancer.interfaces.wire_crewship import (
+from remembrancer.interfaces.wire.crewship import (
     CrewshipConsolidationOut,
     CrewshipCountOut,
     CrewshipEntryOut,
@@ -24,14 +23,15 @@ from remembrancer.interfaces.wire_crewship import (
     CrewshipJournalOut,
     CrewshipPriorityOut,
 )
-from remembrancer.interfaces.wire_plastmem import (
+from remembrancer.interfaces.wire.plastmem import (
     PlastmemAcceptedOut,
     PlastmemEpisodeOut,
     PlastmemFactOut,
     PlastmemMessageOut,
     PlastmemRetrievedOut,
 )
-from remembrancer.interfaces.wire_probes import AliveOut, ReadyOut
+from remembrancer.interfaces.wire.probes import AliveOut, ReadyOut
+from remembrancer.interfaces.wire.shape import Wire
 from remembrancer.policies.health import score
 
 _AT: Final = datetime(2026, 3, 4, 9, 12, 30, tzinfo=UTC)

@@ -29,11 +29,7 @@ from remembrancer.interfaces.http.background import Background
 from remembrancer.interfaces.http.dropin.crewship_memory import background
 from remembrancer.interfaces.http.dropin.router import ForeignBody, foreign_router
 from remembrancer.interfaces.http.idempotency import WrittenKey
-from remembrancer.interfaces.wire_plastmem import (
-    PlastmemAcceptedOut,
-    PlastmemEpisodeOut,
-    PlastmemRetrievedOut,
-)
+from remembrancer.interfaces.wire.plastmem import PlastmemAcceptedOut, PlastmemEpisodeOut, PlastmemRetrievedOut
 from remembrancer.policies.consolidation.facts import Category
 from remembrancer.policies.rendering.frame import MAX_BLOCK_CHARS
 from remembrancer.policies.rendering.markdown import Markdown

@@ -10,7 +10,7 @@ from remembrancer.facade import MAX_LISTED
 from remembrancer.interfaces.http.access import Administering
 from remembrancer.interfaces.http.bodies import ErasureIn
 from remembrancer.interfaces.http.v1 import MISSING, router_of
-from remembrancer.interfaces.wire_erasure import ErasureOut, ErasuresOut
+from remembrancer.interfaces.wire.erasures import ErasureOut, ErasuresOut
 
 router = router_of("erasures")
 

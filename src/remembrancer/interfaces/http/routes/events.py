@@ -14,7 +14,7 @@ from remembrancer.interfaces.http.bodies import EventsIn, PriorityIn
 from remembrancer.interfaces.http.given import After, EventId, InSession, Limit, Name, Since, Slug, Text, Until
 from remembrancer.interfaces.http.idempotency import WrittenKey
 from remembrancer.interfaces.http.v1 import MISSING, router_of
-from remembrancer.interfaces.wire_journal import (
+from remembrancer.interfaces.wire.journal import (
     EventsOut,
     JournalCountOut,
     JournalEntryOut,

@@ -12,7 +12,7 @@ from fastapi import Path
 from remembrancer.interfaces.http.access import Administering
 from remembrancer.interfaces.http.bodies import KeyIn
 from remembrancer.interfaces.http.v1 import MISSING, router_of
-from remembrancer.interfaces.wire_keys import KeyOut, KeysOut, NewKeyOut
+from remembrancer.interfaces.wire.keys import KeyOut, KeysOut, NewKeyOut
 
 router = router_of("keys")
 

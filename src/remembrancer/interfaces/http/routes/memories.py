@@ -34,8 +34,9 @@ from remembrancer.interfaces.http.given import (
 )
 from remembrancer.interfaces.http.idempotency import WrittenKey
 from remembrancer.interfaces.http.v1 import LOCATED, MISSING, router_of
-from remembrancer.interfaces.wire import CurveOut, DossierOut, FeedbackOut, MemoryOut, WhyNotOut
-from remembrancer.interfaces.wire_memories import MemoryPageOut
+from remembrancer.interfaces.wire.fading import CurveOut
+from remembrancer.interfaces.wire.memories import DossierOut, FeedbackOut, MemoryOut, MemoryPageOut
+from remembrancer.interfaces.wire.recall import WhyNotOut
 from remembrancer.policies.admission.updating import Changes
 from remembrancer.presets.spec import MAX_LIMIT
 

@@ -11,8 +11,8 @@ from remembrancer.interfaces.http.access import Reading, Writing
 from remembrancer.interfaces.http.bodies import ConsolidateIn, MaintainIn, PromotionIn, SleepIn
 from remembrancer.interfaces.http.given import Name
 from remembrancer.interfaces.http.v1 import LOCATED, MISSING, router_of
-from remembrancer.interfaces.wire import MemoryOut
-from remembrancer.interfaces.wire_life import DoneOut, MaintenanceOut, PromotableOut
+from remembrancer.interfaces.wire.jobs import DoneOut, MaintenanceOut, PromotableOut
+from remembrancer.interfaces.wire.memories import MemoryOut
 
 router = router_of("mind")
 

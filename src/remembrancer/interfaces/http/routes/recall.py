@@ -11,7 +11,8 @@ from remembrancer.interfaces.http.bodies import CompareIn, ExposuresIn, RecallIn
 from remembrancer.interfaces.http.named_presets import named_presets
 from remembrancer.interfaces.http.observing import observe_recall
 from remembrancer.interfaces.http.v1 import MISSING, router_of
-from remembrancer.interfaces.wire import ComparisonOut, RecallOut
+from remembrancer.interfaces.wire.comparison import ComparisonOut
+from remembrancer.interfaces.wire.recall import RecallOut
 
 router = router_of("recall")
 

@@ -7,7 +7,7 @@ from http import HTTPStatus
 from remembrancer.interfaces.http.access import Writing
 from remembrancer.interfaces.http.bodies import RelationIn
 from remembrancer.interfaces.http.v1 import MISSING, router_of
-from remembrancer.interfaces.wire import RelationOut
+from remembrancer.interfaces.wire.memories import RelationOut
 
 router = router_of("memories")
 

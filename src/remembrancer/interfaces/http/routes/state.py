@@ -10,8 +10,10 @@ from remembrancer.facade import MAX_LISTED
 from remembrancer.interfaces.http.access import Reading
 from remembrancer.interfaces.http.given import Name, Since
 from remembrancer.interfaces.http.v1 import router_of
-from remembrancer.interfaces.wire import HealthOut, MemoryHealthOut, PresetsOut, StatsOut
-from remembrancer.interfaces.wire_life import JobsOut, SpendingOut
+from remembrancer.interfaces.wire.health import HealthOut, MemoryHealthOut
+from remembrancer.interfaces.wire.jobs import JobsOut, SpendingOut
+from remembrancer.interfaces.wire.presets import PresetsOut
+from remembrancer.interfaces.wire.state import StatsOut
 
 router = router_of("state")
 

@@ -14,7 +14,7 @@ from remembrancer.interfaces.http.given import MAX_WHOLE
 from remembrancer.interfaces.http.routes.events import Entries
 from remembrancer.interfaces.http.streams import MEDIA_TYPE, EventStream, message
 from remembrancer.interfaces.http.v1 import router_of
-from remembrancer.interfaces.wire_journal import RecordedOut
+from remembrancer.interfaces.wire.journal import RecordedOut
 
 EVENT: Final = "entry"
 """What every message is called. A browser hears only names that it listens for, and an entry's type may be any word:

@@ -10,7 +10,8 @@ from fastapi import Query
 from remembrancer.interfaces.http.access import Reading
 from remembrancer.interfaces.http.given import InSession, Kinds, Limit, Since, Until
 from remembrancer.interfaces.http.v1 import router_of
-from remembrancer.interfaces.wire import MemoriesOut, OutlooksOut
+from remembrancer.interfaces.wire.fading import OutlooksOut
+from remembrancer.interfaces.wire.memories import MemoriesOut
 
 router = router_of("time")
 

@@ -1,4 +1,4 @@
-"""The JSON shapes of MCP tools: short, since a model reads them, and what is in them takes room from its work."""
+"""The JSON shapes of the MCP tools: short, because a model reads them and its context is limited."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from pydantic import AwareDatetime, Field
 from remembrancer.domain.event import Origin, Role
 from remembrancer.domain.memory import Status, Tier
 from remembrancer.engine.inspect import SearchMode
-from remembrancer.interfaces.wire import AgeOut, HealthOut, MemoryHealthOut, StatsOut, Wire
+from remembrancer.interfaces.wire.health import HealthOut, MemoryHealthOut
+from remembrancer.interfaces.wire.shape import AgeOut, Derived, Of, Wire
+from remembrancer.interfaces.wire.state import StatsOut
 from remembrancer.policies.rendering.frame import UNTRUSTED
 
 if TYPE_CHECKING:
@@ -22,11 +24,12 @@ if TYPE_CHECKING:
     from remembrancer.domain.recall import Hit, Recall, Rendered
     from remembrancer.ports.inspection import Stats
 
+
 MAX_BRIEF_CHARS: Final = 1000
 """Of one text in such a shape; `memory://ID` has the whole."""
 
 
-class BriefOut(Wire):
+class BriefOut(Derived):
     """A memory in short. `text`: its first 1,000 characters; `cut`: there are more, which memory://ID has."""
 
     id: UUID
@@ -43,19 +46,7 @@ class BriefOut(Wire):
 
     @classmethod
     def of(cls, memory: Memory) -> Self:
-        return cls(
-            id=memory.id,
-            kind=memory.kind,
-            tier=memory.tier,
-            title=memory.title,
-            text=memory.text[:MAX_BRIEF_CHARS],
-            cut=len(memory.text) > MAX_BRIEF_CHARS,
-            origin=memory.origin,
-            source=memory.source,
-            tags=list(memory.tags),
-            occurred_from=memory.occurred_from,
-            occurred_to=memory.occurred_to,
-        )
+        return cls.copied(memory, text=memory.text[:MAX_BRIEF_CHARS], cut=len(memory.text) > MAX_BRIEF_CHARS)
 
 
 class RecalledHitOut(Wire):
@@ -71,14 +62,7 @@ class RecalledHitOut(Wire):
     @classmethod
     def of(cls, hit: Hit, *, in_block: bool) -> Self:
         passage = None if hit.cue.text == hit.memory.text else hit.cue.text[:MAX_BRIEF_CHARS]
-        return cls(
-            rank=hit.rank,
-            score=hit.score,
-            age=AgeOut.of(hit.age),
-            in_block=in_block,
-            passage=passage,
-            memory=BriefOut.of(hit.memory),
-        )
+        return cls.copied(hit, in_block=in_block, passage=passage)
 
 
 class RecalledOut(Wire):
@@ -94,13 +78,8 @@ class RecalledOut(Wire):
     @classmethod
     def of(cls, recall: Recall, block: Rendered) -> Self:
         placed = {hit.id for hit in block.hits}
-        return cls(
-            caution=UNTRUSTED,
-            query=recall.query,
-            asked_at=recall.asked_at,
-            hits=[RecalledHitOut.of(hit, in_block=hit.id in placed) for hit in recall.hits],
-            standing=[BriefOut.of(memory) for memory in recall.standing],
-            degraded=dict(recall.degraded),
+        return cls.copied(
+            recall, caution=UNTRUSTED, hits=[RecalledHitOut.of(hit, in_block=hit.id in placed) for hit in recall.hits]
         )
 
 
@@ -115,7 +94,7 @@ class ListedOut(Wire):
         return cls(caution=UNTRUSTED, memories=[BriefOut.of(memory) for memory in memories])
 
 
-class ChangedOut(Wire):
+class ChangedOut(Wire, Of["Memory"]):
     """What was remembered or forgotten, without its text. `revision` counts from 1: what one topic said anew."""
 
     id: UUID
@@ -124,17 +103,6 @@ class ChangedOut(Wire):
     status: Status
     revision: int
     recorded_at: AwareDatetime
-
-    @classmethod
-    def of(cls, memory: Memory) -> Self:
-        return cls(
-            id=memory.id,
-            kind=memory.kind,
-            tier=memory.tier,
-            status=memory.status,
-            revision=memory.revision,
-            recorded_at=memory.recorded_at,
-        )
 
 
 class EntryOut(Wire):
@@ -150,15 +118,7 @@ class EntryOut(Wire):
 
     @classmethod
     def of(cls, event: Event) -> Self:
-        return cls(
-            id=event.id,
-            session=event.scope.session,
-            seq=event.seq,
-            role=event.role,
-            type=event.type,
-            occurred_at=event.occurred_at,
-            recorded_at=event.recorded_at,
-        )
+        return cls.copied(event, session=event.scope.session)
 
 
 class MemoryStateOut(MemoryHealthOut):

@@ -10,7 +10,7 @@ from uuid import UUID
 from pydantic import AwareDatetime, Field
 
 from remembrancer.domain.api_key import Right
-from remembrancer.interfaces.wire import Wire
+from remembrancer.interfaces.wire.shape import Wire
 
 if TYPE_CHECKING:
     from remembrancer.domain.api_key import ApiKey, NewKey
@@ -30,16 +30,7 @@ class KeyOut(Wire):
 
     @classmethod
     def of(cls, key: ApiKey, *, now: datetime) -> Self:
-        return cls(
-            id=key.id,
-            workspace=key.workspace,
-            name=key.name,
-            right=key.right,
-            usable=key.usable_at(now),
-            created_at=key.created_at,
-            expires_at=key.expires_at,
-            revoked_at=key.revoked_at,
-        )
+        return cls.copied(key, usable=key.usable_at(now))
 
 
 class KeysOut(Wire):
@@ -60,4 +51,4 @@ class NewKeyOut(Wire):
 
     @classmethod
     def of(cls, made: NewKey, *, now: datetime) -> Self:
-        return cls(key=KeyOut.of(made.key, now=now), token=made.token)
+        return cls.copied(made, key=KeyOut.of(made.key, now=now))

@@ -10,7 +10,7 @@ from uuid import UUID
 from pydantic import AwareDatetime, Field
 
 from remembrancer.domain.relation import RelationKind
-from remembrancer.interfaces.wire import Wire
+from remembrancer.interfaces.wire.shape import Wire
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from remembrancer.domain.event import Event
     from remembrancer.domain.recall import Hit
     from remembrancer.engine.inspect import Dossier
+
 
 MILLISECONDS: Final = 1_000
 

@@ -1,4 +1,4 @@
-"""The JSON shapes of what machines ask a server: is it alive, may it be sent work."""
+"""The JSON shapes of the probes: is the server alive, may it be sent requests."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from remembrancer.engine.inspect import SearchMode
-from remembrancer.interfaces.wire import Wire
+from remembrancer.interfaces.wire.shape import Wire
 
 
 class AliveOut(Wire):

@@ -1,4 +1,4 @@
-"""The JSON shapes of what a memory does by itself: its jobs, what they report, and what models cost."""
+"""The JSON shapes of jobs: their state, their reports, and what language models cost."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from uuid import UUID
 
 from pydantic import AwareDatetime, JsonValue
 
-from remembrancer.interfaces.wire import HealthOut, MemoryOut, Wire
+from remembrancer.interfaces.wire.health import HealthOut
+from remembrancer.interfaces.wire.memories import MemoryOut
+from remembrancer.interfaces.wire.shape import Derived, Of, Wire
 from remembrancer.jobs.reports import HealthReport, counted
 
 if TYPE_CHECKING:
@@ -37,13 +39,7 @@ class JobReportOut(Wire):
     @classmethod
     def of(cls, report: Report) -> Self:
         numbers = counted(report)
-        return cls(
-            done=numbers.done,
-            failed=numbers.failed,
-            left=numbers.left,
-            reason=report.reason,
-            details=_details(report),
-        )
+        return cls.copied(report, done=numbers.done, failed=numbers.failed, left=numbers.left, details=_details(report))
 
 
 class MaintenanceOut(Wire):
@@ -63,10 +59,10 @@ class DoneOut(Wire):
 
     @classmethod
     def of(cls, report: object) -> Self:
-        return cls(details=cast("dict[str, JsonValue]", told(report)))
+        return cls(details=cast("dict[str, JsonValue]", json_of(report)))
 
 
-class RunOut(Wire):
+class RunOut(Derived):
     started_at: AwareDatetime
     seconds: float
     done: int
@@ -77,18 +73,10 @@ class RunOut(Wire):
 
     @classmethod
     def of(cls, run: Run) -> Self:
-        return cls(
-            started_at=run.started_at,
-            seconds=(run.ended_at - run.started_at).total_seconds(),
-            done=run.done,
-            failed=run.failed,
-            left=run.left,
-            reason=run.reason,
-            error=run.error,
-        )
+        return cls.copied(run, seconds=(run.ended_at - run.started_at).total_seconds())
 
 
-class DeferralOut(Wire):
+class DeferralOut(Wire, Of["Deferral"]):
     """A piece of work that failed so often, and is not tried again before a time."""
 
     item: str
@@ -96,12 +84,8 @@ class DeferralOut(Wire):
     retry_at: AwareDatetime
     error: str
 
-    @classmethod
-    def of(cls, deferral: Deferral) -> Self:
-        return cls(item=deferral.item, attempts=deferral.attempts, retry_at=deferral.retry_at, error=deferral.error)
 
-
-class JobOut(Wire):
+class JobOut(Wire, Of["JobState"]):
     """`last` null: it never ran. `next_run` null: it is due now. `backlog` null: only a run can tell."""
 
     job: str
@@ -109,16 +93,6 @@ class JobOut(Wire):
     next_run: AwareDatetime | None
     backlog: int | None
     failures: list[DeferralOut]
-
-    @classmethod
-    def of(cls, state: JobState) -> Self:
-        return cls(
-            job=state.job.value,
-            last=None if state.last is None else RunOut.of(state.last),
-            next_run=state.next_run,
-            backlog=state.backlog,
-            failures=[DeferralOut.of(one) for one in state.failures],
-        )
 
 
 class JobsOut(Wire):
@@ -131,7 +105,7 @@ class JobsOut(Wire):
         return cls(jobs=[JobOut.of(state) for state in states])
 
 
-class SpentOut(Wire):
+class SpentOut(Wire, Of["Spent"]):
     """`cost` in US dollars, of the calls whose price is known; `unpriced`: the others."""
 
     purpose: str
@@ -153,24 +127,11 @@ class SpendingOut(Wire):
     def of(cls, spent: Sequence[Spent], since: datetime | None) -> Self:
         return cls(
             since=since,
-            spent=[
-                SpentOut(
-                    purpose=one.purpose,
-                    model=one.model,
-                    calls=one.calls,
-                    failed=one.failed,
-                    requests=one.requests,
-                    input_tokens=one.input_tokens,
-                    output_tokens=one.output_tokens,
-                    cost=one.cost,
-                    unpriced=one.unpriced,
-                )
-                for one in spent
-            ],
+            spent=[SpentOut.of(one) for one in spent],
         )
 
 
-class CandidateOut(Wire):
+class CandidateOut(Wire, Of["Candidate"]):
     """A memory that could be told to the whole workspace. `jobs`: in how many it came up; `similar`: where."""
 
     memory: MemoryOut
@@ -183,24 +144,19 @@ class PromotableOut(Wire):
 
     @classmethod
     def of(cls, candidates: Sequence[Candidate]) -> Self:
-        return cls(
-            candidates=[
-                CandidateOut(memory=MemoryOut.of(one.memory), jobs=one.jobs, similar=list(one.similar))
-                for one in candidates
-            ]
-        )
+        return cls(candidates=[CandidateOut.of(one) for one in candidates])
 
 
 def _details(report: Report) -> dict[str, JsonValue]:
     if isinstance(report, HealthReport):
         taken = [HealthOut.of(snapshot).model_dump(mode="json") for snapshot in report.taken]
         return {"taken": cast("JsonValue", taken)}
-    details = cast("dict[str, JsonValue]", told(report))
+    details = cast("dict[str, JsonValue]", json_of(report))
     details.pop("reason", None)
     return details
 
 
-def told(value: object) -> JsonValue:  # noqa: PLR0911  a case for each kind of value
+def json_of(value: object) -> JsonValue:  # noqa: PLR0911  a case for each kind of value
     """A report as JSON: dataclasses as objects, times as ISO 8601, durations in seconds, ids and words as text."""
     if value is None or (isinstance(value, bool | int | float | str) and not isinstance(value, Enum)):
         return value
@@ -211,9 +167,9 @@ def told(value: object) -> JsonValue:  # noqa: PLR0911  a case for each kind of 
     if isinstance(value, timedelta):
         return value.total_seconds()
     if isinstance(value, Mapping):
-        return {str(told(key)): told(one) for key, one in cast("Mapping[Any, Any]", value).items()}
+        return {str(json_of(key)): json_of(one) for key, one in cast("Mapping[Any, Any]", value).items()}
     if isinstance(value, Sequence | frozenset):
-        return [told(one) for one in cast("Sequence[Any]", value)]
+        return [json_of(one) for one in cast("Sequence[Any]", value)]
     if is_dataclass(value):
-        return {field.name: told(getattr(value, field.name)) for field in fields(value)}
+        return {field.name: json_of(getattr(value, field.name)) for field in fields(value)}
     return str(value)

@@ -1,4 +1,4 @@
-"""The JSON shapes of the journal: its pages, one entry, what is recorded, and changed priorities."""
+"""The JSON shapes of the journal: entries, pages, and changed priorities."""
 
 from __future__ import annotations
 
@@ -6,14 +6,32 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Self
 from uuid import UUID
 
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, JsonValue
 
-from remembrancer.domain.event import Priority
-from remembrancer.interfaces.wire import EventOut, Wire
+from remembrancer.domain.event import Origin, Priority, Role, Severity
+from remembrancer.interfaces.wire.shape import Of, ScopeOut, Wire
 
 if TYPE_CHECKING:
     from remembrancer.domain.event import Event
     from remembrancer.domain.journal import JournalPage, PriorityChange, Recorded, Stretch
+
+
+class EventOut(Wire, Of["Event"]):
+    id: UUID
+    scope: ScopeOut
+    seq: int
+    occurred_at: AwareDatetime
+    recorded_at: AwareDatetime
+    type: str
+    severity: Severity
+    priority: Priority
+    actor: str | None
+    role: Role
+    text: str
+    payload: dict[str, JsonValue]
+    refs: dict[str, JsonValue]
+    key: str | None
+    origin: Origin
 
 
 class EventsOut(Wire):
@@ -26,18 +44,14 @@ class EventsOut(Wire):
         return cls(events=[EventOut.of(event) for event in events])
 
 
-class JournalPageOut(Wire):
+class JournalPageOut(Wire, Of["JournalPage"]):
     """`next`: the cursor of the page after this one; null where there is none."""
 
     events: list[EventOut]
     next: str | None
 
-    @classmethod
-    def of(cls, page: JournalPage) -> Self:
-        return cls(events=[EventOut.of(event) for event in page.events], next=page.next)
 
-
-class PriorityChangeOut(Wire):
+class PriorityChangeOut(Wire, Of["PriorityChange"]):
     """`by`: a role and, where it has one, the agent's name. `previous` as `priority`: nothing was changed."""
 
     event_id: UUID
@@ -46,17 +60,6 @@ class PriorityChangeOut(Wire):
     by: str
     reason: str
     at: AwareDatetime
-
-    @classmethod
-    def of(cls, change: PriorityChange) -> Self:
-        return cls(
-            event_id=change.event_id,
-            previous=change.previous,
-            priority=change.priority,
-            by=change.by,
-            reason=change.reason,
-            at=change.at,
-        )
 
 
 class JournalEntryOut(Wire):
@@ -74,23 +77,15 @@ class JournalCountOut(Wire):
     total: int
 
 
-class RecordedOut(Wire):
+class RecordedOut(Wire, Of["Recorded"]):
     """`position`: how many events were recorded in the workspace up to this one."""
 
     position: int
     event: EventOut
 
-    @classmethod
-    def of(cls, recorded: Recorded) -> Self:
-        return cls(position=recorded.position, event=EventOut.of(recorded.event))
 
-
-class StretchOut(Wire):
+class StretchOut(Wire, Of["Stretch"]):
     """Entries in the order they were recorded, and the `position` to go on from."""
 
     entries: list[RecordedOut]
     position: int
-
-    @classmethod
-    def of(cls, stretch: Stretch) -> Self:
-        return cls(entries=[RecordedOut.of(one) for one in stretch.entries], position=stretch.position)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal, Self
 from pydantic import AwareDatetime, Field, JsonValue
 
 from remembrancer.domain.event import Priority, Role, Severity
-from remembrancer.interfaces.wire import Wire
+from remembrancer.interfaces.wire.shape import Wire
 from remembrancer.policies.health import Metric, advice, shares, values, why_absent
 
 if TYPE_CHECKING:
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from remembrancer.domain.journal import JournalPage, PriorityChange
     from remembrancer.domain.recall import Hit
 
+
 ActorType = Literal["agent", "user", "system", "keeper", "sidecar", "orchestrator"]
+
 
 ACTOR_TYPES: Final[Mapping[Role, ActorType]] = {
     Role.USER: "user",
@@ -56,7 +58,8 @@ class CrewshipEntryOut(Wire):
 
     @classmethod
     def of(cls, event: Event) -> Self:
-        return cls(
+        return cls.copied(
+            event,
             id=str(event.id),
             workspace_id=event.scope.workspace,
             crew_id=event.scope.crew,
@@ -64,13 +67,9 @@ class CrewshipEntryOut(Wire):
             mission_id=event.scope.project,
             ts=_ts(event.occurred_at),
             entry_type=event.type,
-            severity=event.severity,
-            priority=event.priority,
             actor_type=ACTOR_TYPES[event.role],
             actor_id=event.actor,
             summary=event.text,
-            payload=dict(event.payload),
-            refs=dict(event.refs),
             trace_id=event.scope.session,
             span_id=None,
             expires_at=None,
@@ -104,7 +103,7 @@ class CrewshipPriorityOut(Wire):
 
     @classmethod
     def of(cls, change: PriorityChange) -> Self:
-        return cls(id=str(change.event_id), priority=change.priority, previous=change.previous, reason=change.reason)
+        return cls.copied(change, id=str(change.event_id))
 
 
 class CrewshipMetricsOut(Wire):

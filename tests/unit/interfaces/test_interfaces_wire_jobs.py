@@ -21,8 +21,16 @@ from remembrancer.engine.review import ReviewReport
 from remembrancer.engine.segment import Segmented, SegmentReport
 from remembrancer.engine.sleep import SleepReport, Slept
 from remembrancer.engine.stages import StageReport
-from remembrancer.interfaces import wire_life
-from remembrancer.interfaces.wire import Wire
+from remembrancer.interfaces.wire.jobs import (
+    DoneOut,
+    JobReportOut,
+    JobsOut,
+    MaintenanceOut,
+    PromotableOut,
+    SpendingOut,
+    json_of,
+)
+from remembrancer.interfaces.wire.shape import Wire
 from remembrancer.jobs.indexer import IndexReport
 from remembrancer.jobs.overview import JobState
 from remembrancer.jobs.reports import BrokenOff, HealthReport, NotDue
@@ -45,7 +53,7 @@ DEFERRAL = Deferral(job="segment", item="monday", attempts=2, retry_at=AT, error
 
 
 def test_each_job_s_report_has_the_same_numbers_and_details_of_its_own() -> None:
-    told = wire_life.MaintenanceOut.of({"sleep": SLEPT}).model_dump(mode="json")
+    told = MaintenanceOut.of({"sleep": SLEPT}).model_dump(mode="json")
     details = {
         "slept": [{"memory_id": str(ID), "sources": [str(ID), str(ID)], "by": "aaak"}],
         "failed": 0,
@@ -70,12 +78,12 @@ def test_each_job_s_report_has_the_same_numbers_and_details_of_its_own() -> None
 def test_the_numbers_mean_the_same_of_every_job(
     report: IndexReport | SegmentReport | HealthReport | NotDue | BrokenOff, numbers: tuple[int, ...], reason: str
 ) -> None:
-    shape = wire_life.JobReportOut.of(report)
+    shape = JobReportOut.of(report)
     assert ((shape.done, shape.failed, shape.left), shape.reason) == (numbers, reason)
 
 
 def test_a_snapshot_is_told_in_a_report_as_health_tells_it() -> None:
-    [taken] = wire_life.JobReportOut.of(HealthReport(taken=(SNAPSHOT,))).model_dump(mode="json")["details"]["taken"]
+    [taken] = JobReportOut.of(HealthReport(taken=(SNAPSHOT,))).model_dump(mode="json")["details"]["taken"]
     assert (taken["score"], taken["band"]) == (90.0, "green")
 
 
@@ -87,19 +95,19 @@ def test_the_end_of_a_session_is_told_part_by_part() -> None:
         reinforced=ReinforceReport(reason="nothing was used"),
         reviewed=ReviewReport(),
     )
-    told = wire_life.DoneOut.of(report).model_dump(mode="json")["details"]
+    told = DoneOut.of(report).model_dump(mode="json")["details"]
     assert (told["segmented"]["episodes"], told["extracted"]["scopes"]) == ([str(ID)], {"team": 2})
     assert told["reinforced"] == {"reinforced": [], "left": 0, "reason": "nothing was used"}
 
 
 def test_a_stage_is_told_by_its_name() -> None:
-    told = wire_life.DoneOut.of(StageReport(stage=Stage.DESIGN, at=AT)).model_dump(mode="json")["details"]
+    told = DoneOut.of(StageReport(stage=Stage.DESIGN, at=AT)).model_dump(mode="json")["details"]
     assert (told["stage"], told["ended"], told["at"]) == ("design", None, "2026-03-04T09:00:00+00:00")
 
 
 def test_how_a_job_stands_is_told_with_what_failed() -> None:
     state = JobState(job=Job.SEGMENT, last=RUN, next_run=None, backlog=7, failures=(DEFERRAL,))
-    [told] = wire_life.JobsOut.of([state]).model_dump(mode="json")["jobs"]
+    [told] = JobsOut.of([state]).model_dump(mode="json")["jobs"]
     assert (told["job"], told["next_run"], told["backlog"]) == ("segment", None, 7)
     assert (told["last"]["seconds"], told["last"]["done"], told["last"]["failed"]) == (2.5, 3, 1)
     failure = {"item": "monday", "attempts": 2, "retry_at": "2026-03-04T09:00:00Z", "error": "it does not answer"}
@@ -138,16 +146,16 @@ class _Inner:
     ],
 )
 def test_a_report_is_told_in_json(value: object, told: object) -> None:
-    assert wire_life.told(value) == told
+    assert json_of(value) == told
 
 
 @pytest.mark.parametrize(
     "shape",
     [
-        wire_life.MaintenanceOut.of({"sleep": SLEPT, "health": HealthReport(taken=(SNAPSHOT,))}),
-        wire_life.DoneOut.of(SLEPT),
-        wire_life.JobsOut.of([JobState(job=Job.INDEX, last=None, next_run=AT, backlog=None, failures=())]),
-        wire_life.SpendingOut.of(
+        MaintenanceOut.of({"sleep": SLEPT, "health": HealthReport(taken=(SNAPSHOT,))}),
+        DoneOut.of(SLEPT),
+        JobsOut.of([JobState(job=Job.INDEX, last=None, next_run=AT, backlog=None, failures=())]),
+        SpendingOut.of(
             [
                 Spent(
                     purpose="episode",
@@ -163,7 +171,7 @@ def test_a_report_is_told_in_json(value: object, told: object) -> None:
             ],
             AT,
         ),
-        wire_life.PromotableOut.of([Candidate(memory=a_memory("x"), jobs=3, similar=(ID,))]),
+        PromotableOut.of([Candidate(memory=a_memory("x"), jobs=3, similar=(ID,))]),
     ],
     ids=lambda shape: type(shape).__name__,
 )

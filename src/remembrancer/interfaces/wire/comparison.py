@@ -1,0 +1,95 @@
+"""The JSON shapes of a comparison of presets on one question."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+from uuid import UUID
+
+from pydantic import AwareDatetime
+
+from remembrancer.domain.recall import Stage
+from remembrancer.interfaces.wire.memories import CueOut, MemoryOut
+from remembrancer.interfaces.wire.recall import PartOut
+from remembrancer.interfaces.wire.shape import Derived, Wire
+
+if TYPE_CHECKING:
+    from remembrancer.domain.memory import Cue
+    from remembrancer.engine.compare import Answer, Compared, Comparison, Overlap, Place
+
+
+class PlaceOut(Derived):
+    """What became of a memory under a preset. `rank`: of the hits, or of the candidates where it is not `returned`;
+    null where no search brought it. `leading`: the two parts of its score that weigh most, in words.
+    """
+
+    preset: str
+    returned: bool
+    rank: int | None
+    score: float | None
+    stage: Stage | None
+    reason: str | None
+    leading: str | None
+    parts: PartOut | None
+
+    @classmethod
+    def of(cls, place: Place) -> Self:
+        return cls.copied(
+            place,
+            reason=place.reason or None,
+            leading=None if place.leading is None else str(place.leading),
+            parts=None if place.parts is None else PartOut.of(place.parts),
+        )
+
+
+class ComparedOut(Wire):
+    """A memory that a preset returned, with its place under each, and `why` they differ."""
+
+    memory: MemoryOut
+    cue: CueOut
+    places: list[PlaceOut]
+    why: str
+
+    @classmethod
+    def of(cls, compared: Compared, cue: Cue) -> Self:
+        return cls.copied(compared, cue=cue)
+
+
+class AnswerOut(Derived):
+    """What one preset returned, best first: at most `limit`."""
+
+    preset: str
+    limit: int
+    hits: list[UUID]
+    degraded: dict[str, str]
+
+    @classmethod
+    def of(cls, answer: Answer) -> Self:
+        return cls.copied(answer, hits=[hit.id for hit in answer.hits])
+
+
+class OverlapOut(Derived):
+    """`share`: of the memories that either returns, those that both do."""
+
+    presets: tuple[str, str]
+    share: float
+
+    @classmethod
+    def of(cls, overlap: Overlap) -> Self:
+        return cls.copied(overlap, presets=(overlap.first, overlap.second))
+
+
+class ComparisonOut(Wire):
+    """`memories`: all that any preset returned, the best by mean rank first."""
+
+    query: str
+    asked_at: AwareDatetime
+    answers: list[AnswerOut]
+    memories: list[ComparedOut]
+    overlaps: list[OverlapOut]
+
+    @classmethod
+    def of(cls, comparison: Comparison) -> Self:
+        cues = {hit.id: hit.cue for answer in reversed(comparison.answers) for hit in answer.hits}
+        return cls.copied(
+            comparison, memories=[ComparedOut.of(one, cues[one.memory.id]) for one in comparison.memories]
+        )

@@ -1,0 +1,53 @@
+"""The JSON shapes of forgetting: the strength of a memory over time, and when it has faded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Self
+
+from pydantic import AwareDatetime
+
+from remembrancer.interfaces.wire.memories import MemoryOut
+from remembrancer.interfaces.wire.shape import Derived, Wire
+
+if TYPE_CHECKING:
+    from remembrancer.engine.fading import FadingCurve, Outlook
+
+
+class OutlookOut(Derived):
+    """`falls_at`: when strength is below `below` for the first time; null: not within a hundred years."""
+
+    memory: MemoryOut
+    strength: float
+    below: float
+    faded: bool
+    falls_at: AwareDatetime | None
+
+    @classmethod
+    def of(cls, outlook: Outlook) -> Self:
+        return cls.copied(outlook, faded=outlook.has_faded)
+
+
+class OutlooksOut(Wire):
+    memories: list[OutlookOut]
+
+    @classmethod
+    def of(cls, outlooks: Iterable[Outlook]) -> Self:
+        return cls(memories=[OutlookOut.of(outlook) for outlook in outlooks])
+
+
+class CurvePointOut(Wire):
+    at: AwareDatetime
+    strength: float
+
+
+class CurveOut(Wire):
+    """`points`: strength over time, evenly, with `now` between the first and the last."""
+
+    outlook: OutlookOut
+    now: AwareDatetime
+    points: list[CurvePointOut]
+
+    @classmethod
+    def of(cls, curve: FadingCurve) -> Self:
+        return cls.copied(curve, points=[{"at": at, "strength": strength} for at, strength in curve.points])

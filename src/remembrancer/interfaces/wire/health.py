@@ -1,0 +1,66 @@
+"""The JSON shapes of health snapshots."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING, Self
+
+from pydantic import AwareDatetime
+
+from remembrancer.interfaces.wire.shape import Wire
+from remembrancer.policies.health import Band, Metric, advice, band, shares, values, weakest, why_absent
+
+if TYPE_CHECKING:
+    from remembrancer.domain.health import HealthSnapshot
+
+
+class MetricOut(Wire):
+    """`value` 0 to 100, null without data: then `absent` says why. `weight`: its share in this score."""
+
+    value: float | None
+    band: Band | None
+    weight: float
+    absent: str
+
+
+class HealthOut(Wire):
+    """A day's snapshot, of the workspace where `crew` is null. `score` and `band` null: there was no data at all.
+
+    `advice`: what to do about the weakest metric; empty where that is green.
+    """
+
+    crew: str | None
+    day: date
+    taken_at: AwareDatetime
+    score: float | None
+    band: Band | None
+    metrics: dict[Metric, MetricOut]
+    weakest: Metric | None
+    advice: str
+
+    @classmethod
+    def of(cls, snapshot: HealthSnapshot) -> Self:
+        weights = shares(snapshot.metrics)
+        return cls.copied(
+            snapshot,
+            band=band(snapshot.score),
+            metrics={
+                metric: MetricOut(
+                    value=value,
+                    band=band(value),
+                    weight=weights[metric],
+                    absent=why_absent(snapshot.metrics, metric),
+                )
+                for metric, value in values(snapshot.metrics).items()
+            },
+            weakest=weakest(snapshot.metrics),
+            advice=advice(snapshot.metrics),
+        )
+
+
+class MemoryHealthOut(Wire):
+    """`latest` null: none was taken yet. `history`: newest day first, null where it was not asked for."""
+
+    crew: str | None
+    latest: HealthOut | None
+    history: list[HealthOut] | None

@@ -1,0 +1,162 @@
+"""The JSON shapes of memories: one, several, a page of them, and one with all that belongs to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Self
+from uuid import UUID
+
+from pydantic import AwareDatetime, JsonValue
+
+from remembrancer.domain.event import Origin
+from remembrancer.domain.memory import Status, Tier
+from remembrancer.domain.relation import RelationKind
+from remembrancer.domain.scope import Visibility
+from remembrancer.interfaces.wire.journal import EventOut
+from remembrancer.interfaces.wire.shape import Derived, Of, ScopeOut, Wire
+
+if TYPE_CHECKING:
+    from remembrancer.domain.listing import MemoryPage
+    from remembrancer.domain.memory import Cue, Memory, Revision
+    from remembrancer.domain.relation import Relation
+    from remembrancer.domain.review import Review
+    from remembrancer.domain.strength import Strength, Usage
+    from remembrancer.engine.inspect import Dossier
+    from remembrancer.ports.memories import Audited
+
+
+class UsageOut(Wire, Of["Usage"]):
+    retrieved: int
+    shown: int
+    used: int
+    helped: int
+    unhelpful: int
+    harmed: int
+    last_retrieved_at: AwareDatetime | None
+    last_shown_at: AwareDatetime | None
+    last_used_at: AwareDatetime | None
+
+
+class StrengthOut(Wire, Of["Strength"]):
+    """`importance`, its floor, `confidence` and `surprise` in [0, 1], `priority` 1 to 10, `stability` in days."""
+
+    importance: float
+    importance_floor: float
+    priority: int
+    confidence: float
+    surprise: float
+    stability: float
+    difficulty: float
+    last_reviewed_at: AwareDatetime | None
+    usage: UsageOut
+
+
+class MemoryOut(Wire, Of["Memory"]):
+    id: UUID
+    scope: ScopeOut
+    visibility: Visibility
+    tier: Tier
+    kind: str
+    title: str | None
+    text: str
+    source: str | None
+    origin: Origin
+    occurred_from: AwareDatetime
+    occurred_to: AwareDatetime
+    recorded_at: AwareDatetime
+    valid_from: AwareDatetime | None
+    valid_until: AwareDatetime | None
+    superseded_by: UUID | None
+    superseded_at: AwareDatetime | None
+    retired_at: AwareDatetime | None
+    consolidated_at: AwareDatetime | None
+    topic_key: str | None
+    key: str | None
+    revision: int
+    tags: list[str]
+    metadata: dict[str, JsonValue]
+    status: Status
+    strength: StrengthOut
+
+
+class MemoriesOut(Wire):
+    memories: list[MemoryOut]
+
+    @classmethod
+    def of(cls, memories: Iterable[Memory]) -> Self:
+        return cls(memories=[MemoryOut.of(memory) for memory in memories])
+
+
+class CueOut(Wire, Of["Cue"]):
+    ordinal: int
+    heading: str
+    text: str
+    event_id: UUID | None
+
+
+class RevisionOut(Wire, Of["Revision"]):
+    number: int
+    title: str | None
+    text: str
+    replaced_at: AwareDatetime
+
+
+class RelationOut(Wire, Of["Relation"]):
+    source: UUID
+    target: UUID
+    kind: RelationKind
+    weight: float
+    created_at: AwareDatetime
+
+
+class AuditedOut(Wire, Of["Audited"]):
+    """Something done to a memory: by which word, and why."""
+
+    action: str
+    reason: str
+    at: AwareDatetime
+
+
+class ReviewOut(Derived):
+    """`rating`: again, hard, good or easy. Stability in days, difficulty 1 to 10. `by`: who rated."""
+
+    rating: str
+    at: AwareDatetime
+    stability_before: float
+    stability: float
+    difficulty_before: float
+    difficulty: float
+    by: str
+
+    @classmethod
+    def of(cls, review: Review) -> Self:
+        return cls.copied(review, rating=review.rating.name.lower())
+
+
+class DossierOut(Wire, Of["Dossier"]):
+    memory: MemoryOut
+    cues: list[CueOut]
+    events: list[EventOut]
+    revisions: list[RevisionOut]
+    relations: list[RelationOut]
+    audit: list[AuditedOut]
+    reviews: list[ReviewOut]
+
+
+class FeedbackOut(Wire):
+    """The memory's strength after the feedback, and its status: too many bad words may have retired it."""
+
+    id: UUID
+    strength: StrengthOut
+    status: Status
+
+    @classmethod
+    def of(cls, memory_id: UUID, strength: Strength, status: Status) -> Self:
+        return cls(id=memory_id, strength=StrengthOut.of(strength), status=status)
+
+
+class MemoryPageOut(Wire, Of["MemoryPage"]):
+    """`next`: the cursor of the page after this one; null where there is none."""
+
+    memories: list[MemoryOut]
+    next: str | None

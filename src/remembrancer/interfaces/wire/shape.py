@@ -1,0 +1,73 @@
+"""What every JSON shape is made of, and two shapes that many others contain.
+
+Times are ISO 8601 in UTC, ids are text, ages are seconds and words. `SomeOut.of(value)` makes a shape from a domain
+value.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, model_validator
+
+from remembrancer.policies.rendering.ages import spoken_age
+
+if TYPE_CHECKING:
+    from remembrancer.domain.scope import Scope
+
+
+S = TypeVar("S")
+
+
+class Wire(BaseModel):
+    """A JSON shape: fixed fields, immutable values. A field that is a shape takes any value with its attributes."""
+
+    # Built when first used: a command that needs two of these shapes does not wait for all of them.
+    model_config = ConfigDict(frozen=True, extra="forbid", from_attributes=True, defer_build=True)
+
+    @classmethod
+    def copied(cls, value: object, /, **differing: object) -> Self:
+        """The shape with each field from the attribute of `value` of the same name, except those in `differing`."""
+        same = {name: getattr(value, name) for name in cls.__pydantic_fields__ if name not in differing}
+        return cls.model_validate({**same, **differing})
+
+
+class Of(Generic[S]):
+    """Base of the shapes whose fields are all attributes of an `S`, under the same names."""
+
+    @classmethod
+    def of(cls, value: S, /) -> Self:
+        made: Any = cls
+        return made.model_validate(value)
+
+
+class Derived(Wire):
+    """A shape that differs from its domain value: a field that is this shape makes it of that value by `of`."""
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _nested(cls, value: object, validate: ModelWrapValidatorHandler[Self]) -> Self:
+        if isinstance(value, Wire | dict):
+            return validate(value)
+        made: Any = cls
+        return made.of(value)
+
+
+class AgeOut(Derived):
+    """How long ago, in seconds (negative: still to come) and in words."""
+
+    seconds: float
+    spoken: str
+
+    @classmethod
+    def of(cls, age: timedelta) -> Self:
+        return cls(seconds=age.total_seconds(), spoken=spoken_age(age))
+
+
+class ScopeOut(Wire, Of["Scope"]):
+    workspace: str
+    project: str | None
+    crew: str | None
+    agent: str | None
+    session: str | None
