@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 import numpy as np
 import pytest
 from found import Match, ask, found
-from golden_tables import cells, column, number, numbers, table
+from golden_tables import cells, column, every_row, number, numbers, table
 
 from remembrancer.domain.event import Severity
 from remembrancer.domain.memory import Memory
@@ -119,7 +119,7 @@ def test_teaparty_s_prominence_is_as_worked_out() -> None:
     np.testing.assert_allclose(found_values, column(rows, "expected"), rtol=RELATIVE)
 
 
-@pytest.mark.parametrize("row", table("blend_teaparty"), ids=cells)
+@every_row(table("blend_teaparty"), cells)
 def test_teaparty_blends_meaning_and_words_as_worked_out(row: Row) -> None:
     memories = [
         replace(a_memory(f"{place} alpha{place}", at=NOW, scope=SCOPE), strength=Strength(importance=1.0))
@@ -137,7 +137,7 @@ def test_teaparty_blends_meaning_and_words_as_worked_out(row: Row) -> None:
 # ── PlastMem ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("row", table("score_plastmem"), ids=cells)
+@every_row(table("score_plastmem"), cells)
 def test_plastmem_ranks_by_both_legs_and_retrievability(row: Row) -> None:
     """The row stands among a hundred others that take the places before it."""
     strength = Strength(stability=number(row["stability"]), last_reviewed_at=optional_ago(row["reviewed"]))
@@ -163,7 +163,7 @@ def test_plastmem_ranks_by_both_legs_and_retrievability(row: Row) -> None:
 # ── Engram ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("row", table("score_engram"), ids=cells)
+@every_row(table("score_engram"), cells)
 def test_engram_s_activation_and_score_are_as_worked_out(row: Row) -> None:
     strength = Strength(
         priority=int(row["priority"]),
@@ -186,7 +186,7 @@ def test_engram_s_old_near_match_comes_before_a_new_stranger_as_the_original_s_d
 # ── Mnemosyne ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("row", table("score_mnemosyne"), ids=cells)
+@every_row(table("score_mnemosyne"), cells)
 def test_mnemosyne_s_score_is_as_worked_out(row: Row) -> None:
     memory = a(row, Strength(importance=1.0), days=str(float(row["hours"]) / 24))
     match = Match(similarity=number(row["similarity"]), bm25=8 * number(row["text"]), dense=True)

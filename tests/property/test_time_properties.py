@@ -5,8 +5,7 @@ from itertools import pairwise, product
 from zoneinfo import ZoneInfo
 
 import numpy as np
-import pytest
-from golden_tables import table
+from golden_tables import cells, every_row, table
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -90,7 +89,7 @@ def test_an_anchored_time_can_be_resolved(distance: str, at: datetime) -> None:
     assert span.start.astimezone(UTC) < span.end.astimezone(UTC)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['now'][:10]} {row['text']}")
+@every_row(ROWS, cells)
 def test_other_words_around_an_expression_change_nothing(row: dict[str, str]) -> None:
     now = datetime.fromisoformat(row["now"])
     alone = [(span.text, span.start, span.end) for span in spans(row["text"], now)]
@@ -99,7 +98,7 @@ def test_other_words_around_an_expression_change_nothing(row: dict[str, str]) ->
         assert [(span.text, span.start, span.end) for span in spans(text, now)] == alone, text
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['now'][:10]} {row['text']}")
+@every_row(ROWS, cells)
 def test_upper_case_reads_alike(row: dict[str, str]) -> None:
     now = datetime.fromisoformat(row["now"])
     alone = [(span.start, span.end) for span in spans(row["text"], now)]
@@ -111,9 +110,7 @@ def needs_a_capital(row: dict[str, str]) -> bool:
     return bool(words & CAPITALISED) or "new year" in row["text"].lower()
 
 
-@pytest.mark.parametrize(
-    "row", [row for row in ROWS if not needs_a_capital(row)], ids=lambda row: f"{row['now'][:10]} {row['text']}"
-)
+@every_row([row for row in ROWS if not needs_a_capital(row)], cells)
 def test_lower_case_reads_alike_where_no_capital_is_needed(row: dict[str, str]) -> None:
     now = datetime.fromisoformat(row["now"])
     alone = [(span.start, span.end) for span in spans(row["text"], now)]

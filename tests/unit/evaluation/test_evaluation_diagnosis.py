@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from golden_tables import cells, numbers, table
+from golden_tables import cells, every_row, numbers, table
 from scripted import Told
 
 from remembrancer.errors import InvalidInput
@@ -38,7 +38,7 @@ def asked(
     return asyncio.run(judged("conversation", question, told, several, latency_ms=1))
 
 
-@pytest.mark.parametrize("row", table("block_survival"), ids=cells)
+@every_row(table("block_survival"), cells)
 def test_what_finds_room_and_how_much_of_the_evidence_that_is(row: dict[str, str]) -> None:
     lengths = dict(one.split(":") for one in row["texts"].split())
     block = packed(
@@ -107,7 +107,7 @@ def test_the_fate_of_a_turn_that_is_returned_is_not_asked_for() -> None:
     assert one.sought[0].fate is Fate.RETURNED
 
 
-@pytest.mark.parametrize("row", table("calibration_error"), ids=cells)
+@every_row(table("calibration_error"), cells)
 def test_calibration_error_by_ten_bins(row: dict[str, str]) -> None:
     scores, right = numbers(row["scores"]).tolist(), [one == "1" for one in row["right"].split()]
     told = reliability(list(zip(scores, right, strict=True)))
@@ -122,7 +122,7 @@ def test_calibration_of_nothing_is_an_error() -> None:
         reliability([])
 
 
-@pytest.mark.parametrize("row", table("separation"), ids=cells)
+@every_row(table("separation"), cells)
 def test_auc_and_its_interval(row: dict[str, str]) -> None:
     told = separation(numbers(row["answerable"]).tolist(), numbers(row["unanswerable"]).tolist())
     assert told.auc == pytest.approx(float(row["auc"]), abs=1e-12)
@@ -147,7 +147,7 @@ def of_cell(cell: str, gold: Sequence[str]) -> list[Asked]:
     return [asked([], gold=gold) if one == "-" else asked(["t"], [float(one)], gold) for one in cell.split()]
 
 
-@pytest.mark.parametrize("row", table("abstaining"), ids=cells)
+@every_row(table("abstaining"), cells)
 def test_saying_nothing_below_a_least_score(row: dict[str, str]) -> None:
     several = [*of_cell(row["answerable"], ["t"]), *of_cell(row["unanswerable"], [])]
     (told,) = sweep(several, [float(row["floor"])])

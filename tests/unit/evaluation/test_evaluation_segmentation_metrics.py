@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from golden_tables import cells, table
+from golden_tables import cells, every_row, table
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,7 +15,7 @@ def read(cell: str) -> tuple[int, ...]:
     return tuple(int(one) for one in cell.split())
 
 
-@pytest.mark.parametrize("row", table("segmentation"), ids=cells)
+@every_row(table("segmentation"), cells)
 def test_distances_are_those_worked_out_apart(row: dict[str, str]) -> None:
     gold, told = read(row["gold"]), read(row["told"])
     assert window(gold) == int(row["k"])

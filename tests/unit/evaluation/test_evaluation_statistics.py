@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from golden_tables import cells, numbers, table
+from golden_tables import cells, every_row, numbers, table
 
 from remembrancer.errors import InvalidInput
 from remembrancer.evaluation.statistics import bootstrap_intervals, holm, sign_flip_p, wilson
 
 
-@pytest.mark.parametrize("row", table("cluster_interval"), ids=cells)
+@every_row(table("cluster_interval"), cells)
 def test_interval_by_clusters_is_that_of_all_draws(row: dict[str, str]) -> None:
     clusters = [numbers(cluster) for cluster in row["clusters"].split("|")]
     names = [place for place, cluster in enumerate(clusters) for _ in cluster]
@@ -33,7 +33,7 @@ def test_rows_that_resemble_their_cluster_make_a_wider_interval_by_clusters() ->
     assert clustered[1] - clustered[0] > 3 * (plain[1] - plain[0])
 
 
-@pytest.mark.parametrize("row", table("sign_flip"), ids=cells)
+@every_row(table("sign_flip"), cells)
 def test_p_is_the_share_of_assignments_as_far_from_zero(row: dict[str, str]) -> None:
     differences = numbers(row["differences"])[:, np.newaxis]
     p = sign_flip_p(differences, rng=np.random.default_rng(1))
@@ -72,14 +72,14 @@ def test_p_is_the_same_for_the_same_seed() -> None:
     assert first.tolist() == second.tolist()
 
 
-@pytest.mark.parametrize("row", table("holm"), ids=cells)
+@every_row(table("holm"), cells)
 def test_several_p_values_are_corrected_together(row: dict[str, str]) -> None:
     given = {str(place): p for place, p in enumerate(numbers(row["p_values"]).tolist())}
     assert list(holm(given)) == list(given)
     assert list(holm(given).values()) == pytest.approx(numbers(row["expected"]).tolist())
 
 
-@pytest.mark.parametrize("row", table("wilson"), ids=cells)
+@every_row(table("wilson"), cells)
 def test_interval_of_a_share_is_where_the_score_test_agrees(row: dict[str, str]) -> None:
     interval = wilson(int(row["successes"]), int(row["trials"]))
     assert (interval.low, interval.high) == pytest.approx((float(row["low"]), float(row["high"])), abs=1e-11)

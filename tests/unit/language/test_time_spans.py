@@ -5,7 +5,7 @@ from time import process_time
 from zoneinfo import ZoneInfo
 
 import pytest
-from golden_tables import cells, table
+from golden_tables import cells, every_row, table
 
 from remembrancer.errors import InvalidInput
 from remembrancer.language.times.spans import spans
@@ -21,13 +21,13 @@ def written(moment: datetime) -> str:
     return plain.removesuffix("T00:00:00").removesuffix(":00") if plain.endswith(":00") else plain
 
 
-@pytest.mark.parametrize("row", ROWS, ids=cells)
+@every_row(ROWS, cells)
 def test_an_expression_means_what_the_calendar_says(row: dict[str, str]) -> None:
     found = spans(row["text"], datetime.fromisoformat(row["now"]))
     assert ";".join(f"{written(span.start)}/{written(span.end)}" for span in found) == row["expected"]
 
 
-@pytest.mark.parametrize("row", ROWS, ids=cells)
+@every_row(ROWS, cells)
 def test_a_span_quotes_the_expression(row: dict[str, str]) -> None:
     found = spans(row["text"], datetime.fromisoformat(row["now"]))
     assert ";".join(span.text for span in found) == row["said"]

@@ -4,14 +4,14 @@ import re
 from pathlib import Path
 
 import pytest
-from golden_tables import cells, table
+from golden_tables import cells, every_row, table
 
 from remembrancer.policies.consolidation.aaak import ABBREVIATIONS, CONNECTIVES, DICTIONARY, compress, expand
 
 PAGE = (Path(__file__).parents[3] / "docs" / "aaak.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("row", table("aaak"), ids=cells)
+@every_row(table("aaak"), cells)
 def test_a_text_is_compressed_as_worked_out_from_the_page(row: dict[str, str]) -> None:
     assert compress(row["text"]) == row["expected"]
 

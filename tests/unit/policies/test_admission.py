@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from golden_tables import cells, table
+from golden_tables import cells, every_row, table
 
 from remembrancer.domain.event import EventDraft, Severity
 from remembrancer.errors import InvalidInput
@@ -29,7 +29,7 @@ def a(kind: str, **given: Any) -> EventDraft:
     return EventDraft(text="The deploy failed", type=kind, **given)
 
 
-@pytest.mark.parametrize("row", table("admission_crewship"), ids=cells)
+@every_row(table("admission_crewship"), cells)
 def test_crewship_admits_what_its_text_says(row: dict[str, str]) -> None:
     assert CREWSHIP.admission.admits(draft(row)) is (row["expected"] == "yes")
 

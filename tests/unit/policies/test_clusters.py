@@ -4,13 +4,13 @@ import time
 from fractions import Fraction
 
 import pytest
-from golden_tables import cells, table
+from golden_tables import cells, every_row, table
 
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.consolidation.clusters import Clusters, central, clusters_of
 
 
-@pytest.mark.parametrize("row", table("clusters"), ids=cells)
+@every_row(table("clusters"), cells)
 def test_clusters_are_as_worked_out_from_every_pair(row: dict[str, str]) -> None:
     rule = Clusters(threshold=float(Fraction(row["threshold"])), least=int(row["least"]), most=int(row["most"]))
     texts = row["texts"].split(" | ") if row["texts"] else []

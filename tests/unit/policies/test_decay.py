@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from golden_tables import cells, column, number, table
+from golden_tables import cells, column, every_row, number, table
 
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.forgetting.decay import (
@@ -44,17 +44,15 @@ def left(curve: Curve, ages: NDArray[np.float64], *, exposures: float = 0, stabi
     return curve.retention(ages, np.full(len(ages), exposures), np.full(len(ages), stability)).tolist()
 
 
-@pytest.mark.parametrize(
-    ("curve", "row"),
-    [pytest.param(curve, row, id=f"{name} {cells(row)}") for name, curve in CURVES.items() for row in table(name)],
-)
-def test_what_is_left_is_as_worked_out(curve: Callable[[Row], Curve], row: Row) -> None:
+@every_row([(name, row) for name in CURVES for row in table(name)], name=lambda named: f"{named[0]} {cells(named[1])}")
+def test_what_is_left_is_as_worked_out(named: tuple[str, Row]) -> None:
+    name, row = named
     exposures, stability = number(row.get("exposures", "0")), number(row.get("stability", "1"))
-    found = left(curve(row), column([row], "age"), exposures=exposures, stability=stability)
+    found = left(CURVES[name](row), column([row], "age"), exposures=exposures, stability=stability)
     assert found == pytest.approx([number(row["expected"])], rel=1e-11, abs=1e-300)
 
 
-@pytest.mark.parametrize("row", [row for row in table("decay_power_law") if row["by_fsrs"]], ids=cells)
+@every_row([row for row in table("decay_power_law") if row["by_fsrs"]], cells)
 def test_over_whole_days_py_fsrs_and_the_formula_say_the_same(row: Row) -> None:
     if number(row["age"]).is_integer():
         assert number(row["by_fsrs"]) == pytest.approx(number(row["by_formula"]), rel=1e-11)

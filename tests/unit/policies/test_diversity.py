@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from golden_tables import cells, number, numbers, table
+from golden_tables import cells, every_row, number, numbers, table
 
 from remembrancer.domain.recall import Part
 from remembrancer.errors import InvalidInput
@@ -45,7 +45,7 @@ def test_the_same_words_of_another_person_or_day_are_another_memory() -> None:
 # ── likeness ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("row", table("jaccard"), ids=cells)
+@every_row(table("jaccard"), cells)
 def test_likeness_is_as_worked_out_from_either_side(row: dict[str, str]) -> None:
     one, other = words_of(row["one"]), words_of(row["other"])
     assert jaccard(one, other) == jaccard(other, one) == pytest.approx(number(row["expected"]), rel=1e-12)
@@ -58,7 +58,7 @@ def words(cell: str) -> list[frozenset[str]]:
     return [frozenset() if one == "0" else frozenset(one) for one in cell.split()]
 
 
-@pytest.mark.parametrize("row", table("mmr"), ids=cells)
+@every_row(table("mmr"), cells)
 def test_what_is_picked_and_scored_is_as_worked_out(row: dict[str, str]) -> None:
     diversity = Mmr(balance=number(row["balance"]))
     picks = diversity.picks(numbers(row["scores"]).tolist(), words(row["words"]), int(row["limit"]))

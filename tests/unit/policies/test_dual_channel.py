@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from golden_tables import cells, table
+from golden_tables import cells, every_row, table
 
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.segmentation.dual_channel import DualChannel
@@ -49,7 +49,7 @@ def decided(turns: Sequence[Turn], note: Any, *, ended: bool = False) -> tuple[t
     return decision.segments, decision.note
 
 
-@pytest.mark.parametrize("row", table("dual_channel"), ids=cells)
+@every_row(table("dual_channel"), cells)
 def test_it_cuts_where_the_rules_and_channels_do(row: dict[str, str]) -> None:
     turns = said(row["turns"])
     segments, note = decided(turns, {"surprise": float(row["began"])}, ended=row["ended"] == "yes")
@@ -60,7 +60,7 @@ def test_it_cuts_where_the_rules_and_channels_do(row: dict[str, str]) -> None:
     assert note.get("surprise", 0.0) == pytest.approx(float(row["left"]), abs=1e-6)
 
 
-@pytest.mark.parametrize("row", table("dual_channel"), ids=cells)
+@every_row(table("dual_channel"), cells)
 def test_it_cuts_in_the_same_places_whatever_comes_at_a_time(row: dict[str, str]) -> None:
     turns, note = said(row["turns"]), {"surprise": float(row["began"])}
     at_once, _ = decided(turns, note, ended=row["ended"] == "yes")

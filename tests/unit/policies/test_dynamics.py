@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
-from golden_tables import table
+from golden_tables import every_row, table
 
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.scope import Level, Scope
@@ -112,7 +112,7 @@ def test_without_a_gain_use_adds_nothing() -> None:
     assert Dynamics(curve=RAMP).reinforcement(states_of([remembered(1, usage=Usage(used=9))])).tolist() == [1.0]
 
 
-@pytest.mark.parametrize("row", table("level_teaparty"), ids=lambda row: row["scope"] or "workspace")
+@every_row(table("level_teaparty"), name=lambda row: row["scope"] or "workspace")
 def test_a_scope_counts_as_its_narrowest_part_does(row: dict[str, str]) -> None:
     scope = Scope(workspace="acme").narrowed(**dict.fromkeys(row["scope"].split(), "x"))
     factor = TEAPARTY.dynamics.level_factor(states_of([remembered(1, scope=scope)]))

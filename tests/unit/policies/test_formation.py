@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 import pytest
-from golden_tables import number, table
+from golden_tables import every_row, number, table
 
 from remembrancer.domain.event import Event, Origin, Priority, Role, Severity
 from remembrancer.domain.identity import derived_id
@@ -41,7 +41,7 @@ def heading(event: Event) -> str:
     return memory_of_event(event, PLAIN).cues[0].cue.heading
 
 
-@pytest.mark.parametrize("row", table("spoken_date"), ids=lambda row: row["moment"])
+@every_row(table("spoken_date"), name=lambda row: row["moment"])
 def test_a_date_is_spoken_in_english(row: dict[str, str]) -> None:
     assert spoken_date(datetime.fromisoformat(row["moment"])) == row["expected"]
 
@@ -129,7 +129,7 @@ def test_a_kind_that_is_no_plain_word_is_refused() -> None:
 # ── surprise ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("row", table("stability_at_birth"), ids=lambda row: row["surprise"])
+@every_row(table("stability_at_birth"), name=lambda row: row["surprise"])
 def test_the_unexpected_lasts_longer_as_worked_out(row: dict[str, str]) -> None:
     assert stability_at_birth(number(row["surprise"])) == pytest.approx(number(row["expected"]), rel=1e-11)
     assert pytest.approx(number(row["difficulty"]), rel=1e-11) == INITIAL_DIFFICULTY

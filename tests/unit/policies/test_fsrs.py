@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from golden_tables import cells, column, number, table
+from golden_tables import cells, column, every_row, number, table
 
 from remembrancer.domain.review import Rating
 from remembrancer.domain.strength import INITIAL_DIFFICULTY, INITIAL_STABILITY
@@ -36,13 +36,13 @@ def worked_out(rows: list[dict[str, str]]) -> tuple[NDArray[np.float64], NDArray
     return after_review(*given, column(rows, "rating").astype(np.int64))
 
 
-@pytest.mark.parametrize("row", ROWS, ids=cells)
+@every_row(ROWS, cells)
 def test_a_review_leaves_what_was_worked_out(row: dict[str, str]) -> None:
     found = after(number(row["stability"]), number(row["difficulty"]), number(row["elapsed"]), int(row["rating"]))
     assert found == pytest.approx((number(row["s"]), number(row["d"])), rel=1e-11)
 
 
-@pytest.mark.parametrize("row", [row for row in ROWS if number(row["elapsed"]).is_integer()], ids=cells)
+@every_row([row for row in ROWS if number(row["elapsed"]).is_integer()], cells)
 def test_over_whole_days_py_fsrs_and_the_formulas_say_the_same(row: dict[str, str]) -> None:
     by_fsrs = min(number(row["s_by_fsrs"]), MAX_STABILITY), number(row["d_by_fsrs"])
     assert by_fsrs == pytest.approx((number(row["s_by_formula"]), number(row["d_by_formula"])), rel=1e-11)

@@ -1,14 +1,13 @@
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 from random import Random
 from uuid import UUID
 
 import pytest
+from golden_tables import every_row, table
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,7 +15,6 @@ from remembrancer.domain.health import Metrics
 from remembrancer.policies import health
 from remembrancer.policies.health import Metric
 
-GOLDEN = Path(__file__).parents[2] / "golden" / "health.csv"
 NOTHING = Metrics(freshness=None, coverage=None, coherence=None, efficiency=None, reachability=None)
 GOOD = Metrics(freshness=90.0, coverage=90.0, coherence=90.0, efficiency=90.0, reachability=90.0)
 
@@ -25,11 +23,6 @@ metrics = st.builds(
     Metrics, freshness=percents, coverage=percents, coherence=percents, efficiency=percents, reachability=percents
 )
 ids = st.lists(st.uuids(), unique=True, max_size=30)
-
-
-def golden() -> list[dict[str, str]]:
-    with GOLDEN.open(encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 def number(text: str) -> float | None:
@@ -51,7 +44,7 @@ MEASURED: dict[str, Callable[[str], float | str | None]] = {
 }
 
 
-@pytest.mark.parametrize("row", golden(), ids=lambda row: f"{row['metric']} of {row['inputs'] or 'nothing'}")
+@every_row(table("health"), name=lambda row: f"{row['metric']} of {row['inputs'] or 'nothing'}")
 def test_health_is_as_worked_out_in_exact_fractions(row: dict[str, str]) -> None:
     expected = (row["expected"] or None) if row["metric"] == "band" else number(row["expected"])
     assert MEASURED[row["metric"]](row["inputs"]) == pytest.approx(expected, abs=1e-9)

@@ -6,7 +6,7 @@ from itertools import product
 from typing import Any
 
 import pytest
-from golden_tables import cells, table
+from golden_tables import cells, every_row, table
 
 from remembrancer.domain.event import Event, Priority, Severity
 from remembrancer.domain.strength import Strength
@@ -16,7 +16,7 @@ from remembrancer.presets.catalogue import PRESETS
 from remembrancer.testing.doubles import an_event
 
 
-@pytest.mark.parametrize("row", table("importance"), ids=cells)
+@every_row(table("importance"), cells)
 def test_an_event_matters_as_much_as_was_worked_out(row: dict[str, str]) -> None:
     importance = PRESETS[row["preset"]].formation.importance
     formed = importance.of(row["type"], Severity(row["severity"]), Priority(row["priority"]))

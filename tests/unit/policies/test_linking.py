@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from golden_tables import table
+from golden_tables import every_row, table
 
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.errors import InvalidInput
@@ -23,7 +23,7 @@ def edges(cell: str) -> list[tuple[int, float]]:
     return [(int(other), float(cosine)) for other, cosine in pairs]
 
 
-@pytest.mark.parametrize("row", table("similar_links"), ids=lambda row: row["cosines"] or "nothing")
+@every_row(table("similar_links"), name=lambda row: row["cosines"] or "nothing")
 def test_a_new_memory_is_joined_to_those_that_were_worked_out(row: dict[str, str]) -> None:
     cosines = {UUID(int=other): cosine for other, cosine in edges(row["cosines"])}
     assert CREWSHIP.links is not None

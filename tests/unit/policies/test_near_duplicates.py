@@ -3,17 +3,17 @@ from __future__ import annotations
 import time
 
 import pytest
-from golden_tables import cells, table
+from golden_tables import cells, every_row, table
 
 from remembrancer.policies.consolidation.near_duplicates import claim_of, same_claim
 
 
-@pytest.mark.parametrize("row", table("same_claim"), ids=cells)
+@every_row(table("same_claim"), cells)
 def test_claims_differ_in_what_they_were_made_to_differ_in(row: dict[str, str]) -> None:
     assert claim_of(row["one"]).difference(claim_of(row["other"])) == row["difference"]
 
 
-@pytest.mark.parametrize("row", table("same_claim"), ids=cells)
+@every_row(table("same_claim"), cells)
 def test_the_order_of_two_texts_does_not_matter(row: dict[str, str]) -> None:
     assert same_claim(row["one"], row["other"]) is same_claim(row["other"], row["one"]) is (not row["difference"])
 

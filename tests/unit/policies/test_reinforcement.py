@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from golden_tables import cells, number, table
+from golden_tables import cells, every_row, number, table
 
 from remembrancer.domain.strength import Adjustment, Exposure, Feedback, Strength, Usage
 from remembrancer.errors import InvalidInput
@@ -47,7 +47,7 @@ def told(strength: Strength, steps: FeedbackSteps, *said: Feedback) -> Adjustmen
 # ── gain ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("row", table("gain"), ids=cells)
+@every_row(table("gain"), cells)
 def test_exposures_add_what_was_worked_out(row: dict[str, str]) -> None:
     found = gain(row).factor(np.array([number(row["exposures"])]))
     assert found.tolist() == pytest.approx([number(row["expected"])], rel=1e-12)
@@ -72,7 +72,7 @@ def test_a_divisor_out_of_range_is_refused(divisor: float) -> None:
 # ── feedback ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("row", table("feedback"), ids=lambda row: " ".join(list(row.values())[:5]))
+@every_row(table("feedback"), name=lambda row: " ".join(list(row.values())[:5]))
 def test_feedback_moves_confidence_as_worked_out(row: dict[str, str]) -> None:
     strikes = Strikes(negatives=int(row["strikes"]), below=float(row["mark"])) if row["strikes"] else None
     given: dict[str, Any] = {row["said"]: float(row["step"])}

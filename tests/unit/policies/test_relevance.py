@@ -4,13 +4,13 @@ import math
 
 import numpy as np
 import pytest
-from golden_tables import number, numbers, table
+from golden_tables import every_row, number, numbers, table
 
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.ranking.relevance import Floor
 
 
-@pytest.mark.parametrize("row", table("relevance_floor"), ids=lambda row: " ".join(list(row.values())[:7]))
+@every_row(table("relevance_floor"), name=lambda row: " ".join(list(row.values())[:7]))
 def test_candidates_pass_as_worked_out(row: dict[str, str]) -> None:
     floor = Floor(
         similarity=number(row["similarity_mark"]), coverage=number(row["coverage_mark"]), then=number(row["then"])

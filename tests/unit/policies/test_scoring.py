@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from golden_tables import cells, number, numbers, table
+from golden_tables import cells, every_row, number, numbers, table
 
 from remembrancer.domain.recall import Part
 from remembrancer.errors import InvalidInput
@@ -62,14 +62,14 @@ def node(row: dict[str, str], inner: tuple[Expression, ...]) -> Expression:
 # ── as worked out ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("row", table("combining"), ids=cells)
+@every_row(table("combining"), cells)
 def test_a_node_makes_of_its_parts_what_was_worked_out(row: dict[str, str]) -> None:
     given = {f"s{place}": column(value) for place, value in enumerate(numbers(row["values"]).tolist())}
     scored = evaluate(node(row, tuple(map(Signal, given))), given, 1)
     np.testing.assert_allclose(scored.values, [number(row["expected"])], rtol=1e-12)
 
 
-@pytest.mark.parametrize("row", table("min_max"), ids=cells)
+@every_row(table("min_max"), cells)
 def test_rescaling_gives_what_was_worked_out(row: dict[str, str]) -> None:
     values = numbers(row["values"])
     least = None if row["least"] == "" else number(row["least"])
@@ -77,7 +77,7 @@ def test_rescaling_gives_what_was_worked_out(row: dict[str, str]) -> None:
     np.testing.assert_allclose(scored.values, numbers(row["expected"]), rtol=1e-12)
 
 
-@pytest.mark.parametrize("row", table("rrf"), ids=cells)
+@every_row(table("rrf"), cells)
 def test_fusing_ranks_gives_what_was_worked_out(row: dict[str, str]) -> None:
     given = {f"s{place}": numbers(ranking) for place, ranking in enumerate(row["rankings"].split("|"))}
     expected, summed = numbers(row["expected"]), numbers(row["summed"])

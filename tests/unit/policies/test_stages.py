@@ -1,21 +1,15 @@
 from __future__ import annotations
 
-import csv
-from pathlib import Path
-
 import pytest
+from golden_tables import every_row, table
 
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.learning.stages import WORDS, Stage, Stages, detect
 
-TABLE = Path(__file__).parents[2] / "golden" / "stages.csv"
-with TABLE.open(newline="", encoding="utf-8") as file:
-    ROWS = [(row["intent"], row["expected"]) for row in csv.DictReader(file)]
 
-
-@pytest.mark.parametrize(("intent", "expected"), ROWS)
-def test_the_stage_of_an_intent(intent: str, expected: str) -> None:
-    assert detect(intent) == (Stage(expected) if expected else None)
+@every_row(table("stages"), name=lambda row: row["intent"])
+def test_the_stage_of_an_intent(row: dict[str, str]) -> None:
+    assert detect(row["intent"]) == (Stage(row["expected"]) if row["expected"] else None)
 
 
 def test_no_word_tells_of_two_stages() -> None:

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from golden_tables import cells, table
+from golden_tables import cells, every_row, table
 
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.segmentation.segments import Boundaries, BoundaryQuestion, Decision, Segment, Turn
@@ -55,7 +55,7 @@ def worked(
         note = decision.note
 
 
-@pytest.mark.parametrize("row", table("windows"), ids=cells)
+@every_row(table("windows"), cells)
 def test_windows_are_asked_about_and_closed_as_worked_out(row: dict[str, str]) -> None:
     answers = iter(row["answers"].split(";"))
     asked, told, note = worked(said(row["turns"]), answers, {}, ended=row["ended"] == "yes")
@@ -64,7 +64,7 @@ def test_windows_are_asked_about_and_closed_as_worked_out(row: dict[str, str]) -
     assert (asked, told, left) == (row["asked"].split(), row["expected"].split(), row["left"].split())
 
 
-@pytest.mark.parametrize("row", table("windows"), ids=cells)
+@every_row(table("windows"), cells)
 def test_the_same_is_asked_whatever_comes_at_a_time(row: dict[str, str]) -> None:
     turns, answers = said(row["turns"]), iter(row["answers"].split(";"))
     asked, told, begun, note = list[str](), list[str](), 0, {}

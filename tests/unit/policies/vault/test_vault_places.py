@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from golden_tables import cells, table
+from golden_tables import cells, every_row, table
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,7 +22,7 @@ def a_memory_of(place: Place) -> Memory:
     return a_memory(scope=place.scope("acme"))
 
 
-@pytest.mark.parametrize("row", ROWS, ids=cells)
+@every_row(ROWS, cells)
 def test_a_path_tells_whose_a_file_is(row: dict[str, str]) -> None:
     place = place_of(row["path"], project=row["root"] or None)
     assert place == Place(
@@ -33,7 +33,7 @@ def test_a_path_tells_whose_a_file_is(row: dict[str, str]) -> None:
     )
 
 
-@pytest.mark.parametrize("row", ROWS, ids=cells)
+@every_row(ROWS, cells)
 def test_what_a_file_holds_counts_as_much_as_its_level_does(row: dict[str, str]) -> None:
     place = place_of(row["path"], project=row["root"] or None)
     factors = TEAPARTY.dynamics.level_factor(states_of([a_memory_of(place)]))
