@@ -1,4 +1,4 @@
-"""Aware datetimes as integer microseconds since 1970 UTC, and back, exactly."""
+"""Convert aware datetimes to integer microseconds since 1970 UTC, and back, without loss."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys to workspaces, and what was answered to requests under idempotency keys."""
+"""API keys of workspaces, and the replies to requests with idempotency keys."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _KEYS: Final = Columns[ApiKey](
 def put_key(connection: Connection, scope: Scope, key: ApiKey) -> None:
     if key.workspace != scope.workspace:
         raise InvalidInput("key.workspace", key.workspace, repr(scope.workspace))
-    # An id or a digest that is taken is the table's to refuse: a ConstraintError, which is a Conflict.
+    # If the id or the digest is taken, the statement breaks a constraint of the table, which is raised as a Conflict.
     connection.execute(insert_into("api_keys", _KEYS.names), _KEYS.bindings(key))
 
 

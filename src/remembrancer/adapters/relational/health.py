@@ -1,4 +1,4 @@
-"""What the health of a store is worked out from, and the days it was."""
+"""What the health of a workspace is computed from, and its daily snapshots."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def vitals(
 def _rows(
     connection: Connection, reader: Reader, kept: Where, model: str | None
 ) -> list[tuple[bytes, int, int | None]]:
-    """Id, time, and whether it is joined to another memory (None where a vector is missing), by id."""
+    """For each memory its id, its time, and whether it is related to another (None if a cue has no vector), by id."""
     seen = seen_by(reader, "o", visibility=True)
     # Edges first: left to itself, SQLite reads the whole workspace for each memory to look for an edge.
     edge = (
@@ -56,7 +56,8 @@ def _rows(
         f" FROM memories m WHERE {kept.sql}",
         (model, *seen.bindings, *seen.bindings, *kept.bindings),
     )
-    # Sorted here: read in the order of their ids, rows lie all over the file, and that takes twice as long.
+    # Sorted here: to read rows in the order of their ids, the database would read pages from all over the file, which
+    # takes twice as long.
     return sorted((identifier, at, related) for identifier, at, related in rows)
 
 

@@ -1,4 +1,4 @@
-"""Memories looked up: by id, by topic, by filter, with their cues, revisions and relations."""
+"""Look up memories by id, topic or filter, with their cues, revisions and relations."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def get(connection: Connection, reader: Reader, ids: Sequence[UUID]) -> dict[UUI
 
 
 def there(connection: Connection, scope: Scope, memory_id: UUID) -> Memory:
-    """Whatever its visibility. Raises NotFound for one that the workspace does not have."""
+    """A memory of the workspace, whatever its visibility. Raises NotFound."""
     row = connection.execute(
         f"SELECT {MEMORY_SELECT} FROM memories m WHERE m.workspace = ? AND m.id = ?", (scope.workspace, memory_id.bytes)
     ).fetchone()
@@ -64,7 +64,7 @@ def memories(
     order, behind = ("ASC", ">") if oldest_first else ("DESC", "<")
     if after is not None:
         at = micros(after.occurred_to)
-        # Ids rise in either order, so a comparison of rows would not do. The first condition is what the index takes.
+        # Ids ascend in both orders, so a comparison of rows would not do. The index is used for the first condition.
         conditions.add(f"m.occurred_to {behind}= ?", at)
         conditions.add(f"(m.occurred_to {behind} ? OR m.id > ?)", at, after.id.bytes)
     rows = connection.execute(
@@ -131,7 +131,7 @@ def relations(connection: Connection, reader: Reader, ids: Sequence[UUID]) -> tu
 
 def hubs(connection: Connection, reader: Reader, where: Filter, *, limit: int) -> dict[UUID, int]:
     kept = kept_by(connection.dialect, where, seen_by(reader, "m", visibility=True))
-    # From the edges to their ends: a memory without an edge is never looked at.
+    # From the edges to their ends: memories without an edge are not read.
     rows = connection.execute(
         "WITH ends (n) AS ("
         "SELECT source FROM relations WHERE workspace = ? UNION SELECT target FROM relations WHERE workspace = ?),"
@@ -141,7 +141,7 @@ def hubs(connection: Connection, reader: Reader, where: Filter, *, limit: int) -
         "SELECT r.source, r.target FROM relations r WHERE r.source IN (SELECT n FROM kept)"
         " AND r.target IN (SELECT n FROM kept)),"
         " counted (n, edges) AS (SELECT n, count(*) FROM ("
-        "SELECT source AS n FROM edges UNION ALL SELECT target FROM edges) GROUP BY n)"
+        "SELECT source AS n FROM edges UNION ALL SELECT target FROM edges) AS each_end GROUP BY n)"
         " SELECT k.id, c.edges FROM counted c JOIN kept k ON k.n = c.n ORDER BY c.edges DESC, k.id LIMIT ?",
         (reader.scope.workspace, reader.scope.workspace, *kept.bindings, limit),
     )
@@ -163,7 +163,7 @@ def by_ids(
     joins: str = "",
     *bindings: Binding,
 ) -> list[Row]:
-    """Rows about those of the memories that the reader sees; `bindings` are those of `joins`."""
+    """Select columns of the memories with these ids that the reader may see. `bindings` are those of `joins`."""
     conditions = seen_by(reader, "m", visibility=True)
     rows: list[Row] = []
     distinct = list(dict.fromkeys(ids))
@@ -180,7 +180,7 @@ def by_ids(
 
 
 def with_value(connection: Connection, scope: Scope, column: str, value: str, extra: str = "") -> Memory | None:
-    """The memory of exactly this scope (session apart) with that value in one of its unique columns."""
+    """The memory of exactly this scope, whatever its session, with that value in a column that is unique there."""
     row: tuple[Any, ...] | None = connection.execute(
         f"SELECT {MEMORY_SELECT} FROM memories m WHERE m.workspace = ? AND m.project = ? AND m.crew = ?"
         f" AND m.agent = ? AND m.{column} = ? {extra}",

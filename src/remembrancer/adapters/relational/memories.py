@@ -1,4 +1,4 @@
-"""Memories with their cues and full-text rows: added, revised, adjusted, retired."""
+"""Write memories with their cues: insert, revise, adjust, supersede, relate, retire."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def add_memory(connection: Connection, write: MemoryWrite, event_numbers: Mappin
 
 
 def insert_row(connection: Connection, memory: Memory) -> int:
-    """Only the memory's own row. Returns its number."""
+    """Insert the memory's own row only. Returns its number."""
     return connection.execute(
         f"{insert_into('memories', (*MEMORIES.names, 'change'))} RETURNING n",
         (*MEMORIES.bindings(memory), next_change(connection, memory.scope.workspace)),
@@ -126,7 +126,7 @@ def revise(connection: Connection, scope: Scope, write: MemoryWrite, *, expected
         raise Conflict(f"memory {memory.id} is superseded by {before.superseded_by}: what it said stays")
     if before.revision != expected_revision:
         raise Conflict(f"memory {memory.id} is at revision {before.revision}, not {expected_revision}")
-    # What the writer read may be older than what use and forgetting have made of the memory since.
+    # The writer may have read the memory before use and forgetting changed it: their columns keep their values.
     after = replace(
         memory,
         revision=expected_revision + 1,
@@ -248,7 +248,7 @@ def supersede(connection: Connection, reader: Reader, old: UUID, new: UUID | Non
 
 
 def supersede_by(connection: Connection, scope: Scope, memory: Memory, successor: Memory, at: datetime) -> None:
-    """As `Store.supersede` says, of memories already looked up."""
+    """See `Memories.supersede`, for memories already looked up."""
     old, new = memory.id, successor.id
     if memory.superseded_by == new:
         return
@@ -267,10 +267,10 @@ def supersede_by(connection: Connection, scope: Scope, memory: Memory, successor
 
 
 def invalidate(connection: Connection, scope: Scope, memory: Memory, at: datetime) -> None:
-    """End what the memory says at a time, in favour of nothing."""
+    """End the memory's validity at a time, without a successor."""
     if memory.superseded_by is not None or (memory.valid_until is not None and memory.valid_until <= at):
         return
-    # What was to hold only from later on never does: an interval cannot end before it begins.
+    # A memory that becomes valid later ends just after that, for an interval cannot end before it begins.
     until = at if memory.valid_from is None else max(at, memory.valid_from + MICROSECOND)
     connection.execute(
         "UPDATE memories SET valid_until = ?, change = ? WHERE workspace = ? AND id = ?",
@@ -280,7 +280,7 @@ def invalidate(connection: Connection, scope: Scope, memory: Memory, at: datetim
 
 
 def _successors(connection: Connection, scope: Scope, memory_id: UUID) -> list[UUID]:
-    """The memory and, in order, all that supersede it."""
+    """The memory and, in order, the memories that supersede it."""
     rows = connection.execute(
         "WITH RECURSIVE later (id) AS (SELECT id FROM memories WHERE workspace = ? AND id = ?"
         " UNION SELECT m.superseded_by FROM memories m JOIN later l ON m.id = l.id"
@@ -300,7 +300,7 @@ def relate(connection: Connection, reader: Reader, relations: Sequence[Relation]
 
 
 def add_relation(connection: Connection, scope: Scope, edge: Relation, *, replace_weight: bool) -> bool:
-    """Whether it is new. Nothing is added where an end has gone."""
+    """Insert a relation, unless one of its ends is not there. Returns whether it is new."""
     ends = (scope.workspace, edge.source.bytes, scope.workspace, edge.target.bytes)
     known: bool = connection.execute(
         "SELECT EXISTS (SELECT 1 FROM relations r JOIN memories s ON s.n = r.source JOIN memories t ON t.n = r.target"
@@ -327,7 +327,10 @@ def set_status(connection: Connection, reader: Reader, memory_id: UUID, status: 
 
 
 def move(connection: Connection, scope: Scope, memory: Memory, status: Status, at: datetime) -> bool:
-    """Out of recall, or back. Whether it was not there already. Conflict when its topic has another active memory."""
+    """Set the memory's status. Returns whether it had another one before.
+
+    Raises Conflict if it becomes active and its topic has another active memory.
+    """
     if memory.status is status:
         return False
     if status is Status.ACTIVE and memory.topic_key is not None and memory.superseded_by is None:
@@ -343,7 +346,7 @@ def move(connection: Connection, scope: Scope, memory: Memory, status: Status, a
 
 
 def _event_numbers(connection: Connection, write: MemoryWrite, known: Mapping[UUID, int]) -> dict[UUID, int]:
-    """Row numbers of the events that the memory and its cues name. Raises NotFound for one that is not recorded."""
+    """The row numbers of the events that the memory and its cues name. Raises NotFound for an unknown event."""
     named = (*write.event_ids, *(indexed.cue.event_id for indexed in write.cues))
     numbers: dict[UUID, int] = {}
     for event in dict.fromkeys(identifier for identifier in named if identifier is not None):
@@ -360,7 +363,7 @@ def _event_numbers(connection: Connection, write: MemoryWrite, known: Mapping[UU
 
 
 def _add_provenance(connection: Connection, memory_number: int, event_numbers: Sequence[int]) -> None:
-    """Those that are not there yet, after those that are: what a memory said before came from somewhere too."""
+    """Add the events that are not among the memory's sources yet. Sources of an earlier revision stay."""
     if not event_numbers:
         return
     known = [

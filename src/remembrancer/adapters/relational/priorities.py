@@ -1,4 +1,4 @@
-"""What an operator's mark changes: the event, the log, and the memories formed from it."""
+"""Change the priority of an event: the event itself, the log, and the memories formed from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What waits for a review, and the reviews there were."""
+"""Reviews of memories, and the exposures that wait for one."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from remembrancer.domain.strength import Exposure
 from remembrancer.errors import Conflict
 
 _LEAST: Final = -(2**63) + 1
-"""Before any time: the least integer of 64 bits whose digits a database reads as an integer, the sign apart."""
+"""Earlier than any time."""
 _FRESH: Final = (
     "FROM exposures x WHERE x.memory = {memory} AND x.kind = ?"
     f" AND x.at > coalesce((SELECT max(r.evidence_until) FROM reviews r WHERE r.memory = {{memory}}), {_LEAST})"
 )
-"""Exposures of a memory, of one kind, that no review has answered."""
+"""Exposures of a memory, of one kind, that are newer than the evidence of its last review."""
 
 _EXPOSED: Final = (
     "WITH RECURSIVE exposed (n) AS (SELECT min(memory) FROM exposures"
     " UNION ALL SELECT (SELECT min(memory) FROM exposures WHERE memory > exposed.n) FROM exposed"
     " WHERE exposed.n IS NOT NULL)"
 )
-"""The memories with exposures, one step in the index for each: most memories have none, and some have thousands."""
+"""The memories with exposures. It takes one step in the index for each: most have none, and some have thousands."""
 
 
 def unreviewed(connection: Connection, scope: Scope, exposure: Exposure, *, limit: int) -> tuple[Evidence, ...]:
@@ -39,7 +39,7 @@ def unreviewed(connection: Connection, scope: Scope, exposure: Exposure, *, limi
         connection.execute(
             f"{_EXPOSED} SELECT n, id FROM (SELECT m.n, m.id, (SELECT min(x.at) {fresh}) AS first"
             f" FROM exposed {connection.dialect.then_join} memories m ON m.n = exposed.n"
-            " WHERE m.workspace = ? AND m.status = 'active' AND m.superseded_by IS NULL)"
+            " WHERE m.workspace = ? AND m.status = 'active' AND m.superseded_by IS NULL) AS waiting"
             " WHERE first IS NOT NULL ORDER BY first, id LIMIT ?",
             (exposure, scope.workspace, limit),
         )
@@ -50,7 +50,7 @@ def unreviewed(connection: Connection, scope: Scope, exposure: Exposure, *, limi
 def exposed_in(connection: Connection, scope: Scope, session: str, exposure: Exposure) -> tuple[UUID, ...]:
     rows = connection.execute(
         "SELECT DISTINCT m.id FROM exposures x JOIN memories m ON m.n = x.memory"
-        # Said apart, for the index has no exposures of no session.
+        # The second condition lets the database use the index, which leaves out exposures without a session.
         " WHERE x.session = ? AND x.session <> '' AND x.kind = ? AND m.workspace = ? ORDER BY m.id",
         (session, exposure, scope.workspace),
     )
@@ -68,7 +68,7 @@ def reviews(connection: Connection, reader: Reader, memory_id: UUID) -> tuple[Re
 
 
 def add_review(connection: Connection, scope: Scope, review: Review) -> None:
-    """Log it, and give the memory its state. Raises Conflict when the memory has a review of that time."""
+    """Log the review and give the memory its state. Raises Conflict if the memory has a review of that time."""
     number: int = connection.execute(
         "SELECT n FROM memories WHERE workspace = ? AND id = ?", (scope.workspace, review.memory_id.bytes)
     ).get

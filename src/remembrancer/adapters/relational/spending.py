@@ -1,4 +1,4 @@
-"""The ledger of what language models were asked."""
+"""The log of calls to language models, and what they cost."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ class RelationalStore:
         self.database = Database(backend, analyse=analyse)
         self._analyse = analyse
         self._swept: dict[tuple[str, str, bool], int] = {}
-        """By workspace, model, and whether words count: up to this number every cue has its vector, or waits."""
+        """By workspace, model, and whether with token embeddings: all cues up to this number have them or wait."""
 
     insert = _writes(insert)
     revise = _writes(revise)
@@ -169,7 +169,7 @@ class RelationalStore:
         self, scope: Scope, model: str, *, limit: int, now: datetime, before: int = 0, words: bool = False
     ) -> tuple[PendingCue, ...]:
         def work(connection: Connection) -> tuple[PendingCue, ...]:
-            # Without this mark a sweep over a large file would walk past every indexed cue at each batch.
+            # Without it, each batch of a sweep over a large database would read past all cues that have vectors.
             mark = self._swept.get((scope.workspace, model, words), 0)
             fresh = embeddings.untried(connection, scope, model, limit, after=mark, before=before, words=words)
             self._swept[scope.workspace, model, words] = fresh[0].ref - 1 if fresh else embeddings.last_cue(connection)

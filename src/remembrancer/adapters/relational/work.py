@@ -1,4 +1,4 @@
-"""What jobs leave behind: their last runs, and what of their work waits to be tried again."""
+"""The last run of each job, and the items of its work that wait to be tried again."""
 
 from __future__ import annotations
 
