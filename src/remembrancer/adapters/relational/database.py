@@ -227,13 +227,24 @@ class Database:
             if connection is None:
                 connection = self._local.connection = self._backend.connect(reading=True)
                 self._reading.append(connection)
-            _roll_back(connection)  # what failed to be, the last time: its view of the file is an old one
             connection.execute(connection.dialect.begin_reading)
         try:
             yield connection
         finally:
             with self._backend.translated():
-                _roll_back(connection)
+                self._end(connection)
+
+    def _end(self, connection: Connection) -> None:
+        """End the read transaction. If that fails, close the connection: it would go on seeing an old state, and a
+        purge would wait for it.
+        """
+        try:
+            _roll_back(connection)
+        except BaseException:
+            self._local.connection = None
+            self._reading.remove(connection)
+            connection.close()
+            raise
 
     def _write_loop(self) -> None:
         open_for_more = True

@@ -7,9 +7,10 @@ from typing import Any, Final
 from uuid import UUID
 
 from remembrancer.adapters.relational.clauses import Where, kept_by, owner, seen_by
+from remembrancer.adapters.relational.columns import Row
 from remembrancer.adapters.relational.connection import Binding, Connection
 from remembrancer.adapters.relational.errors import as_written
-from remembrancer.adapters.relational.rows import CUES, MEMORY_SELECT, RELATIONS, REVISIONS, Row, memory_of
+from remembrancer.adapters.relational.rows import CUES, MEMORY_SELECT, RELATIONS, REVISIONS, memory_of
 from remembrancer.domain.instants import micros
 from remembrancer.domain.listing import MemoryPlace
 from remembrancer.domain.memory import Cue, Memory, Revision

@@ -8,14 +8,15 @@ import os
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
+import apsw
 import pytest
 
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.database import GROUP, Database
 from remembrancer.adapters.relational.sqlite import file as sqlite_file
-from remembrancer.adapters.relational.sqlite.connection import connect
+from remembrancer.adapters.relational.sqlite.connection import SqliteConnection, connect
 from remembrancer.adapters.relational.sqlite.file import SqliteFile
 from remembrancer.errors import Conflict, StoreUnavailable
 from remembrancer.policies.admission.formation import analysed
@@ -335,6 +336,36 @@ def test_reads_do_not_wait_for_a_write(file: str) -> None:
         return read
 
     assert run(file, work) == []
+
+
+def test_a_read_whose_transaction_cannot_be_ended_does_not_hold_the_log(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing: list[str] = []
+
+    def trace(_cursor: object, statement: str, _bindings: object) -> bool:
+        if statement in failing:
+            failing.remove(statement)
+            raise apsw.IOError("injected")
+        return True
+
+    def watched(path: str) -> SqliteConnection:
+        connection = connect(path)
+        cast("apsw.Connection", connection).exec_trace = trace
+        return connection
+
+    async def work(opened: Database) -> bool:
+        await opened.write(note(1))
+        failing.append("ROLLBACK")
+        with pytest.raises(StoreUnavailable):
+            await opened.read(noted)
+        await opened.write(note(2))
+        emptied = "PRAGMA wal_checkpoint(TRUNCATE)"
+        held, *_ = await opened.alone(lambda c: c.execute(emptied).get, patience_s=0.05)
+        return bool(held)
+
+    monkeypatch.setattr(sqlite_file, "connect", watched)
+    assert not run(file, work)
 
 
 # ── other processes ──────────────────────────────────────────────────────────────────────────────────────────────────
