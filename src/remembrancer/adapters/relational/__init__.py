@@ -1,1 +1,1 @@
-"""One SQLite file: the record of truth, with full-text rows, vectors and a resident index derived from them."""
+"""The records in a relational database: portable statements, and SQLite as the first dialect."""

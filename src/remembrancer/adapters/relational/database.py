@@ -1,9 +1,9 @@
 """Connections, threads and transactions of one database.
 
-One writer thread takes what is waiting, up to 256 writes, into one transaction (group commit), each in a savepoint of
-its own: a write that fails takes none of its neighbours with it. A few reader threads each have a connection; work of
-many reads, such as a recall, has others than single reads have, and threads for arithmetic beside them. A transaction
-is one hop: the function runs whole in its thread.
+One writer thread takes up to 256 waiting writes into one transaction (group commit). Each write has a savepoint of its
+own: if it fails, the others are written nevertheless. A few reader threads have a connection each; work of many reads,
+such as a recall, has reader threads of its own, and others beside them for arithmetic. A function that is handed in
+runs in one of these threads from beginning to end, in one transaction.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class _Write:
     work: Callable[[Connection], Any]
     result: Future[Any]
     alone: bool = False
-    """Outside of any transaction."""
+    """Not in a transaction with others."""
 
 
 class _Read(Protocol):
@@ -74,17 +74,17 @@ class Database:
         self._writer.start()
         # A private database is its one connection: reads go through the writer's thread.
         self._readers = None if backend.is_private else ThreadPoolExecutor(readers, "remembrancer-reader")
-        # Apart: behind a row of questions a read of a row or two, such as who it is that asks, would wait for all.
+        # Apart, so that a read of a row or two, such as that of an API key, does not wait behind recalls.
         self._longer = None if backend.is_private else ThreadPoolExecutor(readers, "remembrancer-longer")
         self._arithmetic = ThreadPoolExecutor(readers, "remembrancer-beside")
 
     async def write(self, work: Callable[[Connection], T]) -> T:
-        """Run `work` inside a transaction, alone of its savepoint; return when the transaction is committed."""
+        """Run `work` in a savepoint of its own in a write transaction. Returns when the transaction is committed."""
         return await asyncio.wrap_future(self._submit(work))
 
     async def alone(self, work: Callable[[Connection], T], *, patience_s: float = LOCK_TIMEOUT_S) -> T:
-        """Run `work` on the writing connection outside of any transaction, between two. It waits up to `patience_s` at
-        each lock of another's.
+        """Run `work` on the writing connection, between two transactions. Each of its statements waits up to
+        `patience_s` for the locks of other connections.
         """
 
         def impatient(connection: Connection) -> T:
@@ -125,7 +125,7 @@ class Database:
     async def snapshot(self) -> AsyncGenerator[Snapshot]:
         """One state of the database for many reads: each sees what was there when the first began."""
         copied = await self.write(self._backend.copy) if self._backend.is_private else None
-        # A thread of its own: whoever stops waiting in the middle of a read must not close what that read is using.
+        # A thread of its own: a caller that is cancelled during a read must not close the connection under it.
         thread = ThreadPoolExecutor(1, "remembrancer-snapshot")
         loop = asyncio.get_running_loop()
 
@@ -174,8 +174,8 @@ class Database:
 
     @contextmanager
     def _entrance(self) -> Generator[None]:
-        """Held while work is handed in, so that none comes in behind the last. Raises StoreUnavailable when closed."""
-        if os.getpid() != self._process:  # a fork has no threads to do the work: it would wait for ever
+        """Held while work is handed in, so that none is handed in after closing. Raises StoreUnavailable if closed."""
+        if os.getpid() != self._process:  # a forked process has no threads: its work would wait for ever
             raise StoreUnavailable(f"{self.name}: opened before this process was forked off; open it again here")
         with self._door:
             if self._closed:
@@ -221,7 +221,7 @@ class Database:
 
     @contextmanager
     def _transaction(self) -> Generator[Connection]:
-        """This thread's own connection, in a read transaction."""
+        """The connection of this thread, in a read transaction."""
         with self._backend.translated():
             connection: Connection | None = getattr(self._local, "connection", None)
             if connection is None:
@@ -256,7 +256,7 @@ class Database:
                 except queue.Empty:
                     break
             open_for_more = group[-1] is not None
-            # A caller that has stopped waiting before its write began is not written for.
+            # A write whose caller was cancelled before it began is left out.
             writes = [write for write in group if write is not None and write.result.set_running_or_notify_cancel()]
             for alone, several in groupby(writes, key=lambda write: write.alone):
                 if alone:
@@ -268,7 +268,7 @@ class Database:
     def _run_alone(self, write: _Write) -> None:
         try:
             with self._backend.translated():
-                _roll_back(self._writing)  # what failed to be, the last time
+                _roll_back(self._writing)  # if that failed the last time
                 value = write.work(self._writing)
         except BaseException as error:  # noqa: BLE001  the writer's outer edge: its thread must outlive any failure
             with suppress(self._backend.failure):
@@ -278,17 +278,17 @@ class Database:
             write.result.set_result(value)
 
     def _commit(self, writes: list[_Write]) -> None:
-        """One transaction for all; each write is told its own result only after the commit."""
+        """Run the writes in one transaction. Each gets its result after the commit."""
         outcomes: list[tuple[_Write, Any, BaseException | None]] = []
         try:
             with self._backend.translated():
-                _roll_back(self._writing)  # what failed to be, the last time
+                _roll_back(self._writing)  # if that failed the last time
                 self._writing.execute(self._writing.dialect.begin_writing)
                 outcomes.extend(self._apply(write) for write in writes)
                 self._writing.execute("COMMIT")
         except BaseException as error:  # noqa: BLE001  the writer's outer edge: its thread must outlive any failure
-            # The whole transaction failed (no lock, disk full at commit): nothing of it was kept.
-            with suppress(self._backend.failure):  # then the next one rolls back first; this thread must live to do so
+            # The whole transaction failed (no lock, disk full at commit): nothing of it was written.
+            with suppress(self._backend.failure):  # if this fails, too, the next transaction begins with it
                 _roll_back(self._writing)
             for write in writes:
                 write.result.set_exception(error)
@@ -315,6 +315,6 @@ class Database:
 
 
 def _roll_back(connection: Connection) -> None:
-    """Unless the database has done so by itself, as SQLite does on some errors."""
+    """End a transaction, unless the database has ended it by itself, as SQLite does on some errors."""
     if connection.in_transaction:
         connection.execute("ROLLBACK")

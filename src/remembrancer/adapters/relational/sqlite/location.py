@@ -1,4 +1,4 @@
-"""Whether a path can be a store's, said in more words than SQLite has."""
+"""Check a path before SQLite opens it, whose messages say less."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from remembrancer.errors import InvalidInput, StoreUnavailable
 
 
 def check_path(path: str, *, create: bool) -> None:
-    """Raises InvalidInput for what is no path, StoreUnavailable for one that cannot be opened, or made (`create`)."""
+    """Raises InvalidInput if it is not a path, StoreUnavailable if the file cannot be opened, or made (`create`)."""
     if not path or not _is_text(path):
         raise InvalidInput("url", path, "a file's path, or :memory:")
     file = Path(path)
@@ -32,9 +32,9 @@ def check_path(path: str, *, create: bool) -> None:
 
 
 def copies(path: str) -> tuple[str, ...]:
-    """The names of the backups of that file which stand beside it, as migrations make them."""
+    """The names of the file's backups beside it, which migrations made."""
     file = Path(path)
-    # Not a glob: a file's name may hold what is a pattern there.
+    # Not a glob: the name may contain characters that are patterns there.
     beside = (one.name for one in file.parent.iterdir() if one.name.startswith(f"{file.name}."))
     return tuple(sorted(name for name in beside if name.endswith((".backup", ".backup.partial"))))
 
@@ -49,7 +49,7 @@ def _check_file(file: Path, path: str) -> None:
 
 
 def _is_text(path: str) -> bool:
-    """Whether the path can be told to SQLite, which takes Unicode without a NUL."""
+    """Whether SQLite takes the path, which is Unicode without a NUL."""
     try:
         return b"\0" not in path.encode()
     except UnicodeEncodeError:

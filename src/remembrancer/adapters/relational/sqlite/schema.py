@@ -1,4 +1,4 @@
-"""Making, checking and migrating the file's tables."""
+"""Make, check and migrate the tables of a file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NAME: Final = re.compile(r"(\d{4})_\w+\.sql")
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """The step that makes a file of version `number` from one of the version before."""
+    """The statements that bring a file of the version before to version `number`."""
 
     number: int
     sql: str
@@ -32,7 +32,7 @@ class Migration:
 
 @cache
 def migrations() -> tuple[Migration, ...]:
-    """Every step, by number from 1 without a gap."""
+    """All migrations, numbered from 1 without a gap."""
     folder = files(_PACKAGE) / "migrations"
     found = [
         Migration(int(match[1]), entry.read_text(encoding="utf-8"))
@@ -43,7 +43,7 @@ def migrations() -> tuple[Migration, ...]:
 
 
 def schema_sql() -> str:
-    """The tables of the current version, at once."""
+    """The statements that make the tables of the current version."""
     return (files(_PACKAGE) / "schema.sql").read_text(encoding="utf-8")
 
 
@@ -61,12 +61,13 @@ def refuse_others(connection: SqliteConnection, path: str) -> None:
 
 
 Fill = Callable[[Connection], None]
-"""What a step does beside its statements, in the same transaction."""
+"""What a migration does after its statements, in the same transaction."""
 NO_FILLS: Final[Mapping[int, Fill]] = MappingProxyType({})
 
 
 def prepare(connection: SqliteConnection, path: str, fills: Mapping[int, Fill] = NO_FILLS) -> None:
-    """Make an empty file ours, bring an older one up to date after a backup. `fills`: by the number of their step.
+    """Make the tables in an empty file; back up a file of an older version and migrate it. `fills`: by number of the
+    migration.
 
     Raises StoreUnavailable for another program's file, Unsupported for one of a newer version.
     """
@@ -92,7 +93,9 @@ def prepare(connection: SqliteConnection, path: str, fills: Mapping[int, Fill] =
 
 
 def _version(connection: SqliteConnection, path: str) -> int:
-    """0 for an empty file. Inside a transaction: another process may make the tables between two looks."""
+    """The version of the file, 0 if it is empty. Called in a transaction, because another process may make the tables
+    between the statements.
+    """
     application = connection.pragma("application_id")
     version = connection.pragma("user_version")
     if application == APPLICATION_ID:
@@ -111,10 +114,10 @@ def _version(connection: SqliteConnection, path: str) -> int:
 
 
 def _backup(path: str, version: int) -> None:
-    """A compact copy beside the file, made whole under another name first, so that no half of one is ever left.
+    """Write a compact copy beside the file. It has another name until it is complete.
 
-    Made while the caller holds the write lock, over a connection of its own (a transaction cannot copy itself): it is
-    exactly what is migrated, and of several processes only one makes it.
+    The caller holds the write lock, so the copy is exactly what is migrated, and of several processes only one makes
+    it. It is made over a connection of its own because VACUUM cannot run in a transaction.
     """
     target = Path(f"{path}.v{version}.backup")
     partial = Path(f"{target}.partial")
