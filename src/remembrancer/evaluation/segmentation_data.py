@@ -14,6 +14,7 @@ from typing import Final, cast
 
 from remembrancer.domain import validation
 from remembrancer.errors import InvalidInput
+from remembrancer.evaluation.json_values import as_list, as_object
 from remembrancer.policies.segmentation.segments import Turn
 
 TRAIN: Final = "train"
@@ -105,7 +106,7 @@ def _read(path: Path) -> DialogueSet:
         document: object = json.loads(content)
     except (OSError, EOFError, zlib.error, ValueError, RecursionError) as error:
         raise InvalidInput("path", str(path), f"a JSON file of dialogues, gzipped or not ({error})") from error
-    dialogues = [_dialogue(f"{path}[{place}]", one) for place, one in enumerate(_list(str(path), document))]
+    dialogues = [_dialogue(f"{path}[{place}]", one) for place, one in enumerate(as_list(str(path), document))]
     if not dialogues:
         raise InvalidInput("path", str(path), "a file with at least one dialogue")
     ids = [one.id for one in dialogues]
@@ -117,14 +118,14 @@ def _read(path: Path) -> DialogueSet:
 
 
 def _dialogue(where: str, value: object) -> Dialogue:
-    held = _object(where, value)
+    held = as_object(where, value)
     texts = [
         _text(f"{where}.utterances[{at}]", one)
-        for at, one in enumerate(_list(f"{where}.utterances", held.get("utterances")))
+        for at, one in enumerate(as_list(f"{where}.utterances", held.get("utterances")))
     ]
     segments = [
         validation.whole(f"{where}.segments[{at}]", one, 1, len(texts))
-        for at, one in enumerate(_list(f"{where}.segments", held.get("segments")))
+        for at, one in enumerate(as_list(f"{where}.segments", held.get("segments")))
     ]
     if sum(segments) != len(texts) or len(texts) < 3:
         allowed = f"lengths that add up to the {len(texts)} utterances, of which there are at least 3"
@@ -148,7 +149,7 @@ def _dialogue(where: str, value: object) -> Dialogue:
 def _times(where: str, value: object, turns: int) -> tuple[datetime, ...]:
     if value is None:
         return tuple(_EPOCH + _SPACING * place for place in range(turns))
-    given = [_text(f"{where}.times[{at}]", one) for at, one in enumerate(_list(f"{where}.times", value))]
+    given = [_text(f"{where}.times[{at}]", one) for at, one in enumerate(as_list(f"{where}.times", value))]
     _as_many(f"{where}.times", given, turns)
     return tuple(validation.parse_moment(f"{where}.times[{at}]", one) for at, one in enumerate(given))
 
@@ -156,7 +157,7 @@ def _times(where: str, value: object, turns: int) -> tuple[datetime, ...]:
 def _speakers(where: str, value: object, turns: int) -> tuple[str, ...]:
     if value is None:
         return tuple(_SPEAKERS[place % 2] for place in range(turns))
-    given = [_text(f"{where}.speakers[{at}]", one) for at, one in enumerate(_list(f"{where}.speakers", value))]
+    given = [_text(f"{where}.speakers[{at}]", one) for at, one in enumerate(as_list(f"{where}.speakers", value))]
     _as_many(f"{where}.speakers", given, turns)
     return tuple(given)
 
@@ -164,18 +165,6 @@ def _speakers(where: str, value: object, turns: int) -> tuple[str, ...]:
 def _as_many(where: str, given: Sequence[str], turns: int) -> None:
     if len(given) != turns:
         raise InvalidInput(where, f"{len(given)} of them", f"one for each of the {turns} utterances")
-
-
-def _object(where: str, value: object) -> dict[str, object]:
-    if not isinstance(value, dict):
-        raise InvalidInput(where, value, "a JSON object")
-    return cast("dict[str, object]", value)  # JSON has no other keys
-
-
-def _list(where: str, value: object) -> list[object]:
-    if not isinstance(value, list):
-        raise InvalidInput(where, value, "a JSON list")
-    return cast("list[object]", value)
 
 
 def _text(where: str, value: object) -> str:
