@@ -37,11 +37,7 @@ def put_key(connection: Connection, scope: Scope, key: ApiKey) -> None:
 
 
 def keys(connection: Connection, scope: Scope) -> tuple[ApiKey, ...]:
-    rows = connection.execute(
-        f"SELECT {_KEYS.select} FROM api_keys k WHERE workspace = ? ORDER BY created_at DESC, id DESC",
-        (scope.workspace,),
-    )
-    return tuple(map(_KEYS.value_of, rows))
+    return _KEYS.all(connection, "api_keys k WHERE workspace = ? ORDER BY created_at DESC, id DESC", (scope.workspace,))
 
 
 def revoke_key(connection: Connection, scope: Scope, key_id: UUID, *, at: datetime) -> ApiKey:
@@ -49,17 +45,14 @@ def revoke_key(connection: Connection, scope: Scope, key_id: UUID, *, at: dateti
         "UPDATE api_keys SET revoked_at = ? WHERE workspace = ? AND id = ? AND revoked_at IS NULL",
         (micros(at), scope.workspace, key_id.bytes),
     )
-    row = connection.execute(
-        f"SELECT {_KEYS.select} FROM api_keys k WHERE workspace = ? AND id = ?", (scope.workspace, key_id.bytes)
-    ).fetchone()
-    if row is None:
+    key = _KEYS.first(connection, "api_keys k WHERE workspace = ? AND id = ?", (scope.workspace, key_id.bytes))
+    if key is None:
         raise NotFound("key", key_id)
-    return _KEYS.value_of(row)
+    return key
 
 
 def key_of(connection: Connection, digest: bytes) -> ApiKey | None:
-    row = connection.execute(f"SELECT {_KEYS.select} FROM api_keys k WHERE digest = ?", (digest,)).fetchone()
-    return None if row is None else _KEYS.value_of(row)
+    return _KEYS.first(connection, "api_keys k WHERE digest = ?", (digest,))
 
 
 def has_keys(connection: Connection, *, at: datetime) -> bool:

@@ -9,7 +9,7 @@ from remembrancer.adapters.relational.clauses import Where
 from remembrancer.adapters.relational.columns import insert_into
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.full_text import add_words, tokens_of
-from remembrancer.adapters.relational.rows import EVENT_COLUMNS, EVENTS, event_of
+from remembrancer.adapters.relational.rows import EVENTS
 from remembrancer.domain.event import Event, archived
 from remembrancer.domain.instants import micros
 from remembrancer.domain.scope import Scope
@@ -34,9 +34,8 @@ def archive(connection: Connection, scope: Scope, aged: Aged, at: datetime, limi
             due += _oldest(connection, scope, aged, kind, limit)
     chosen = sorted(due)[:limit]
     for *_, number in chosen:
-        row = connection.execute(f"SELECT {EVENT_COLUMNS} FROM events e WHERE e.n = ?", (number,)).fetchone()
-        if row is not None:
-            event = event_of(row)
+        event = EVENTS.first(connection, "events e WHERE e.n = ?", (number,))
+        if event is not None:
             connection.execute("DELETE FROM events WHERE n = ?", (number,))
             put(connection, archived(event), at, analyse)
     return len(chosen)

@@ -104,6 +104,16 @@ class Columns(Generic[T]):
         except UNREADABLE as error:
             raise UnreadableRow(error) from error
 
+    def all(self, connection: Connection, source: str, bindings: Sequence[Binding]) -> tuple[T, ...]:
+        """The values of all rows of `SELECT … FROM <source>`."""
+        rows = connection.execute(f"SELECT {self.select} FROM {source}", bindings)
+        return tuple(map(self.value_of, rows))
+
+    def first(self, connection: Connection, source: str, bindings: Sequence[Binding]) -> T | None:
+        """The value of the first row of `SELECT … FROM <source>`; None if there is no row."""
+        row = connection.execute(f"SELECT {self.select} FROM {source}", bindings).fetchone()
+        return None if row is None else self.value_of(row)
+
 
 def insert_into(table: str, columns: Sequence[str]) -> str:
     """An INSERT of one row, with a `?` for each column."""

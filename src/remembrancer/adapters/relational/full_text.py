@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from remembrancer.adapters.relational.connection import Connection
-from remembrancer.adapters.relational.rows import EVENT_COLUMNS, TABLES, Table, event_of
+from remembrancer.adapters.relational.rows import EVENTS, TABLES, Table
 from remembrancer.domain.event import Event
 from remembrancer.domain.journal import searchable_text
 from remembrancer.domain.memory import Cue
@@ -30,8 +30,8 @@ def add_words(connection: Connection, table: Table, number: int, tokens: Iterabl
 def add_all_words(connection: Connection, analyse: Analyse) -> None:
     """Index all events of a database that has none of their words yet."""
     for table in TABLES:
-        for row in connection.execute(f"SELECT {EVENT_COLUMNS}, e.n FROM {table} e ORDER BY e.n"):
-            add_words(connection, table, row[-1], tokens_of(event_of(row[:-1]), analyse))
+        for row in connection.execute(f"SELECT {EVENTS.select}, e.n FROM {table} e ORDER BY e.n"):
+            add_words(connection, table, row[-1], tokens_of(EVENTS.value_of(row[:-1]), analyse))
 
 
 def tokens_of(event: Event, analyse: Analyse) -> tuple[str, ...]:

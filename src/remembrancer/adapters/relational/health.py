@@ -72,11 +72,11 @@ def put_snapshot(connection: Connection, scope: Scope, snapshot: HealthSnapshot)
 
 
 def snapshots(connection: Connection, scope: Scope, crew: str | None, *, limit: int) -> tuple[HealthSnapshot, ...]:
-    rows = connection.execute(
-        f"SELECT {SNAPSHOTS.select} FROM health_snapshots h WHERE workspace = ? AND crew = ? ORDER BY day DESC LIMIT ?",
+    return SNAPSHOTS.all(
+        connection,
+        "health_snapshots h WHERE workspace = ? AND crew = ? ORDER BY day DESC LIMIT ?",
         (scope.workspace, crew or "", limit),
     )
-    return tuple(map(SNAPSHOTS.value_of, rows))
 
 
 def crews(connection: Connection, scope: Scope) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from remembrancer.adapters.relational.memories import add_cue, insert_row, next_
 from remembrancer.adapters.relational.rows import (
     AUDIT,
     CHANGES,
-    EVENT_COLUMNS,
+    EVENTS,
     EXPOSURES,
     RELATIONS,
     REVIEWS,
@@ -26,7 +26,6 @@ from remembrancer.adapters.relational.rows import (
     SNAPSHOTS,
     TABLES,
     VECTORS,
-    event_of,
 )
 from remembrancer.domain.event import Event, archived
 from remembrancer.domain.health import HealthSnapshot
@@ -130,11 +129,11 @@ def _import_event(connection: Connection, event: Event, analyse: Analyse) -> boo
     if _number(connection, "events", event.scope.workspace, event.id) is not None:
         return False
     row = connection.execute(
-        f"SELECT {EVENT_COLUMNS}, e.n FROM archive e WHERE e.workspace = ? AND e.id = ?",
+        f"SELECT {EVENTS.select}, e.n FROM archive e WHERE e.workspace = ? AND e.id = ?",
         (event.scope.workspace, event.id.bytes),
     ).fetchone()
     if row is not None:
-        return _restore(connection, event, event_of(row[:-1]), row[-1], analyse)
+        return _restore(connection, event, EVENTS.value_of(row[:-1]), row[-1], analyse)
     event = replace(event, seq=_free_place(connection, event))
     _require_free_key(connection, event, "archive")
     try:

@@ -9,7 +9,7 @@ from remembrancer.adapters.relational.clauses import seen_by
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.dialect import Backend
 from remembrancer.adapters.relational.errors import as_written
-from remembrancer.adapters.relational.rows import EVENT_COLUMNS, MEMORY_SELECT, event_of, memory_of
+from remembrancer.adapters.relational.rows import EVENTS, MEMORIES
 from remembrancer.domain.instants import optional_moment
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.ports.changes import UnreadableRow
@@ -87,13 +87,9 @@ def _looked(name: str, look: Callable[[], Finding], cannot_read: tuple[type[Exce
 def _rows(connection: Connection, scope: Scope) -> Finding:
     """Whether every row can be read: the values in sound pages may still be wrong."""
     read = 0
-    for columns, table, value_of in (
-        (EVENT_COLUMNS, "events e", event_of),
-        (EVENT_COLUMNS, "archive e", event_of),
-        (MEMORY_SELECT, "memories m", memory_of),
-    ):
-        for row in connection.execute(f"SELECT {columns} FROM {table} WHERE workspace = ?", (scope.workspace,)):
-            value_of(row)
+    for columns, table in ((EVENTS, "events e"), (EVENTS, "archive e"), (MEMORIES, "memories m")):
+        for row in connection.execute(f"SELECT {columns.select} FROM {table} WHERE workspace = ?", (scope.workspace,)):
+            columns.value_of(row)
             read += 1
     return Finding("rows", True, f"{read} events and memories can be read", RESTORE)
 

@@ -14,7 +14,7 @@ from remembrancer.adapters.relational.columns import insert_into
 from remembrancer.adapters.relational.connection import Binding, Connection
 from remembrancer.adapters.relational.full_text import add_words, tokens_of
 from remembrancer.adapters.relational.memories import add_memory, check_workspace
-from remembrancer.adapters.relational.rows import EVENT_COLUMNS, EVENTS, Table, event_of
+from remembrancer.adapters.relational.rows import EVENTS, Table
 from remembrancer.domain.event import Event, archived
 from remembrancer.domain.instants import micros
 from remembrancer.domain.journal import Place, Recorded, Stretch
@@ -49,13 +49,13 @@ def events(
         if after is not None:
             place = (micros(after.occurred_at), after.seq, after.id.bytes)
             conditions.add(f"(e.occurred_at, e.seq, e.id) {behind} (?, ?, ?)", *place)
-        found.append(f"SELECT {EVENT_COLUMNS} FROM {table} e WHERE {conditions.sql}")
+        found.append(f"SELECT {EVENTS.select} FROM {table} e WHERE {conditions.sql}")
         bindings += conditions.bindings
     # Columns of the result, by number: occurred_at, seq and id.
     rows = connection.execute(
         f"{' UNION ALL '.join(found)} ORDER BY 8 {order}, 7 {order}, 1 {order} LIMIT ?", (*bindings, limit)
     )
-    return tuple(event_of(row) for row in rows)
+    return tuple(map(EVENTS.value_of, rows))
 
 
 def count_events(connection: Connection, reader: Reader, where: EventFilter) -> int:
@@ -91,11 +91,11 @@ def recorded(
     conditions = events_kept_by(connection.dialect, where, seen_by(reader, "e", visibility=False), "events")
     conditions.add("e.position > ?", after or 0)
     rows = connection.execute(
-        f"SELECT {EVENT_COLUMNS}, e.position FROM events e WHERE {conditions.sql}"
+        f"SELECT {EVENTS.select}, e.position FROM events e WHERE {conditions.sql}"
         f" ORDER BY e.position {'DESC' if after is None else 'ASC'} LIMIT ?",
         (*conditions.bindings, limit),
     )
-    entries = [Recorded(row[-1], event_of(row[:-1])) for row in rows]
+    entries = [Recorded(row[-1], EVENTS.value_of(row[:-1])) for row in rows]
     if after is None:
         return Stretch(tuple(reversed(entries)), last)
     if len(entries) < limit:
@@ -109,12 +109,12 @@ def _tables(where: EventFilter) -> tuple[Table, ...]:
 
 def provenance(connection: Connection, reader: Reader, memory_id: UUID) -> tuple[Event, ...]:
     memories, events = seen_by(reader, "m", visibility=True), seen_by(reader, "e", visibility=False)
-    rows = connection.execute(
-        f"SELECT {EVENT_COLUMNS} FROM memories m JOIN memory_events l ON l.memory = m.n JOIN events e ON e.n = l.event"
+    return EVENTS.all(
+        connection,
+        f"memories m JOIN memory_events l ON l.memory = m.n JOIN events e ON e.n = l.event"
         f" WHERE {memories.sql} AND {events.sql} AND m.id = ? ORDER BY l.ordinal",
         (*memories.bindings, *events.bindings, memory_id.bytes),
     )
-    return tuple(event_of(row) for row in rows)
 
 
 def add_event(connection: Connection, event: Event, tokens: Iterable[str]) -> int:
@@ -156,13 +156,12 @@ def recorded_under_key(connection: Connection, event: Event) -> Event | None:
     if event.key is None:
         return None
     for table, text in (("events", event.text), ("archive", archived(event).text)):
-        row = connection.execute(
-            f"SELECT {EVENT_COLUMNS} FROM {table} e WHERE e.workspace = ? AND e.project = ? AND e.crew = ?"
-            " AND e.agent = ? AND e.key = ?",
+        known = EVENTS.first(
+            connection,
+            f"{table} e WHERE e.workspace = ? AND e.project = ? AND e.crew = ? AND e.agent = ? AND e.key = ?",
             (*owner(event.scope), event.key),
-        ).fetchone()
-        if row is not None:
-            known = event_of(row)
+        )
+        if known is not None:
             if known.text != text:
                 raise Conflict(f"key {event.key!r}: already recorded with another text ({known.id})")
             return known

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from remembrancer.adapters.relational.clauses import Where, kept_by, owner, seen_by
 from remembrancer.adapters.relational.columns import Row
 from remembrancer.adapters.relational.connection import Binding, Connection
 from remembrancer.adapters.relational.errors import as_written
-from remembrancer.adapters.relational.rows import CUES, MEMORY_SELECT, RELATIONS, REVISIONS, memory_of
+from remembrancer.adapters.relational.rows import CUES, MEMORIES, RELATIONS, REVISIONS
 from remembrancer.domain.instants import micros
 from remembrancer.domain.listing import MemoryPlace
 from remembrancer.domain.memory import Cue, Memory, Revision
@@ -24,18 +24,18 @@ _CHUNK: Final = 500
 
 
 def get(connection: Connection, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, Memory]:
-    rows = by_ids(connection, reader, ids, MEMORY_SELECT)
-    return {memory.id: memory for memory in (memory_of(row) for row in rows)}
+    rows = by_ids(connection, reader, ids, MEMORIES.select)
+    return {memory.id: memory for memory in map(MEMORIES.value_of, rows)}
 
 
 def there(connection: Connection, scope: Scope, memory_id: UUID) -> Memory:
     """A memory of the workspace, whatever its visibility. Raises NotFound."""
-    row = connection.execute(
-        f"SELECT {MEMORY_SELECT} FROM memories m WHERE m.workspace = ? AND m.id = ?", (scope.workspace, memory_id.bytes)
-    ).fetchone()
-    if row is None:
+    memory = MEMORIES.first(
+        connection, "memories m WHERE m.workspace = ? AND m.id = ?", (scope.workspace, memory_id.bytes)
+    )
+    if memory is None:
         raise NotFound("memory", memory_id)
-    return memory_of(row)
+    return memory
 
 
 def cues(connection: Connection, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, tuple[Cue, ...]]:
@@ -68,11 +68,11 @@ def memories(
         # Ids ascend in both orders, so a comparison of rows would not do. The index is used for the first condition.
         conditions.add(f"m.occurred_to {behind}= ?", at)
         conditions.add(f"(m.occurred_to {behind} ? OR m.id > ?)", at, after.id.bytes)
-    rows = connection.execute(
-        f"SELECT {MEMORY_SELECT} FROM memories m WHERE {conditions.sql} ORDER BY m.occurred_to {order}, m.id LIMIT ?",
+    return MEMORIES.all(
+        connection,
+        f"memories m WHERE {conditions.sql} ORDER BY m.occurred_to {order}, m.id LIMIT ?",
         (*conditions.bindings, limit),
     )
-    return tuple(memory_of(row) for row in rows)
 
 
 def workspace_memories(
@@ -91,11 +91,11 @@ def workspace_memories(
         conditions.add("(m.occurred_to, m.id) > (?, ?)", micros(after.occurred_to), after.id.bytes)
     if unconsolidated:
         conditions.add("m.consolidated_at IS NULL")
-    rows = connection.execute(
-        f"SELECT {MEMORY_SELECT} FROM memories m WHERE {conditions.sql} ORDER BY m.occurred_to, m.id LIMIT ?",
+    return MEMORIES.all(
+        connection,
+        f"memories m WHERE {conditions.sql} ORDER BY m.occurred_to, m.id LIMIT ?",
         (*conditions.bindings, limit),
     )
-    return tuple(memory_of(row) for row in rows)
 
 
 def by_topic(connection: Connection, scope: Scope, topic_key: str) -> Memory | None:
@@ -104,12 +104,11 @@ def by_topic(connection: Connection, scope: Scope, topic_key: str) -> Memory | N
 
 def revisions(connection: Connection, reader: Reader, memory_id: UUID) -> tuple[Revision, ...]:
     conditions = _memory(reader, memory_id)
-    rows = connection.execute(
-        f"SELECT {REVISIONS.select} FROM revisions r JOIN memories m ON m.n = r.memory"
-        f" WHERE {conditions.sql} ORDER BY r.number",
+    return REVISIONS.all(
+        connection,
+        f"revisions r JOIN memories m ON m.n = r.memory WHERE {conditions.sql} ORDER BY r.number",
         conditions.bindings,
     )
-    return tuple(map(REVISIONS.value_of, rows))
 
 
 def relations(connection: Connection, reader: Reader, ids: Sequence[UUID]) -> tuple[Relation, ...]:
@@ -182,9 +181,8 @@ def by_ids(
 
 def with_value(connection: Connection, scope: Scope, column: str, value: str, extra: str = "") -> Memory | None:
     """The memory of exactly this scope, whatever its session, with that value in a column that is unique there."""
-    row: tuple[Any, ...] | None = connection.execute(
-        f"SELECT {MEMORY_SELECT} FROM memories m WHERE m.workspace = ? AND m.project = ? AND m.crew = ?"
-        f" AND m.agent = ? AND m.{column} = ? {extra}",
+    return MEMORIES.first(
+        connection,
+        f"memories m WHERE m.workspace = ? AND m.project = ? AND m.crew = ? AND m.agent = ? AND m.{column} = ? {extra}",
         (*owner(scope), value),
-    ).fetchone()
-    return None if row is None else memory_of(row)
+    )

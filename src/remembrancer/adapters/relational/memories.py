@@ -12,14 +12,7 @@ from remembrancer.adapters.relational.clauses import seen_by
 from remembrancer.adapters.relational.columns import Columns, assigned, insert_into
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.lookup import by_topic, get, with_value
-from remembrancer.adapters.relational.rows import (
-    AUDIT,
-    EXPOSURES,
-    MEMORIES,
-    MEMORY_SELECT,
-    STRENGTH,
-    memory_of,
-)
+from remembrancer.adapters.relational.rows import AUDIT, EXPOSURES, MEMORIES, STRENGTH
 from remembrancer.domain.instants import micros
 from remembrancer.domain.memory import IndexedCue, Memory, MemoryWrite, Status, holds
 from remembrancer.domain.relation import Relation, RelationKind
@@ -116,12 +109,12 @@ def revise(connection: Connection, scope: Scope, write: MemoryWrite, *, expected
     memory = write.memory
     check_workspace(scope, memory)
     row = connection.execute(
-        f"SELECT {MEMORY_SELECT}, m.n FROM memories m WHERE m.workspace = ? AND m.id = ?",
+        f"SELECT {MEMORIES.select}, m.n FROM memories m WHERE m.workspace = ? AND m.id = ?",
         (scope.workspace, memory.id.bytes),
     ).fetchone()
     if row is None:
         raise NotFound("memory", memory.id)
-    before, number = memory_of(row), row[-1]
+    before, number = MEMORIES.value_of(row), row[-1]
     if before.superseded_by is not None:
         raise Conflict(f"memory {memory.id} is superseded by {before.superseded_by}: what it said stays")
     if before.revision != expected_revision:
@@ -226,12 +219,12 @@ def _log(connection: Connection, scope: Scope, table: str, columns: Columns[L], 
 
 def audit(connection: Connection, reader: Reader, memory_id: UUID) -> tuple[Audited, ...]:
     conditions = seen_by(reader, "m", visibility=True)
-    rows = connection.execute(
-        f"SELECT {AUDIT.select} FROM audit a JOIN memories m ON m.n = a.memory WHERE {conditions.sql}"
+    return AUDIT.all(
+        connection,
+        f"audit a JOIN memories m ON m.n = a.memory WHERE {conditions.sql}"
         " AND m.id = ? ORDER BY a.at, a.action, a.reason",
         (*conditions.bindings, memory_id.bytes),
     )
-    return tuple(map(AUDIT.value_of, rows))
 
 
 def supersede(connection: Connection, reader: Reader, old: UUID, new: UUID | None, *, at: datetime) -> Memory:

@@ -11,15 +11,7 @@ from remembrancer.adapters.relational.clauses import seen_by
 from remembrancer.adapters.relational.columns import add_row
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.memories import adjust_one, next_change
-from remembrancer.adapters.relational.rows import (
-    CHANGES,
-    EVENT_COLUMNS,
-    MEMORY_SELECT,
-    TABLES,
-    Table,
-    event_of,
-    memory_of,
-)
+from remembrancer.adapters.relational.rows import CHANGES, EVENTS, MEMORIES, TABLES, Table
 from remembrancer.domain.event import Event, Priority
 from remembrancer.domain.journal import PriorityChange
 from remembrancer.domain.memory import Memory
@@ -67,36 +59,30 @@ def set_priority(
 def priority_changes(connection: Connection, reader: Reader, event_id: UUID) -> tuple[PriorityChange, ...]:
     if all(_seen(connection, reader, table, event_id) is None for table in TABLES):
         return ()
-    rows = connection.execute(
-        f"SELECT {CHANGES.select} FROM priority_changes p WHERE workspace = ? AND event = ?"
-        " ORDER BY at, previous, priority, changed_by, reason",
+    return CHANGES.all(
+        connection,
+        "priority_changes p WHERE workspace = ? AND event = ? ORDER BY at, previous, priority, changed_by, reason",
         (reader.scope.workspace, event_id.bytes),
     )
-    return tuple(map(CHANGES.value_of, rows))
 
 
 def _seen(connection: Connection, reader: Reader, table: Table, event_id: UUID) -> Event | None:
     conditions = seen_by(reader, "e", visibility=False)
-    row = connection.execute(
-        f"SELECT {EVENT_COLUMNS} FROM {table} e WHERE {conditions.sql} AND e.id = ?",
-        (*conditions.bindings, event_id.bytes),
-    ).fetchone()
-    return None if row is None else event_of(row)
+    return EVENTS.first(
+        connection, f"{table} e WHERE {conditions.sql} AND e.id = ?", (*conditions.bindings, event_id.bytes)
+    )
 
 
 def _formed_from(connection: Connection, scope: Scope, event_id: UUID) -> list[tuple[int, Memory]]:
     rows = connection.execute(
-        f"SELECT {MEMORY_SELECT}, m.n FROM events e JOIN memory_events l ON l.event = e.n"
+        f"SELECT {MEMORIES.select}, m.n FROM events e JOIN memory_events l ON l.event = e.n"
         " JOIN memories m ON m.n = l.memory WHERE e.workspace = ? AND e.id = ? ORDER BY m.n",
         (scope.workspace, event_id.bytes),
     )
-    return [(row[-1], memory_of(row)) for row in rows]
+    return [(row[-1], MEMORIES.value_of(row)) for row in rows]
 
 
-def _sources(connection: Connection, memory: int) -> list[Event]:
-    rows = connection.execute(
-        f"SELECT {EVENT_COLUMNS} FROM memory_events l JOIN events e ON e.n = l.event WHERE l.memory = ?"
-        " ORDER BY l.ordinal",
-        (memory,),
+def _sources(connection: Connection, memory: int) -> tuple[Event, ...]:
+    return EVENTS.all(
+        connection, "memory_events l JOIN events e ON e.n = l.event WHERE l.memory = ? ORDER BY l.ordinal", (memory,)
     )
-    return [event_of(row) for row in rows]

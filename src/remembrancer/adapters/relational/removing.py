@@ -14,8 +14,9 @@ from remembrancer.adapters.relational.connection import Connection, Cursor
 from remembrancer.adapters.relational.lookup import by_topic, there
 from remembrancer.adapters.relational.memories import MICROSECOND, add_cue, next_change
 from remembrancer.adapters.relational.quotations import repeated, silence
-from remembrancer.adapters.relational.rows import EVENT_COLUMNS, TABLES, Table, event_of
+from remembrancer.adapters.relational.rows import EVENTS
 from remembrancer.domain.erasure import Erasure, Removal, Removed, completed
+from remembrancer.domain.event import Event
 from remembrancer.domain.instants import micros
 from remembrancer.domain.journal import searchable_text
 from remembrancer.domain.memory import MemoryWrite, Status
@@ -165,7 +166,7 @@ def _told(connection: Connection, numbers: _Numbers) -> list[str]:
     """The texts of the rows that are deleted."""
     memories = _where_in(connection, "SELECT text FROM memories", "n", numbers.memories)
     texts = [text for (text,) in memories]
-    texts += [event_of(row).text for table in TABLES for row in _events(connection, table, numbers)]
+    texts += [event.text for event in _events(connection, numbers)]
     return list(dict.fromkeys(texts))
 
 
@@ -179,13 +180,16 @@ def _texts(connection: Connection, numbers: _Numbers, told: Sequence[str]) -> li
         *_where_in(connection, "SELECT coalesce(title, ''), text FROM revisions", "memory", both),
     ]
     texts = [*told, *(text for row in rows for text in row if text)]
-    texts += [searchable_text(event_of(row)) for table in TABLES for row in _events(connection, table, numbers)]
+    texts += map(searchable_text, _events(connection, numbers))
     return list(dict.fromkeys(texts))
 
 
-def _events(connection: Connection, table: Table, numbers: _Numbers) -> list[Row]:
-    rows = numbers.events if table == "events" else numbers.archive
-    return list(_where_in(connection, f"SELECT {EVENT_COLUMNS} FROM {table} e", "e.n", rows))
+def _events(connection: Connection, numbers: _Numbers) -> list[Event]:
+    return [
+        EVENTS.value_of(row)
+        for table, rows in (("events", numbers.events), ("archive", numbers.archive))
+        for row in _where_in(connection, f"SELECT {EVENTS.select} FROM {table} e", "e.n", rows)
+    ]
 
 
 def _sessions(connection: Connection, numbers: _Numbers) -> set[str]:

@@ -59,12 +59,11 @@ def exposed_in(connection: Connection, scope: Scope, session: str, exposure: Exp
 
 def reviews(connection: Connection, reader: Reader, memory_id: UUID) -> tuple[Review, ...]:
     conditions = seen_by(reader, "m", visibility=True)
-    rows = connection.execute(
-        f"SELECT {REVIEWS.select} FROM reviews r JOIN memories m ON m.n = r.memory WHERE {conditions.sql} AND m.id = ?"
-        " ORDER BY r.at",
+    return REVIEWS.all(
+        connection,
+        f"reviews r JOIN memories m ON m.n = r.memory WHERE {conditions.sql} AND m.id = ? ORDER BY r.at",
         (*conditions.bindings, memory_id.bytes),
     )
-    return tuple(map(REVIEWS.value_of, rows))
 
 
 def add_review(connection: Connection, scope: Scope, review: Review) -> None:

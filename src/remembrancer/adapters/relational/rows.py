@@ -77,8 +77,6 @@ EVENTS: Final = Columns[Event](
     ),
     {"scope": _scope_of},
 )
-EVENT_COLUMNS: Final = EVENTS.select
-event_of: Final = EVENTS.value_of
 
 _USAGE: Final = (
     *columns("retrieved shown used helped unhelpful harmed"),
@@ -113,8 +111,6 @@ MEMORIES: Final = Columns[Memory](
     ),
     {"scope": _scope_of, "strength": Strength, "strength.usage": Usage},
 )
-MEMORY_SELECT: Final = MEMORIES.select
-memory_of: Final = MEMORIES.value_of
 
 CHANGES: Final = Columns[PriorityChange](
     "p",

@@ -11,7 +11,7 @@ from remembrancer.adapters.relational.columns import Row, decoded, encoded
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.dialect import Dialect
 from remembrancer.adapters.relational.errors import as_written
-from remembrancer.adapters.relational.rows import EVENT_COLUMNS, event_of, scope_of
+from remembrancer.adapters.relational.rows import EVENTS, scope_of
 from remembrancer.domain.event import Event
 from remembrancer.domain.instants import micros, moment
 from remembrancer.domain.scope import Scope
@@ -74,12 +74,12 @@ def tail(connection: Connection, stream: Scope) -> Tail | None:
 
 
 def stream_events(connection: Connection, stream: Scope, *, after: int, limit: int) -> tuple[Event, ...]:
-    rows = connection.execute(
-        f"SELECT {EVENT_COLUMNS} FROM events e WHERE e.workspace = ? AND e.project = ? AND e.crew = ? AND e.agent = ?"
+    return EVENTS.all(
+        connection,
+        "events e WHERE e.workspace = ? AND e.project = ? AND e.crew = ? AND e.agent = ?"
         " AND e.session = ? AND e.seq > ? ORDER BY e.seq LIMIT ?",
         (*stream_of(stream), after, limit),
     )
-    return tuple(event_of(row) for row in rows)
 
 
 def require_at(connection: Connection, cursor: Cursor) -> None:

@@ -8,13 +8,7 @@ from uuid import UUID
 
 from remembrancer.adapters.relational.clauses import Where
 from remembrancer.adapters.relational.connection import Connection
-from remembrancer.adapters.relational.rows import (
-    EVENT_COLUMNS,
-    MEMORY_SELECT,
-    TABLES,
-    event_of,
-    memory_of,
-)
+from remembrancer.adapters.relational.rows import EVENTS, MEMORIES, TABLES
 from remembrancer.domain.erasure import Choice, EventTrace, Trace, Traces
 from remembrancer.domain.instants import micros
 from remembrancer.domain.relation import RelationKind
@@ -48,12 +42,12 @@ def traces(connection: Connection, scope: Scope, *, memories: Collection[UUID], 
 
 def _memories(connection: Connection, scope: Scope, ids: Collection[UUID]) -> dict[UUID, Trace]:
     rows = connection.execute(
-        f"SELECT {MEMORY_SELECT}, m.n FROM memories m WHERE m.workspace = ? AND {connection.dialect.in_ids('m.id')}",
+        f"SELECT {MEMORIES.select}, m.n FROM memories m WHERE m.workspace = ? AND {connection.dialect.in_ids('m.id')}",
         (scope.workspace, connection.dialect.ids(ids)),
     )
     found: dict[UUID, Trace] = {}
     for row in list(rows):
-        memory, number = memory_of(row), row[-1]
+        memory, number = MEMORIES.value_of(row), row[-1]
         found[memory.id] = Trace(
             memory=memory,
             events=_ids(
@@ -78,11 +72,11 @@ def _events(connection: Connection, scope: Scope, ids: Collection[UUID]) -> dict
     found: dict[UUID, EventTrace] = {}
     for table in TABLES:
         rows = connection.execute(
-            f"SELECT {EVENT_COLUMNS}, e.n FROM {table} e WHERE e.workspace = ? AND {connection.dialect.in_ids('e.id')}",
+            f"SELECT {EVENTS.select}, e.n FROM {table} e WHERE e.workspace = ? AND {connection.dialect.in_ids('e.id')}",
             (scope.workspace, connection.dialect.ids(ids)),
         )
         for row in list(rows):
-            event = event_of(row[:-1])
+            event = EVENTS.value_of(row[:-1])
             # No memory was formed from an archived event.
             formed = _ids(connection, _FORMED, row[-1], row[-1]) if table == "events" else ()
             found[event.id] = EventTrace(event, frozenset(formed))

@@ -71,8 +71,6 @@ def deferrals(connection: Connection, scope: Scope, job: str | None = None) -> t
     where.add("d.workspace = ?", scope.workspace)
     if job is not None:
         where.add("d.job = ?", job)
-    rows = connection.execute(
-        f"SELECT {_DEFERRALS.select} FROM deferrals d WHERE {where.sql} ORDER BY d.retry_at, d.job, d.item",
-        where.bindings,
+    return _DEFERRALS.all(
+        connection, f"deferrals d WHERE {where.sql} ORDER BY d.retry_at, d.job, d.item", where.bindings
     )
-    return tuple(map(_DEFERRALS.value_of, rows))
