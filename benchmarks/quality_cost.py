@@ -8,7 +8,7 @@ import statistics
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Final
@@ -105,7 +105,7 @@ async def _open(variant: Variant, conversation: Conversation, files: Files) -> A
     return await AsyncRemembrancer.open(
         preset=variant.preset,
         embedder=files.embedder_of(variant),
-        settings=files.settings(variant).model_copy(update={"workspace": conversation.id}),
+        settings=replace(files.settings(variant), workspace=conversation.id),
         clock=lambda: asked_at,
         create=False,
     )

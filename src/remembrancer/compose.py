@@ -30,7 +30,6 @@ from remembrancer.ports.store import Store, StoreOpener
 from remembrancer.ports.vault import VaultFiles
 from remembrancer.presets.catalogue import PRESETS, preset_named
 from remembrancer.presets.spec import Preset
-from remembrancer.presets.text import own_preset
 
 if TYPE_CHECKING:
     from remembrancer.adapters.embedders.ollama_models import OllamaModel
@@ -107,6 +106,8 @@ def choose_preset(named: str) -> Preset:
     """
     if not named.endswith(".toml") and not {"/", os.sep} & set(named):
         return preset_named(named)
+    from remembrancer.presets.text import own_preset
+
     table = read_toml("preset", Path(named))
     try:
         return own_preset(table)
@@ -184,7 +185,7 @@ def choose_llm(settings: Settings) -> LanguageModel | None:
         provider=cast("Provider", provider),
         model=model,
         url=settings.llm_url or (settings.ollama_url if provider == "ollama" else None),
-        key="" if key is None else key.get_secret_value().strip(),
+        key="" if key is None else key.reveal().strip(),
         timeout=settings.llm_timeout,
         prices=_llm_prices(settings),
     )
@@ -265,7 +266,7 @@ def _call_endpoint(settings: Settings, service: RerankService) -> Reranker:
         settings.reranker,
         service,
         timeout=settings.reranker_timeout,
-        api_key=None if key is None else key.get_secret_value(),
+        api_key=None if key is None else key.reveal(),
     )
 
 

@@ -7,13 +7,12 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from math import inf, isfinite
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, cast
+from typing import Any, Final, Literal, NamedTuple, TypeVar, cast
 from urllib.parse import urlsplit
-
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
-from pydantic_core import PydanticCustomError
 
 from remembrancer.errors import InvalidInput
 
@@ -28,115 +27,222 @@ CROSS_ENCODER: Final = "cross-encoder:"
 LLM_KEYS: Final = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY", "gemini": "GEMINI_API_KEY"}
 """Each provider's usual environment variable for its API key. It provides `llm_key` where ours is not set."""
 
-_LLM: Final = re.compile(r"(openai|anthropic|gemini|ollama):[\w.:/@+-]+")
+_SWITCHES: Final = {
+    "true": True,
+    "1": True,
+    "yes": True,
+    "on": True,
+    "false": False,
+    "0": False,
+    "no": False,
+    "off": False,
+}
 
 
-class Settings(BaseModel):
-    """All settings. Unknown names are errors, whatever their source."""
+T = TypeVar("T")
 
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
-    db: str = Field(default="remembrancer.db", description="the store: a file's path, or :memory:")
-    preset: str = Field(default="default", description="the preset to remember by: a name, or a TOML file")
-    workspace: str = Field(default="default", description="the tenant whose memories these are")
-    project: str | None = Field(default=None, description="the project within the workspace")
-    crew: str | None = Field(default=None, description="the crew within the project")
-    agent: str | None = Field(default=None, description="the agent whose memories these are")
-    session: str | None = Field(default=None, description="the session within the agent")
-    role: str = Field(default="AGENT", description="as what the caller reads: AGENT or LEAD")
-    embedder: str = Field(default="auto", description="auto, none, local or ollama:MODEL")
-    # A URL may carry a password: kept out of the settings' repr.
-    ollama_url: str | None = Field(default=None, repr=False, description="the Ollama server, http://host:port")
-    embedder_timeout: float = Field(
-        default=15.0, gt=0, le=600, description="seconds for one answer of an embedder that is called over HTTP"
-    )
-    # Its address may carry a password too.
-    reranker: str = Field(
-        default="none", repr=False, description="none, cross-encoder:FOLDER, or the address of a rerank endpoint"
-    )
-    reranker_model: str | None = Field(default=None, description="the model that the rerank endpoint is to use")
-    reranker_dialect: Literal["cohere", "tei"] = Field(
-        default="cohere", description="how the rerank endpoint is spoken to"
-    )
-    reranker_scale: Literal["probability", "logit", "cosine"] = Field(
-        default="probability", description="what the rerank endpoint's scores are"
-    )
-    reranker_key: SecretStr | None = Field(default=None, description="the rerank endpoint's API key")
-    reranker_timeout: float = Field(
-        default=15.0, gt=0, le=600, description="seconds for the reranker's scores of one question"
-    )
-    llm: str = Field(
-        default="none",
-        description="the language model: none, openai:MODEL, anthropic:MODEL, gemini:MODEL or ollama:MODEL",
-    )
-    llm_url: str | None = Field(
-        default=None, repr=False, description="where the language model is asked, if not at its provider's own address"
-    )
-    llm_key: SecretStr | None = Field(default=None, description="the language model's API key")
-    llm_timeout: float = Field(default=60.0, gt=0, le=600, description="seconds for one request to the language model")
-    llm_price_input: float | None = Field(
-        default=None, ge=0, allow_inf_nan=False, description="US dollars per million tokens that the model reads"
-    )
-    llm_price_output: float | None = Field(
-        default=None, ge=0, allow_inf_nan=False, description="US dollars per million tokens that the model writes"
-    )
-    weights: str | None = Field(default=None, description="a folder with the local model, or hub")
-    cache_dir: str | None = Field(default=None, description="where prepared models are kept")
-    precision: Literal["fp32", "int8"] | None = Field(default=None, description="arithmetic of the local embedder")
-    full_sync: bool = Field(default=False, description="wait for the disk at every commit")
-    index_mb: int = Field(default=1024, ge=1, description="memory budget of the resident indexes, in MiB")
-    background_index: bool = Field(default=True, description="index new memories beside other work")
-    host: str = Field(default="127.0.0.1", description="the address that `serve` listens on")
-    port: int = Field(default=8765, ge=0, le=65_535, description="its port; 0: any that is free")
-    request_timeout: float = Field(default=60.0, gt=0, le=3600, description="seconds for one request to the server")
-    rate_limit: float = Field(
-        default=100.0,
-        ge=0,
-        le=1_000_000,
-        description="requests a second that the server takes from one key, in the long run; 0: any number",
-    )
+class Secret:
+    """A text that is not shown: `repr` and `str` hide it."""
 
-    @field_validator("ollama_url", "llm_url")
-    @classmethod
-    def _is_http(cls, url: str | None) -> str | None:
-        if url is not None and not _is_http(url):
-            raise PydanticCustomError("address", "an http:// or https:// address, such as http://localhost:11434")
-        return url
+    def __init__(self, text: str) -> None:
+        self._text = text
 
-    @field_validator("reranker")
-    @classmethod
-    def _is_reranker(cls, named: str) -> str:
-        has_folder = named.startswith(CROSS_ENCODER) and named != CROSS_ENCODER
-        if named == "none" or has_folder or _is_http(named):
-            return named
-        raise PydanticCustomError(
-            "reranker",
+    def reveal(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return "Secret('***')"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and other._text == self._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+
+class _Refused(Exception):
+    """A value is not allowed. The argument says what is."""
+
+
+def _setting(default: T, check: Callable[[Any], T], description: str, *, shown: bool = True) -> T:
+    """A field of Settings. `check` returns the value, converted from a variable's text; or raises _Refused.
+
+    `shown`: whether `repr` contains it.
+    """
+    return field(default=default, repr=shown, metadata={"check": check, "description": description})
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise _Refused("a string")
+    return value
+
+
+def _optional(check: Callable[[Any], T]) -> Callable[[Any], T | None]:
+    return lambda value: None if value is None else check(value)
+
+
+def _number(*, above: float | None = None, least: float = 0.0, most: float = inf) -> Callable[[Any], float]:
+    """A finite number in [least, most], or in (above, most]."""
+    start = f"of at least {least:,g}" if above is None else f"above {above:,g}"
+    allowed = f"a number {start}" + ("" if most == inf else f" and at most {most:,g}")
+
+    def check(value: Any) -> float:
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            raise _Refused(allowed) from None
+        if not isfinite(number) or number > most or (number < least if above is None else number <= above):
+            raise _Refused(allowed)
+        return number
+
+    return check
+
+
+def _whole(least: int, most: int | None = None) -> Callable[[Any], int]:
+    allowed = f"an integer of at least {least}" + ("" if most is None else f" and at most {most}")
+
+    def check(value: Any) -> int:
+        try:
+            number = int(value)
+        except (TypeError, ValueError, OverflowError):
+            raise _Refused(allowed) from None
+        if (not isinstance(value, str) and number != value) or number < least or (most is not None and number > most):
+            raise _Refused(allowed)
+        return number
+
+    return check
+
+
+def _switch(value: Any) -> bool:
+    told = str(value).lower() if isinstance(value, bool | int | str) else ""
+    if told not in _SWITCHES:
+        raise _Refused("true or false")
+    return _SWITCHES[told]
+
+
+def _one_of(*options: str) -> Callable[[Any], Any]:
+    def check(value: Any) -> str:
+        if value not in options:
+            raise _Refused(" or ".join(options))
+        return value
+
+    return check
+
+
+def _address(value: Any) -> str:
+    if not _is_http(_text(value)):
+        raise _Refused("an http:// or https:// address, such as http://localhost:11434")
+    return value
+
+
+def _reranker(value: Any) -> str:
+    named = _text(value)
+    has_folder = named.startswith(CROSS_ENCODER) and named != CROSS_ENCODER
+    if not (named == "none" or has_folder or _is_http(named)):
+        raise _Refused(
             "none, cross-encoder:FOLDER, or the http:// or https:// address of an endpoint, such as "
-            "http://localhost:8080/rerank",
+            "http://localhost:8080/rerank"
         )
+    return named
 
-    @field_validator("llm")
-    @classmethod
-    def _is_llm(cls, named: str) -> str:
-        if named == "none" or _LLM.fullmatch(named):
-            return named
-        raise PydanticCustomError("llm", "none, openai:MODEL, anthropic:MODEL, gemini:MODEL or ollama:MODEL")
 
-    @field_validator("reranker_model")
-    @classmethod
-    def _is_model(cls, model: str | None) -> str | None:
-        if model is not None and (not model.strip() or not model.isprintable()):
-            raise PydanticCustomError("model", "the name of a model")
-        return model
+def _llm(value: Any) -> str:
+    named = _text(value)
+    if named != "none" and not re.fullmatch(r"(openai|anthropic|gemini|ollama):[\w.:/@+-]+", named):
+        raise _Refused("none, openai:MODEL, anthropic:MODEL, gemini:MODEL or ollama:MODEL")
+    return named
 
-    @field_validator("reranker_key", "llm_key")
-    @classmethod
-    def _is_key(cls, key: SecretStr | None) -> SecretStr | None:
-        """Check that the key fits into an HTTP header; a final line break of a file is ignored."""
-        told = "" if key is None else key.get_secret_value().strip()
-        if key is not None and not (told and told.isascii() and told.isprintable() and " " not in told):
-            raise PydanticCustomError("key", "printable ASCII characters without a blank")
-        return key
+
+def _model(value: Any) -> str:
+    if not _text(value).strip() or not value.isprintable():
+        raise _Refused("the name of a model")
+    return value
+
+
+def _key(value: Any) -> Secret:
+    """A key that fits into an HTTP header; a final line break of a file is ignored."""
+    key = value if isinstance(value, Secret) else Secret(_text(value))
+    told = key.reveal().strip()
+    if not (told and told.isascii() and told.isprintable() and " " not in told):
+        raise _Refused("printable ASCII characters without a blank")
+    return key
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """All settings. A value that is not allowed raises InvalidInput; so does, in `load`, an unknown name."""
+
+    db: str = _setting("remembrancer.db", _text, "the store: a file's path, or :memory:")
+    preset: str = _setting("default", _text, "the preset to remember by: a name, or a TOML file")
+    workspace: str = _setting("default", _text, "the tenant whose memories these are")
+    project: str | None = _setting(None, _optional(_text), "the project within the workspace")
+    crew: str | None = _setting(None, _optional(_text), "the crew within the project")
+    agent: str | None = _setting(None, _optional(_text), "the agent whose memories these are")
+    session: str | None = _setting(None, _optional(_text), "the session within the agent")
+    role: str = _setting("AGENT", _text, "as what the caller reads: AGENT or LEAD")
+    embedder: str = _setting("auto", _text, "auto, none, local or ollama:MODEL")
+    # Addresses may contain a password, and are not shown.
+    ollama_url: str | None = _setting(None, _optional(_address), "the Ollama server, http://host:port", shown=False)
+    embedder_timeout: float = _setting(
+        15.0, _number(above=0, most=600), "seconds for one answer of an embedder that is called over HTTP"
+    )
+    reranker: str = _setting(
+        "none", _reranker, "none, cross-encoder:FOLDER, or the address of a rerank endpoint", shown=False
+    )
+    reranker_model: str | None = _setting(None, _optional(_model), "the model that the rerank endpoint is to use")
+    reranker_dialect: Literal["cohere", "tei"] = _setting(
+        "cohere", _one_of("cohere", "tei"), "how the rerank endpoint is spoken to"
+    )
+    reranker_scale: Literal["probability", "logit", "cosine"] = _setting(
+        "probability", _one_of("probability", "logit", "cosine"), "what the rerank endpoint's scores are"
+    )
+    reranker_key: Secret | None = _setting(None, _optional(_key), "the rerank endpoint's API key")
+    reranker_timeout: float = _setting(
+        15.0, _number(above=0, most=600), "seconds for the reranker's scores of one question"
+    )
+    llm: str = _setting(
+        "none", _llm, "the language model: none, openai:MODEL, anthropic:MODEL, gemini:MODEL or ollama:MODEL"
+    )
+    llm_url: str | None = _setting(
+        None,
+        _optional(_address),
+        "where the language model is asked, if not at its provider's own address",
+        shown=False,
+    )
+    llm_key: Secret | None = _setting(None, _optional(_key), "the language model's API key")
+    llm_timeout: float = _setting(60.0, _number(above=0, most=600), "seconds for one request to the language model")
+    llm_price_input: float | None = _setting(
+        None, _optional(_number()), "US dollars per million tokens that the model reads"
+    )
+    llm_price_output: float | None = _setting(
+        None, _optional(_number()), "US dollars per million tokens that the model writes"
+    )
+    weights: str | None = _setting(None, _optional(_text), "a folder with the local model, or hub")
+    cache_dir: str | None = _setting(None, _optional(_text), "where prepared models are kept")
+    precision: Literal["fp32", "int8"] | None = _setting(
+        None, _optional(_one_of("fp32", "int8")), "arithmetic of the local embedder"
+    )
+    full_sync: bool = _setting(False, _switch, "wait for the disk at every commit")
+    index_mb: int = _setting(1024, _whole(1), "memory budget of the resident indexes, in MiB")
+    background_index: bool = _setting(True, _switch, "index new memories beside other work")
+    host: str = _setting("127.0.0.1", _text, "the address that `serve` listens on")
+    port: int = _setting(8765, _whole(0, 65_535), "its port; 0: any that is free")
+    request_timeout: float = _setting(60.0, _number(above=0, most=3600), "seconds for one request to the server")
+    rate_limit: float = _setting(
+        100.0,
+        _number(most=1_000_000),
+        "requests a second that the server takes from one key, in the long run; 0: any number",
+    )
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            value = getattr(self, one.name)
+            try:
+                object.__setattr__(self, one.name, one.metadata["check"](value))
+            except _Refused as refused:
+                raise InvalidInput(one.name, _hidden(one.name, value), str(refused)) from None
 
 
 class _Given(NamedTuple):
@@ -172,10 +278,14 @@ def load(
     usual = LLM_KEYS.get(str(given["llm"].value).partition(":")[0]) if "llm" in given else None
     if usual and environment.get(usual):
         given.setdefault("llm_key", _Given(environment[usual], usual))
+    known = {one.name for one in fields(Settings)}
+    for name, one in given.items():
+        if name not in known:
+            raise InvalidInput(one.source, _hidden(name, one.value), "one of the settings " + ", ".join(sorted(known)))
     try:
-        return Settings.model_validate({name: one.value for name, one in given.items()})
-    except ValidationError as error:
-        raise _named(error, given) from error
+        return Settings(**{name: one.value for name, one in given.items()})
+    except InvalidInput as error:
+        raise InvalidInput(given[error.argument].source, error.value, error.allowed) from error
 
 
 def settings_of(settings: object, arguments: Mapping[str, Any]) -> Settings:
@@ -184,7 +294,7 @@ def settings_of(settings: object, arguments: Mapping[str, Any]) -> Settings:
     """
     given = {name: value for name, value in arguments.items() if value is not None}
     if isinstance(settings, Settings):
-        return load({**settings.model_dump(), **given}, environment={})
+        return replace(settings, **given)
     if settings is None:
         return load(given)
     if not isinstance(settings, Mapping):
@@ -219,15 +329,8 @@ def _is_http(url: str) -> bool:
     return whole and plain and parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
-def _named(error: ValidationError, given: Mapping[str, _Given]) -> InvalidInput:
-    """The first validation error, with the setting's name as its source spells it."""
-    first = error.errors()[0]
-    name = str(first["loc"][0])
-    value, source = given[name]
-    if "key" in name.lower():  # secrets are hidden even where their name is misspelt
-        value = "***"
-    elif isinstance(value, str):
-        value = re.sub(r"//[^/\s]*@", "//***@", value)  # user and password of a URL are hidden
-    if first["type"] == "extra_forbidden":
-        return InvalidInput(source, value, "one of the settings " + ", ".join(sorted(Settings.model_fields)))
-    return InvalidInput(source, value, first["msg"])
+def _hidden(name: str, value: Any) -> Any:
+    """The value for an error's text, without secrets."""
+    if "key" in name.lower():  # also where the setting's name is misspelt
+        return "***"
+    return re.sub(r"//[^/\s]*@", "//***@", value) if isinstance(value, str) else value  # user and password of a URL

@@ -23,7 +23,7 @@ from remembrancer.compose import (
     choose_preset,
     choose_reranker,
 )
-from remembrancer.config import Settings
+from remembrancer.config import Settings, load
 from remembrancer.domain.memory import Cue
 from remembrancer.engine.context import Context
 from remembrancer.errors import InvalidInput, ModelUnavailable, StoreUnavailable
@@ -350,7 +350,7 @@ def test_an_httpx_that_cannot_be_imported_is_unavailable(monkeypatch: pytest.Mon
 
 
 def an_endpoint(**changes: object) -> Settings:
-    return Settings.model_validate({"reranker": "http://127.0.0.1:1/rerank", "reranker_model": "m", **changes})
+    return load({"reranker": "http://127.0.0.1:1/rerank", "reranker_model": "m", **changes}, environment={})
 
 
 def test_there_is_no_reranker_unless_one_is_named() -> None:
@@ -420,7 +420,7 @@ def test_an_httpx_that_cannot_be_imported_makes_an_endpoint_unavailable(monkeypa
 
 def an_llm(**changes: object) -> Settings:
     given = {"llm": "openai:gpt-5-mini", "llm_url": "http://127.0.0.1:1/v1", "llm_key": "s3cret"}
-    return Settings.model_validate({**given, **changes})
+    return load({**given, **changes}, environment={})
 
 
 def chosen(settings: Settings) -> LanguageModel:

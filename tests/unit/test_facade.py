@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -107,7 +108,7 @@ def test_a_memory_is_bound_to_the_scope_it_was_opened_with() -> None:
 
 
 def test_an_argument_goes_before_settings() -> None:
-    settings = QUIET.model_copy(update={"workspace": "set", "agent": "set"})
+    settings = replace(QUIET, workspace="set", agent="set")
     assert opened(scope_of, workspace="given", settings=settings) == Scope(workspace="given", agent="set")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -113,7 +113,7 @@ async def evaluate(dataset: Dataset, options: Options) -> Report:
 
 def _second(preset: str, options: Options, folder: Path, memory: MemorySystem) -> MemorySystem:
     """The same models under another preset, over a database of its own."""
-    settings = options.settings.model_copy(update={"preset": preset})
+    settings = replace(options.settings, preset=preset)
     second = memory.beside(_isolated(settings, folder / "against.db"))
     if second.name == memory.name:
         raise InvalidInput("against", preset, f"a preset of another name than {memory.name}")
@@ -157,16 +157,15 @@ def _isolated(settings: Settings, database: Path) -> Settings:
 
     Nothing is indexed beside other work: all of it is before the first question, and nothing runs while time is taken.
     """
-    return settings.model_copy(
-        update={
-            "db": str(database),
-            "project": None,
-            "crew": None,
-            "agent": None,
-            "session": None,
-            "role": "AGENT",
-            "background_index": False,
-        }
+    return replace(
+        settings,
+        db=str(database),
+        project=None,
+        crew=None,
+        agent=None,
+        session=None,
+        role="AGENT",
+        background_index=False,
     )
 
 

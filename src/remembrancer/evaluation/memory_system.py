@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Collection, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
@@ -73,7 +73,7 @@ class MemorySystem:
         # What was said is recorded when the last of it was: no question is asked before.
         clock = _Standing(transcript.ends)
         memory = await AsyncRemembrancer.open(
-            settings=self._settings.model_copy(update={"workspace": transcript.id, "agent": self._agent}),
+            settings=replace(self._settings, workspace=transcript.id, agent=self._agent),
             embedder=self._embedder,
             reranker=self._reranker,
             clock=clock,

@@ -1,22 +1,33 @@
-"""The shipped presets, by name."""
+"""The shipped presets, by name. Each is loaded when it is first used."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 from typing import Final
 
 from remembrancer.errors import InvalidInput
-from remembrancer.presets.crewship import CREWSHIP
-from remembrancer.presets.default import DEFAULT
-from remembrancer.presets.engram import ENGRAM
-from remembrancer.presets.mnemosyne import MNEMOSYNE
-from remembrancer.presets.plastmem import PLASTMEM
 from remembrancer.presets.spec import Preset
-from remembrancer.presets.teaparty import TEAPARTY
 
-PRESETS: Final[Mapping[str, Preset]] = {
-    preset.name: preset for preset in (DEFAULT, CREWSHIP, TEAPARTY, PLASTMEM, ENGRAM, MNEMOSYNE)
-}
+_NAMES: Final = ("default", "crewship", "teaparty", "plastmem", "engram", "mnemosyne")
+
+
+class _Shipped(Mapping[str, Preset]):
+    """The preset `engram` is the constant ENGRAM of the module `engram` beside this one."""
+
+    def __getitem__(self, name: str) -> Preset:
+        if name not in _NAMES:
+            raise KeyError(name)
+        return getattr(import_module(f"remembrancer.presets.{name}"), name.upper())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_NAMES)
+
+    def __len__(self) -> int:
+        return len(_NAMES)
+
+
+PRESETS: Final[Mapping[str, Preset]] = _Shipped()
 
 
 def preset_named(name: str) -> Preset:

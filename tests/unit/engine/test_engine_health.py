@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta, timezone
 
 import numpy as np
@@ -277,7 +278,7 @@ def test_a_crew_s_neighbours_are_of_the_crew(angled: Remembrancer) -> None:
 
 def test_another_workspace_is_beyond_the_wall(clock: FixedClock, tmp_path_factory: pytest.TempPathFactory) -> None:
     path = str(tmp_path_factory.mktemp("wall") / "a.db")
-    settings = QUIET.model_copy(update={"db": path})
+    settings = replace(QUIET, db=path)
     with (
         Remembrancer.open(settings=settings, workspace="rival", embedder=HashEmbedder(), clock=clock) as rival,
         Remembrancer.open(settings=settings, workspace="acme", embedder=HashEmbedder(), clock=clock) as acme,

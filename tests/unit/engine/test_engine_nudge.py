@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -29,7 +30,7 @@ def preset(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def under_preset(preset: str, clock: FixedClock) -> Iterator[Remembrancer]:
-    settings = QUIET.model_copy(update={"preset": preset})
+    settings = replace(QUIET, preset=preset)
     with Remembrancer.open(settings=settings, agent="ana", session="monday", clock=clock) as opened:
         yield opened
 
@@ -73,7 +74,7 @@ def test_what_others_did_does_not_count(ana: Remembrancer, others: dict[str, str
 
 
 def test_what_the_agent_of_that_name_did_in_another_workspace_does_not_count(tmp_path: Path) -> None:
-    settings = QUIET.model_copy(update={"db": str(tmp_path / "a.db")})
+    settings = replace(QUIET, db=str(tmp_path / "a.db"))
     with (
         Remembrancer.open(settings=settings, workspace="rival", agent="ana", session="monday") as rival,
         Remembrancer.open(settings=settings, workspace="acme", agent="ana", session="monday") as acme,
@@ -180,7 +181,7 @@ def test_a_session_may_have_the_longest_of_names(wordy: Remembrancer) -> None:
 
 
 def test_of_processes_that_ask_at_once_one_gives_the_reminder(tmp_path: Path) -> None:
-    settings = QUIET.model_copy(update={"db": str(tmp_path / "a.db")})
+    settings = replace(QUIET, db=str(tmp_path / "a.db"))
 
     async def steps() -> list[bool]:
         views = [

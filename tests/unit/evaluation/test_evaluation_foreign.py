@@ -110,7 +110,7 @@ def test_the_longer_of_two_names_is_replaced_as_a_whole() -> None:
 
 
 def measured(foreign: int) -> Report:
-    settings = Settings.model_validate({"embedder": "none"})
+    settings = Settings(embedder="none")
     return evaluated(load(TINY), settings=settings, embedder=HashEmbedder(), foreign=foreign)
 
 

@@ -16,6 +16,7 @@ from judging import Judge
 from rerank_server import RerankServer
 from rich.console import Console
 
+from remembrancer import config
 from remembrancer.config import Settings
 from remembrancer.domain.recall import Stage
 from remembrancer.errors import InvalidInput, ModelUnavailable
@@ -54,7 +55,7 @@ class ReportingEmbedder(HashEmbedder):
 
 
 def settings(**changes: object) -> Settings:
-    return Settings.model_validate({"embedder": "none", **changes})
+    return config.load({"embedder": "none", **changes}, environment={})
 
 
 def asking(

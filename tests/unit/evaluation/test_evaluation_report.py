@@ -27,7 +27,7 @@ OWN = Path(__file__).parents[2] / "fixtures" / "questions"
 
 
 def measured(corpus: Path = OWN / "corpus.jsonl", questions: Path = OWN / "questions.jsonl", **options: Any) -> Report:
-    settings = Settings.model_validate({"embedder": "none"})
+    settings = Settings(embedder="none")
     return evaluated(load(corpus, questions), settings=settings, **options)
 
 

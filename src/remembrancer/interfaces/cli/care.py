@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -112,7 +113,7 @@ def import_(
 
     settings = call.settings
     if dry_run and not Path(settings.db).exists():
-        settings = settings.model_copy(update={"db": ":memory:"})  # into a new file, but without making one
+        settings = replace(settings, db=":memory:")  # into a new file, but without making one
     with call.opened(create=True, settings=settings) as memory, call.rows("importing") as on_rows:
         imported = memory.import_(file, dry_run=dry_run, on_rows=on_rows)
     call.answer(ImportedOut.of(imported), pages.imported)

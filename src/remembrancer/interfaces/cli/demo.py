@@ -8,7 +8,7 @@ import shlex
 import statistics
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from importlib.resources import as_file, files
@@ -86,7 +86,7 @@ def demo(
     questions: list[Question] = json.loads(_data("questions.json").read_text(encoding="utf-8"))
     clock = Clock(datetime.fromisoformat(questions[0]["asked_at"]) - timedelta(hours=1))
     with _database(keep) as path:
-        settings = call.settings.model_copy(update={"db": str(path)})
+        settings = replace(call.settings, db=str(path))
         with call.opened(create=True, settings=settings, clock=clock) as memory:
             keys = _take_in(call, memory)
             call.index(memory)

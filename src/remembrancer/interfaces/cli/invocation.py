@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -86,7 +86,7 @@ class Invocation:
     @cached_property
     def settings(self) -> Settings:
         """The settings in force. Nothing is indexed in the background: a command is over too soon for that."""
-        return self.lasting_settings().model_copy(update={"background_index": False})
+        return replace(self.lasting_settings(), background_index=False)
 
     def lasting_settings(self, **others: object) -> Settings:
         """The settings in force of a command that goes on; `others`: those that it has options of its own for."""

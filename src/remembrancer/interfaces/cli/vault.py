@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -62,7 +63,7 @@ def check(call: Invocation, *, folder: Folder, name: Name = None) -> None:
 
     settings = call.settings
     if not Path(settings.db).exists():
-        settings = settings.model_copy(update={"db": ":memory:"})  # the files can be looked at without making one
+        settings = replace(settings, db=":memory:")  # the files can be looked at without making one
     out = _done(call, folder, name, vault.check, settings, index=False)
     _tell(call, out)
 

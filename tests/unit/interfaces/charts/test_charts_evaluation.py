@@ -30,7 +30,7 @@ def report() -> Report:
     """With all that can be asked for."""
     return evaluated(
         load(OWN / "corpus.jsonl", OWN / "questions.jsonl"),
-        settings=Settings.model_validate({"embedder": "none"}),
+        settings=Settings(embedder="none"),
         embedder=HashEmbedder(),
         against="crewship",
         tuned=["garden"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -21,7 +22,7 @@ from remembrancer.testing.doubles import NOW, FixedClock, HashEmbedder
 from remembrancer.testing.scripted_model import Scripted, ScriptedModel
 
 TABLE = "routes_crewship.json"
-CREWSHIP = QUIET.model_copy(update={"preset": "crewship"})
+CREWSHIP = replace(QUIET, preset="crewship")
 JOURNAL = "/api/v1/journal"
 PATIENCE = 20.0
 RULE: Scripted = {

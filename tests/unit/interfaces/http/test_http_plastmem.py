@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -19,7 +20,7 @@ from remembrancer.interfaces.http.background import Background
 from remembrancer.testing.doubles import NOW, FixedClock
 
 TABLE = "routes_plastmem.json"
-PLASTMEM = QUIET.model_copy(update={"preset": "plastmem"})
+PLASTMEM = replace(QUIET, preset="plastmem")
 ONE = UUID("11111111-2222-4333-8444-555555555555")
 TWO = UUID("66666666-7777-4888-8999-aaaaaaaaaaaa")
 TALK = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +96,7 @@ def test_a_store_that_another_writes_to_for_ever_is_alive_and_not_ready(
             other.close()
         return alive.status_code, ready.status_code, ready.json()["reasons"]
 
-    settings = QUIET.model_copy(update={"db": str(db)})
+    settings = replace(QUIET, db=str(db))
     assert asked(steps, settings=settings) == (200, 503, ["the store was not writable within 0.2 s"])
 
 
