@@ -1,4 +1,4 @@
-"""Keys revoked, and requests under idempotency keys, by their definition."""
+"""API keys, and requests under idempotency keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An effect, written by its definition: what must be true first, then each of its parts in their order."""
+"""Write an effect: check its conditions, then write its parts in order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from remembrancer.ports.memories import Audited
 
 
 def commit(rows: Rows, scope: Scope, effect: Effect, at: datetime, new_ref: NewRef) -> None:
-    """Write it to the rows. What is raised half way leaves them half written: whoever calls throws them away then."""
+    """Write the effect to the rows. If it raises, the rows are half written and the caller must discard them."""
     _require_in_workspace(scope, effect)
     _require(rows, effect, at)
     if effect.cursor is not None:
@@ -28,7 +28,7 @@ def commit(rows: Rows, scope: Scope, effect: Effect, at: datetime, new_ref: NewR
         memories.add(rows, scope, write, new_ref)
     for write in effect.revised:
         memories.revise(rows, scope, write, effect.expected[write.memory.id], at, new_ref)
-    # After what is revised: a memory's new text does not undo that facts were drawn from it.
+    # After the revisions: facts were drawn from a memory even if it has a new text.
     for memory_id in effect.consolidated:
         rows.memories[memory_id] = replace(rows.memories[memory_id], consolidated_at=at)
     for moved in effect.moved:

@@ -1,4 +1,4 @@
-"""Erasure by its definition: what hangs together, and the rows without what goes."""
+"""Erasure: find what depends on what, and remove rows."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def traces(rows: Rows, memories: Collection[UUID], events: Collection[UUID]) -> 
 
 
 def erase(rows: Rows, removal: Removal, receipt: Erasure, analyse: Analyse, new_ref: NewRef) -> Removed:
-    """On a copy of the rows, which whoever calls keeps or not."""
+    """Change these rows. The caller passes a copy, and decides whether to keep it."""
     _require(rows, removal)
     counts: Counter[str] = Counter()
     told = [rows.memories[memory].text for memory in removal.memories]
@@ -142,7 +142,7 @@ def _going_events(rows: Rows, removal: Removal) -> list[Event]:
 
 
 def _texts(rows: Rows, removal: Removal) -> list[str]:
-    """All that those say, or said before, that go or are told anew."""
+    """All texts, former ones too, of the rows that are removed or told anew."""
     retold = {write.memory.id for write in removal.retold}
     texts: list[str | None] = []
     for identifier in (*removal.memories, *retold):
@@ -158,7 +158,7 @@ def _texts(rows: Rows, removal: Removal) -> list[str]:
 
 
 def _ended(memory: Memory, at: datetime) -> Memory:
-    """What was superseded by something that goes ended then, and does not come back in its place."""
+    """A memory whose successor is removed: it ended when it was superseded, and does not become valid again."""
     ended = memory.superseded_at or at
     if memory.valid_from is not None:
         ended = max(ended, memory.valid_from + MICROSECOND)
@@ -180,14 +180,14 @@ def _tell_anew(rows: Rows, write: MemoryWrite, counts: Counter[str], new_ref: Ne
 
 
 def _restore(rows: Rows, memory: Memory) -> None:
-    """Back into recall; without its topic where another has it by now."""
+    """Make the memory active again, without its topic if another memory has it now."""
     held = rows.active_with_topic(memory.scope, memory.topic_key)
     topic = memory.topic_key if held is None or held.id == memory.id else None
     rows.memories[memory.id] = replace(memory, status=Status.ACTIVE, retired_at=None, topic_key=topic)
 
 
 def _remove_texts(rows: Rows, identifier: UUID, counts: Counter[str]) -> None:
-    """The cues, their vectors, and what the memory said before."""
+    """Remove the memory's cues, their vectors, and its revisions."""
     refs = {ref for ref, _ in rows.cues_of(identifier)}
     vectors = [stored for at, stored in rows.vectors.items() if at[0] in refs]
     counts["cues"] += len(refs)
@@ -246,7 +246,7 @@ def _words(text: str, analyse: Analyse) -> tuple[str, ...]:
 
 
 def _said(rows: Rows, analyse: Analyse) -> set[str]:
-    """Every word of what is left."""
+    """All words of the remaining rows."""
     told = [text_of_cue(indexed.cue) for indexed in rows.cues.values()]
     told += [searchable_text(event) for event in rows.all_events()]
     return {token for text in told for token in _words(text, analyse)}
@@ -272,7 +272,7 @@ def _silence(rows: Rows, quotes: Callable[[str], bool]) -> int:
 
 
 def _repeated(rows: Rows, texts: Iterable[str], analyse: Analyse) -> tuple[UUID, ...]:
-    """What is left that holds one of the texts, word for word."""
+    """The ids of remaining rows that contain one of the texts, word for word."""
     told = {plain(text) for text in texts if _words(text, analyse)}
     wanted = [text for text in told if len(text) >= LEAST_QUOTED_CHARS]
     held = [(event.id, event.text) for event in rows.all_events()]

@@ -1,4 +1,4 @@
-"""What health is worked out from, by its definition."""
+"""The inputs of the health metrics."""
 
 from __future__ import annotations
 

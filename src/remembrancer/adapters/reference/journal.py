@@ -1,4 +1,4 @@
-"""The journal by its definition: what a filter keeps, what was recorded since, and what became of a priority."""
+"""The journal: events by filter, events recorded since a position, and changes of priority."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from remembrancer.ports.journal import EventFilter
 def events(
     rows: Rows, reader: Reader, where: EventFilter, analyse: Analyse, *, oldest_first: bool, after: Place | None
 ) -> list[Event]:
-    """In the order of a listing."""
+    """The events that the filter keeps, in the order of a listing."""
     kept = [event for event in rows.visible_events(reader, archived=where.archived) if keeps(where, event, analyse)]
     kept.sort(key=Place.of, reverse=not oldest_first)
     if after is None:
@@ -81,7 +81,7 @@ def priority_changes(rows: Rows, reader: Reader, event_id: UUID) -> tuple[Priori
 
 
 def in_order_of_events(changes: Iterable[PriorityChange]) -> list[PriorityChange]:
-    """By event, then time; what is of one moment by what it says."""
+    """The changes by event, then time, then their other fields."""
     return sorted(changes, key=lambda one: (one.event_id, one.at, one.previous, one.priority, one.by, one.reason))
 
 

@@ -1,4 +1,4 @@
-"""What is done to one memory: added, revised, moved, superseded, ended. Whoever calls has looked up what it names."""
+"""Changes of one memory: add, revise, move, supersede, invalidate, adjust. The caller has looked up the memories."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from remembrancer.policies.forgetting.dynamics import MICROSECOND
 from remembrancer.ports.memories import Audited
 
 NewRef = Callable[[], int]
-"""The next cue's number."""
+"""Returns the number of the next cue."""
 
 
 def require_same_workspace(argument: str, scope: Scope, owner: Scope) -> None:
@@ -70,7 +70,7 @@ def revise(
 
 
 def move(rows: Rows, memory: Memory, status: Status, at: datetime) -> bool:
-    """Out of recall, or back. Whether it was not there already."""
+    """Set the memory's status. Returns whether it had another one before."""
     if memory.status is status:
         return False
     rows.put_memory(replace(memory, status=status, retired_at=None if status is Status.ACTIVE else at))
@@ -96,7 +96,7 @@ def invalidate(rows: Rows, memory: Memory, at: datetime) -> None:
     ended = memory.valid_until is not None and memory.valid_until <= at
     if ended or memory.superseded_by is not None:
         return
-    # What was to hold only from later on never does: an interval cannot end before it begins.
+    # A memory that becomes valid later ends just after that, for an interval cannot end before it begins.
     until = at if memory.valid_from is None else max(at, memory.valid_from + MICROSECOND)
     rows.memories[memory.id] = replace(memory, valid_until=until)
     rows.audit.add(Audited(memory.id, "invalidated", "", at))
@@ -123,7 +123,7 @@ def _put(rows: Rows, write: MemoryWrite, new_ref: NewRef) -> None:
     for event_id in (*write.event_ids, *turns):
         if event_id not in rows.events:
             raise NotFound("event", event_id)
-    # What a memory said before came from somewhere too: revising adds to its provenance.
+    # Sources of an earlier revision stay: revising adds to the provenance.
     rows.provenance[memory_id] = tuple(dict.fromkeys((*rows.provenance.get(memory_id, ()), *write.event_ids)))
     rows.remove_cues(memory_id)
     for indexed in write.cues:
@@ -131,7 +131,7 @@ def _put(rows: Rows, write: MemoryWrite, new_ref: NewRef) -> None:
 
 
 def _successors(rows: Rows, memory_id: UUID) -> list[UUID]:
-    """The memory and, in order, all that supersede it."""
+    """The memory and, in order, the memories that supersede it."""
     chain: list[UUID] = []
     following: UUID | None = memory_id
     while following is not None and following not in chain:

@@ -1,4 +1,4 @@
-"""What one workspace holds, in plain lists and dicts."""
+"""The rows of one workspace, in lists and dicts."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Up to which place, inclusive, a stream has been read into episodes, and what its reader left for the next."""
+    """The last place of a stream that was read into episodes, and the note that its reader left for the next run."""
 
     cursor: int = 0
     note: Mapping[str, JsonValue] = field(default_factory=validation.no_json)
@@ -58,7 +58,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A claim, and what its request was answered, if it was."""
+    """A claim, and the reply to its request, if there is one."""
 
     claim: Claim
     answered: Reply | Unkept | None = None
@@ -66,7 +66,7 @@ class Held:
 
 @dataclass(slots=True)
 class Rows:
-    """The rows of one workspace. No other workspace's rows are within reach of a method that holds these."""
+    """The rows of one workspace. A method that is given these cannot reach another workspace's rows."""
 
     events: dict[UUID, Event] = field(default_factory=dict[UUID, Event])
     memories: dict[UUID, Memory] = field(default_factory=dict[UUID, Memory])
@@ -74,7 +74,7 @@ class Rows:
     cues: dict[int, IndexedCue] = field(default_factory=dict[int, IndexedCue])
     """By ref."""
     vectors: dict[tuple[int, str], StoredVector] = field(default_factory=dict[tuple[int, str], StoredVector])
-    """By ref and model, as are the failures."""
+    """By ref and model; failures likewise."""
     failures: dict[tuple[int, str], Failure] = field(default_factory=dict[tuple[int, str], Failure])
     revisions: dict[tuple[UUID, int], Revision] = field(default_factory=dict[tuple[UUID, int], Revision])
     relations: dict[tuple[UUID, UUID, RelationKind], Relation] = field(
@@ -83,14 +83,14 @@ class Rows:
     exposures: dict[tuple[UUID, Exposure, datetime], Exposed] = field(
         default_factory=dict[tuple[UUID, Exposure, datetime], Exposed]
     )
-    """Two of one memory, of one kind, at the same microsecond are one."""
+    """Two exposures of one memory and kind at the same microsecond are one."""
     audit: set[Audited] = field(default_factory=set[Audited])
     health: dict[tuple[str, date], HealthSnapshot] = field(default_factory=dict[tuple[str, date], HealthSnapshot])
-    """By crew ("" for the workspace) and day."""
+    """By crew ("" for the whole workspace) and day."""
     streams: dict[Scope, Progress] = field(default_factory=dict[Scope, Progress])
-    """Of those that were read at all."""
+    """Only of streams that were read."""
     ends: dict[Scope, int] = field(default_factory=dict[Scope, int])
-    """The last place of each stream that something was erased of: it is not given again."""
+    """The last place of each stream that lost events by erasure: the place is not used again."""
     erasures: list[Erasure] = field(default_factory=list[Erasure])
     archive: dict[UUID, ArchivedRecord] = field(default_factory=dict[UUID, ArchivedRecord])
     reviews: dict[tuple[UUID, datetime], Review] = field(default_factory=dict[tuple[UUID, datetime], Review])
@@ -99,7 +99,7 @@ class Rows:
     """By job and item."""
     calls: list[ModelCall] = field(default_factory=list[ModelCall])
     positions: dict[UUID, int] = field(default_factory=dict[UUID, int])
-    """How many events had been recorded with each of the journal's; `recorded`: how many have been by now."""
+    """The position of each event in the journal. `recorded` is the last position that was given."""
     recorded: int = 0
     priority_changes: set[PriorityChange] = field(default_factory=set[PriorityChange])
     keys: dict[UUID, ApiKey] = field(default_factory=dict[UUID, ApiKey])
@@ -107,14 +107,14 @@ class Rows:
     """By key."""
     change: int = 0
     changes: dict[UUID, int] = field(default_factory=dict[UUID, int])
-    """The number of the last change, and of each memory's own."""
+    """The number of the last change of each memory. `change` is the last number that was given."""
 
     def copy(self) -> Rows:
-        """The same rows apart: writing to the copy leaves these as they are. The values themselves are frozen."""
+        """A copy that can be written to without changing these rows. The values themselves are frozen."""
         return Rows(**{each.name: copy(getattr(self, each.name)) for each in fields(self)})
 
     def number_changes(self, before: Rows) -> None:
-        """Give all memories that are not as they were before, or whose cues or vectors are not, the next number."""
+        """Give the next number to each memory that has changed since `before`, or whose cues or vectors have."""
         changed = {one for one, memory in self.memories.items() if before.memories.get(one) is not memory}
         changed |= {one.cue.memory_id for ref, one in self.cues.items() if before.cues.get(ref) is not one}
         changed |= {
@@ -127,7 +127,7 @@ class Rows:
         self.changes = {one: change for one, change in self.changes.items() if one in self.memories}
 
     def record(self, event: Event) -> None:
-        """Into the journal, at the next position."""
+        """Add the event to the journal, at the next position."""
         self.recorded += 1
         self.events[event.id] = event
         self.positions[event.id] = self.recorded
@@ -136,12 +136,12 @@ class Rows:
         return [memory for memory in self.memories.values() if _is_seen(reader, memory)]
 
     def visible_events(self, reader: Reader, *, archived: bool = False) -> list[Event]:
-        """Events carry neither visibility nor importance of their own: the reach alone decides."""
+        """The events within the reader's reach. Events have no visibility and no importance of their own."""
         events = self.all_events() if archived else list(self.events.values())
         return [event for event in events if can_see(reader, event.scope, Visibility.WORKSPACE)]
 
     def all_events(self) -> list[Event]:
-        """Those of the journal and those of the archive."""
+        """The events of the journal and of the archive."""
         return [*self.events.values(), *(one.event for one in self.archive.values())]
 
     def visible_relations(self, reader: Reader) -> list[Relation]:
@@ -149,7 +149,7 @@ class Rows:
         return [edge for edge in self.relations.values() if edge.source in seen and edge.target in seen]
 
     def event_of(self, cue: Cue) -> Event | None:
-        """The event whose turn it is."""
+        """The event that the cue is a turn of."""
         return None if cue.event_id is None else self.events[cue.event_id]
 
     def visible(self, reader: Reader, memory_id: UUID) -> Memory | None:
@@ -157,14 +157,14 @@ class Rows:
         return memory if memory is not None and _is_seen(reader, memory) else None
 
     def seen(self, reader: Reader, memory_id: UUID) -> Memory:
-        """Raises NotFound for one that the reader cannot see."""
+        """The memory. Raises NotFound if the reader cannot see it."""
         memory = self.visible(reader, memory_id)
         if memory is None:
             raise NotFound("memory", memory_id)
         return memory
 
     def there(self, memory_id: UUID) -> Memory:
-        """Whatever its visibility. Raises NotFound for one that the workspace does not have."""
+        """The memory, whatever its visibility. Raises NotFound if the workspace does not have it."""
         if memory_id not in self.memories:
             raise NotFound("memory", memory_id)
         return self.memories[memory_id]
@@ -180,7 +180,7 @@ class Rows:
         return self.cues_by_memory().get(memory_id, [])
 
     def last_seq(self, stream: Scope) -> int:
-        """The place of the stream's last event, archived, erased or not; 0 where there is none."""
+        """The place of the stream's last event, even if it was archived or erased; 0 if there was none."""
         there = (event.seq for event in self.all_events() if event.scope == stream)
         return max(self.ends.get(stream, 0), max(there, default=0))
 
@@ -216,12 +216,12 @@ class Rows:
         return None
 
     def has_all_vectors(self, memory_id: UUID, model: str | None) -> bool:
-        """Whether there is a cue, and every one has a vector of the model."""
+        """Whether the memory has cues, and each has a vector of the model."""
         refs = [ref for ref, _ in self.cues_of(memory_id)]
         return model is not None and bool(refs) and all((ref, model) in self.vectors for ref in refs)
 
     def put_relation(self, relation: Relation) -> bool:
-        """Add an edge, or give the one that is there the new weight. Whether it is new."""
+        """Add a relation, or set the weight of the one that is there. Returns whether it is new."""
         at = (relation.source, relation.target, relation.kind)
         known = self.relations.get(at)
         self.relations[at] = relation if known is None else replace(known, weight=relation.weight)
@@ -245,7 +245,7 @@ class Rows:
         self.failures = {at: failure for at, failure in self.failures.items() if at[0] not in gone}
 
     def require_dim(self, model: str, dims: Iterable[int]) -> None:
-        """Raises EmbedderMismatch unless all these dimensions are the one `model` has here."""
+        """Raises EmbedderMismatch unless all these dimensions are that of the model's vectors here."""
         known = {stored.vector.shape[0] for (_, name), stored in self.vectors.items() if name == model}
         if len(known.union(dims)) > 1:
             raise EmbedderMismatch(
@@ -258,5 +258,5 @@ def _is_seen(reader: Reader, memory: Memory) -> bool:
 
 
 def _holds_its_topic(memory: Memory) -> bool:
-    """What is retired or superseded has let go of it: told anew, the topic begins a memory of its own."""
+    """Whether the memory holds its topic key. Retired and superseded memories release it."""
     return memory.status is Status.ACTIVE and memory.superseded_by is None

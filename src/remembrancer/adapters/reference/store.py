@@ -1,4 +1,4 @@
-"""The reference store: the protocol, method by method, over one workspace's rows at a time."""
+"""The reference store: each method of the Store protocol, over the rows of one workspace at a time."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ T = TypeVar("T")
 
 
 class ReferenceStore:
-    """A `Store` in memory, written to be read: no index, no cache, every answer computed from its definition."""
+    """A Store in memory for comparison. It has no index and no cache: each answer follows from its definition."""
 
     def __init__(self, analyse: Analyse = analysed) -> None:
         self._analyse = analyse
@@ -81,7 +81,7 @@ class ReferenceStore:
             known = rows.memory_with_key(memory.scope, memory.key)
             if known is None:
                 return memories.add(rows, scope, write, self._new_ref), True
-            # A revised memory no longer says what came with its key; the key alone shows that it is the same one.
+            # A revised memory has another text than the first write under its key, so only the keys are compared.
             if known.text != memory.text and known.revision == 1:
                 raise Conflict(f"key {memory.key!r} holds another text, in memory {known.id}")
             return known, False
@@ -105,7 +105,7 @@ class ReferenceStore:
         with self._writing(reader.scope) as rows:
             for one in exposed:
                 rows.seen(reader, one.memory_id)
-            # All are looked up first: one of them may, for what became of it, be out of the reader's sight after.
+            # All memories are looked up first: an adjustment may put one of them out of the reader's sight.
             found = {memory_id: rows.seen(reader, memory_id) for memory_id in ids}
             adjusted = {memory_id: memories.adjust(rows, memory, change, at) for memory_id, memory in found.items()}
             memories.expose(rows, exposed)
@@ -427,7 +427,7 @@ class ReferenceStore:
         return removed
 
     async def purge(self, scope: Scope, *, at: datetime) -> str:
-        """There is no file."""
+        """Note the time. There is no file to purge."""
         with self._writing(scope) as rows:
             rows.erasures = [one if one.purged_at else replace(one, purged_at=at) for one in rows.erasures]
         return ""
@@ -459,7 +459,7 @@ class ReferenceStore:
         )
 
     async def check(self, scope: Scope, model: str | None) -> tuple[Finding, ...]:
-        """Nothing is derived here, so nothing can drift; what remains is whether the rows can be read."""
+        """Only that the rows can be read: nothing here is derived from them."""
         rows = self._reading(scope)
         return (Finding("rows", True, f"{len(rows.memories)} memories, {len(rows.events)} events"),)
 
@@ -483,7 +483,7 @@ class ReferenceStore:
         require_same_workspace("event.scope", scope, event.scope)
         known = rows.event_with_key(event.scope, event.key)
         if known is not None:
-            # Of one in the archive only the beginning is left to compare.
+            # The archive has only the beginning of the text to compare with.
             if known.text != (archived(event).text if known.id in rows.archive else event.text):
                 raise Conflict(f"key {event.key!r} holds another text, in event {known.id}")
             return Appended(known, created=False)
@@ -506,14 +506,14 @@ class ReferenceStore:
         return ReferenceView(dict(self._workspaces))
 
     def _all_keys(self) -> list[ApiKey]:
-        """To whichever workspace."""
+        """The keys to all workspaces."""
         if self._closed:
             raise StoreUnavailable("the store is closed")
         return [key for rows in self._workspaces.values() for key in rows.keys.values()]
 
     @contextmanager
     def _writing(self, scope: Scope) -> Generator[Rows, None, None]:
-        """A copy of the rows to write to, which takes their place only when nothing was raised."""
+        """A copy of the rows to write to. It replaces them unless an error is raised."""
         rows = self._reading(scope).copy()
         yield rows
         self._keep(scope, rows)
@@ -528,7 +528,7 @@ def _is_missing(stored: StoredVector | None, *, words: bool) -> bool:
 
 
 def _spoken(rows: Rows, cue: Cue, before: int) -> tuple[str, tuple[Said, ...]]:
-    """Who speaks a turn, and up to `before` turns before it, none across a gap, the last one last."""
+    """The speaker of a turn, and up to `before` turns before it in their order, none from before a gap."""
     event = rows.event_of(cue)
     if event is None:
         return "", ()

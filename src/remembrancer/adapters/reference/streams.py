@@ -1,4 +1,4 @@
-"""Streams by their definition: what of them is in no episode yet, and what of the journal goes into the archive."""
+"""Streams: their tails, which are in no episode yet, and the events that go into the archive."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def tail(rows: Rows, stream: Scope) -> Tail | None:
 
 
 def events_behind(rows: Rows, stream: Scope, place: int) -> list[Event]:
-    """Those of the journal, in the stream's order."""
+    """The stream's events in the journal after a place, in order."""
     mine = [event for event in rows.events.values() if event.scope == stream and event.seq > place]
     return sorted(mine, key=lambda event: event.seq)
 
@@ -63,5 +63,5 @@ def _is_aged(event: Event, aged: Aged) -> bool:
 
 
 def place_of(stream: Scope) -> tuple[str, ...]:
-    """What streams of a workspace are sorted by."""
+    """The sort key of a workspace's streams."""
     return tuple(part or "" for part in (stream.project, stream.crew, stream.agent, stream.session))

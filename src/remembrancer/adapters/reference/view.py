@@ -1,4 +1,4 @@
-"""One state of the textbook store's rows, as functions of several reads and indexes see it."""
+"""The read view of the reference store: one state of its rows, for several reads and for indexes."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 
 class ReferenceView:
-    """The rows of every workspace. Writing takes copies, so that these stay as they are."""
+    """The rows of every workspace. They do not change, because writes work on copies."""
 
     def __init__(self, workspaces: Mapping[str, Rows]) -> None:
         self._workspaces = workspaces
 
     def rows(self, scope: Scope) -> Rows:
-        """Those of one workspace."""
+        """The rows of one workspace."""
         return self._workspaces.get(scope.workspace, Rows())
 
     def state(self, scope: Scope) -> WorkspaceState:

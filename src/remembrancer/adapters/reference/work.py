@@ -1,4 +1,4 @@
-"""What jobs leave behind: their runs, what waits to be tried again, and what models were asked; and reviews."""
+"""The records of jobs: deferrals, calls to language models, and memories that wait for a review."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ LONGEST_WAIT: Final = timedelta(days=1)
 
 
 def wait_after(tries: int) -> timedelta:
-    """How long what failed so often waits."""
-    # Past eleven doublings the day is the longest wait anyway; more would overflow a timedelta.
+    """The wait before the next try, after so many failures."""
+    # After twelve doublings the wait is a day anyway; many more would overflow a timedelta.
     return min(FIRST_WAIT * 2 ** min(tries - 1, 12), LONGEST_WAIT)
 
 
