@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
@@ -22,12 +21,6 @@ from remembrancer.engine.context import Clock, Context
 from remembrancer.errors import InvalidInput, ModelUnavailable, StoreUnavailable
 from remembrancer.index.resident import ResidentIndex
 from remembrancer.policies.admission.formation import analysed
-from remembrancer.ports.embedder import Embedder
-from remembrancer.ports.index import Index
-from remembrancer.ports.language_model import LanguageModel
-from remembrancer.ports.reranker import Reranker
-from remembrancer.ports.store import Store, StoreOpener
-from remembrancer.ports.vault import VaultFiles
 from remembrancer.presets.catalogue import PRESETS, preset_named
 from remembrancer.presets.spec import Preset
 
@@ -35,6 +28,12 @@ if TYPE_CHECKING:
     from remembrancer.adapters.embedders.ollama_models import OllamaModel
     from remembrancer.adapters.llm.service import LlmService, Prices
     from remembrancer.adapters.rerankers.services import RerankService
+    from remembrancer.ports.embedder import Embedder
+    from remembrancer.ports.index import Index
+    from remembrancer.ports.language_model import LanguageModel
+    from remembrancer.ports.reranker import Reranker
+    from remembrancer.ports.store import Store, StoreOpener
+    from remembrancer.ports.vault import VaultFiles
 
 STORES: Final = "remembrancer.stores"
 """The group of entry points that open other stores: the name is a URL scheme, the object a `StoreOpener`."""
@@ -309,6 +308,8 @@ def _store(settings: Settings, *, create: bool) -> Store:
 
 def _store_opener(scheme: str, url: str) -> StoreOpener:
     """What opens addresses of this scheme: an entry point of the group `remembrancer.stores`, named like the scheme."""
+    from importlib.metadata import entry_points
+
     installed = entry_points(group=STORES)
     found = [point for point in installed if point.name == scheme]
     if not found:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from math import inf, isfinite
@@ -304,6 +303,8 @@ def settings_of(settings: object, arguments: Mapping[str, Any]) -> Settings:
 
 def read_toml(setting: str, file: Path) -> dict[str, Any]:
     """The content of the TOML file that a setting names. Raises InvalidInput naming the setting."""
+    import tomllib  # noqa: PLC0415  most programs name no file
+
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Final
 
 from remembrancer.domain.candidates import Candidates
 from remembrancer.domain.query import Filter
@@ -25,6 +22,10 @@ from remembrancer.policies.ranking.ranking import Ranking
 from remembrancer.ports.embedder import EmbeddedQuestion, word_embedder
 from remembrancer.ports.index import SearchRequest
 from remembrancer.ports.language_model import JsonObject, Task
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 KEY_TERMS: Final = "key_terms"
 """What an answer calls them where it says that they are missing."""

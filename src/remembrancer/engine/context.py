@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
 from remembrancer.domain.scope import Reach, Reader, Scope
 from remembrancer.engine.tail_vectors import TailVectors
-from remembrancer.ports.embedder import Embedder
-from remembrancer.ports.index import Index
-from remembrancer.ports.language_model import LanguageModel
-from remembrancer.ports.reranker import Reranker
-from remembrancer.ports.store import Store
 from remembrancer.presets.spec import Preset
+
+if TYPE_CHECKING:
+    from remembrancer.ports.embedder import Embedder
+    from remembrancer.ports.index import Index
+    from remembrancer.ports.language_model import LanguageModel
+    from remembrancer.ports.reranker import Reranker
+    from remembrancer.ports.store import Store
 
 
 class Clock(Protocol):

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
-
-import numpy as np
-from numpy.typing import NDArray
 
 from remembrancer.domain.candidates import Candidates
 from remembrancer.domain.memory import Memory
@@ -21,6 +18,10 @@ from remembrancer.policies.ranking.selection import excluded_by
 from remembrancer.ports.changes import ReadView
 from remembrancer.ports.embeddings import PendingCue
 from remembrancer.ports.index import SearchRequest
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 SPARE: Final = 2
 """Neighbours asked for beyond what may be linked: the memory itself may be among them, and so may a batch-mate."""

@@ -6,15 +6,17 @@ import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from remembrancer.errors import InvalidInput
 from remembrancer.evaluation.misses import FIRST
 from remembrancer.evaluation.outcome import Asked
 from remembrancer.evaluation.statistics import Z_95, Interval, wilson
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 BINS: Final = 10
 FLOORS: Final = tuple(step / 100 for step in range(101))

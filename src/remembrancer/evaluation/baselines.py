@@ -15,16 +15,18 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from remembrancer.evaluation.budget import packed
 from remembrancer.evaluation.dataset import Transcript, Turn
 from remembrancer.evaluation.system import Block, Fate, Ranker, System
 from remembrancer.language.english.dates import spoken_date
 from remembrancer.ports.embedder import Embedder
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 K1: Final = 1.2
 B: Final = 0.75

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from remembrancer.errors import InvalidInput
 from remembrancer.evaluation.budget import BUDGETS
 from remembrancer.evaluation.outcome import Asked
 from remembrancer.evaluation.statistics import Interval, bootstrap_intervals, holm, sign_flip_p
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 COMPARED: Final = (
     *("recall@5", "recall@10", "recall@20", "any@10", "all@10", "ndcg@10", "mrr"),

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, assert_never
+from typing import TYPE_CHECKING, Final, assert_never
 
-from rich.console import Console
 from rich.markup import escape
 
 from remembrancer.domain.validation import JsonValue
@@ -14,6 +13,9 @@ from remembrancer.evaluation.segmentation_summary import F1, METRICS, PK, WINDOW
 from remembrancer.evaluation.sheet import Sheet, print_sheet
 from remembrancer.evaluation.tables import several
 from remembrancer.policies.rendering.safe import one_line
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 TITLES: Final = {PK: "Pk", WINDOW_DIFF: "WindowDiff", F1: "F1"}
 

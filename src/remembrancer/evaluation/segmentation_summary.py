@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import median
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from remembrancer.evaluation.segmentation_metrics import f1
 from remembrancer.evaluation.statistics import FLIPS, LEVEL, RESAMPLES, Interval, bootstrap_intervals, holm, sign_flip_p
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 PK: Final = "pk"
 WINDOW_DIFF: Final = "window_diff"

@@ -10,13 +10,15 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from remembrancer.domain import validation
 from remembrancer.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 LEVEL: Final = 0.95
 RESAMPLES: Final = 1_000

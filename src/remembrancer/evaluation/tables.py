@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, assert_never
+from typing import TYPE_CHECKING, Final, assert_never
 
-from rich.console import Console
 from rich.markup import escape
 
 from remembrancer.evaluation import diagnosis
@@ -30,6 +29,9 @@ from remembrancer.evaluation.views import (
     views,
 )
 from remembrancer.policies.rendering.safe import one_line
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 CATEGORY_METRIC: Final = "recall@10"
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 from uuid import UUID
 
 import numpy as np
-from numpy.typing import NDArray
 
 from remembrancer.domain.candidates import States
 from remembrancer.domain.instants import micros
@@ -18,6 +17,9 @@ from remembrancer.domain.strength import Exposure
 from remembrancer.domain.validation import JsonScalar, JsonValue
 from remembrancer.index.growing import GrowingArray
 from remembrancer.ports.changes import ChangedMemory
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Number = TypeVar("Number", bound=np.generic)
 

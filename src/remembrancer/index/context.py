@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from remembrancer.domain.candidates import Surroundings
 from remembrancer.domain.event import SPEAKERS
@@ -17,6 +16,9 @@ from remembrancer.index.growing import GrowingArray
 from remembrancer.index.postings import LexicalScores
 from remembrancer.ports.changes import ChangedCue, CueTurn
 from remembrancer.ports.index import ContextRules, SearchRequest
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 RULES: Final = ContextRules(gap=CONTEXT_GAP, next_but_one=0.75, brief_terms=40)
 _GAP: Final = RULES.gap // timedelta(microseconds=1)

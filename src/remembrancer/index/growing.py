@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
 
 Item = TypeVar("Item", bound=np.generic)
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from remembrancer.index.growing import GrowingArray
 from remembrancer.ports.index import Bm25
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 BM25: Final = Bm25(k1=0.9, b=0.4, background=100)
 """Turns are short: a long one is hardly less about its words. Source of k1 and b: Anserini's defaults for short

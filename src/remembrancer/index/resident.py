@@ -6,10 +6,9 @@ import threading
 from collections import OrderedDict
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from remembrancer.domain.candidates import Candidates
 from remembrancer.domain.query import Filter
@@ -19,6 +18,9 @@ from remembrancer.index.postings import BM25
 from remembrancer.index.workspace import SCANNED, LookedUp, WorkspaceIndex
 from remembrancer.ports.changes import ChangeFeed, UnreadableRow
 from remembrancer.ports.index import Capabilities, SearchRequest
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 BUDGET_BYTES: Final = 1 << 30
 CAPABILITIES: Final = Capabilities(bm25=BM25, phrases=True, context=RULES, token_embeddings=True)

@@ -5,14 +5,16 @@ Beside them stand their signs, one bit a component: an eighth of that to read, w
 
 from __future__ import annotations
 
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 import simsimd
-from numpy.typing import NDArray
 
 from remembrancer.errors import EmbedderMismatch
 from remembrancer.index.growing import GrowingArray
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 class VectorTable:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 import numpy as np
-from numpy.typing import NDArray
 
 from remembrancer.domain.candidates import Candidates
 from remembrancer.domain.query import Filter, LexicalQuery
@@ -22,6 +21,9 @@ from remembrancer.index.token_embeddings import TokenEmbeddingCache
 from remembrancer.index.vectors import VectorTable
 from remembrancer.ports.changes import ChangedCue, ChangedMemory, ChangeFeed, WorkspaceState, term_hash
 from remembrancer.ports.index import SearchRequest
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 LOAD_BATCH: Final = 8192
 SCANNED: Final = 32_768

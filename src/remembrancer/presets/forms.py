@@ -16,8 +16,20 @@ from typing import Any, Final, Literal, Protocol, TypeGuard, cast, get_args, get
 
 from remembrancer.domain.recall import Renderer
 from remembrancer.errors import InvalidInput
+from remembrancer.policies.admission.linking import SimilarLinks
+from remembrancer.policies.consolidation.clusters import Clusters
+from remembrancer.policies.consolidation.compacting import Compaction
+from remembrancer.policies.consolidation.facts import Facts
+from remembrancer.policies.consolidation.rules import Rules
+from remembrancer.policies.consolidation.sleeping import Sleep
+from remembrancer.policies.forgetting.retaining import Retention
+from remembrancer.policies.forgetting.reviewing import Reviewing
+from remembrancer.policies.learning.extraction import Extraction
+from remembrancer.policies.learning.promoting import Promotion
+from remembrancer.policies.learning.stages import Stages
 from remembrancer.policies.ranking import expressions
 from remembrancer.policies.ranking.expressions import Names
+from remembrancer.policies.ranking.key_terms import KeyTerms
 from remembrancer.policies.ranking.scoring import Expression
 from remembrancer.policies.rendering.block import Block
 from remembrancer.policies.rendering.markdown import Markdown
@@ -25,6 +37,25 @@ from remembrancer.policies.rendering.sections import Sections
 
 RENDERERS: Final[tuple[type[Renderer], ...]] = (Block, Markdown, Sections)
 """The classes of a preset's renderer."""
+
+_SECTIONS: Final[dict[str, Any]] = {
+    section.__name__: section
+    for section in (
+        SimilarLinks,
+        Clusters,
+        Compaction,
+        Facts,
+        Rules,
+        Sleep,
+        Retention,
+        Reviewing,
+        Extraction,
+        Promotion,
+        Stages,
+        KeyTerms,
+    )
+}
+"""The classes of the sections that a preset may go without, by the names of its annotations."""
 
 FORM: Final = "form"
 Table = dict[str, Any]
@@ -267,7 +298,7 @@ class _OneOf:
 
 
 def _record(kind: type[Any], names: Names) -> _Record:
-    hints = get_type_hints(kind)
+    hints = get_type_hints(kind, localns=_SECTIONS)
     return _Record(
         kind,
         {field.name: form_of(hints[field.name], names) for field in fields(kind)},

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from remembrancer.domain import validation
 from remembrancer.domain.recall import Renderer
@@ -13,26 +14,28 @@ from remembrancer.errors import InvalidInput
 from remembrancer.policies.admission.admission import Admission
 from remembrancer.policies.admission.encoding import Encoding
 from remembrancer.policies.admission.formation import Formation
-from remembrancer.policies.admission.linking import SimilarLinks
-from remembrancer.policies.consolidation.clusters import Clusters
-from remembrancer.policies.consolidation.compacting import Compaction
-from remembrancer.policies.consolidation.facts import Facts
-from remembrancer.policies.consolidation.rules import Rules
-from remembrancer.policies.consolidation.sleeping import Sleep
 from remembrancer.policies.forgetting import forecast
 from remembrancer.policies.forgetting.dynamics import Dynamics
 from remembrancer.policies.forgetting.reinforcement import FeedbackSteps
-from remembrancer.policies.forgetting.retaining import Retention
-from remembrancer.policies.forgetting.reviewing import Reviewing
-from remembrancer.policies.learning.extraction import Extraction
-from remembrancer.policies.learning.promoting import Promotion
-from remembrancer.policies.learning.stages import Stages
 from remembrancer.policies.ranking import signals
-from remembrancer.policies.ranking.key_terms import KeyTerms
 from remembrancer.policies.ranking.ranking import Ranking
 from remembrancer.policies.ranking.scoring import Expression
 from remembrancer.policies.schedule import Schedule
 from remembrancer.policies.segmentation.segmentation import EPISODE, Segmentation
+
+if TYPE_CHECKING:  # each is loaded by the presets that have it
+    from remembrancer.policies.admission.linking import SimilarLinks
+    from remembrancer.policies.consolidation.clusters import Clusters
+    from remembrancer.policies.consolidation.compacting import Compaction
+    from remembrancer.policies.consolidation.facts import Facts
+    from remembrancer.policies.consolidation.rules import Rules
+    from remembrancer.policies.consolidation.sleeping import Sleep
+    from remembrancer.policies.forgetting.retaining import Retention
+    from remembrancer.policies.forgetting.reviewing import Reviewing
+    from remembrancer.policies.learning.extraction import Extraction
+    from remembrancer.policies.learning.promoting import Promotion
+    from remembrancer.policies.learning.stages import Stages
+    from remembrancer.policies.ranking.key_terms import KeyTerms
 
 MAX_LIMIT = 200
 """The most hits of one answer under any preset."""

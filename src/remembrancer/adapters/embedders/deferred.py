@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Generic, TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from remembrancer.adapters.loading import LoadedOnce
 from remembrancer.ports.embedder import (
@@ -19,6 +16,10 @@ from remembrancer.ports.embedder import (
     arithmetic,
     computes,
 )
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Inner = TypeVar("Inner", bound=Embedder)
 

@@ -11,16 +11,18 @@ import re
 import ssl
 from collections.abc import Iterator, Sequence
 from http import HTTPStatus
-from typing import Any, Final, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, cast
 
 import httpx
 import numpy as np
-from numpy.typing import NDArray
 
 from remembrancer.adapters.embedders.ollama_models import OllamaModel
 from remembrancer.adapters.endpoints import host_and_port, said_by
 from remembrancer.errors import ModelUnavailable
 from remembrancer.ports.embedder import Embedded
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 # One request's texts. Without a graphics card Ollama reads some thousand characters a second: more than this would
 # not be done before the time for one answer is over. A longer text goes alone.

@@ -6,7 +6,7 @@ Importing this module imports pydantic-ai and jsonschema, of the extra `llm`.
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from pydantic_ai import Agent, ModelRetry, NativeOutput, StructuredDict
 from pydantic_ai.exceptions import (
@@ -15,7 +15,6 @@ from pydantic_ai.exceptions import (
     UnexpectedModelBehavior,
     UsageLimitExceeded,
 )
-from pydantic_ai.output import OutputSpec
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import UsageLimits
 
@@ -26,6 +25,9 @@ from remembrancer.adapters.llm.shape import wrong_with
 from remembrancer.adapters.llm.tries import LONGEST_WAIT, Sleep, Tries
 from remembrancer.errors import ModelUnavailable
 from remembrancer.ports.language_model import Answer, NoAnswer, Task
+
+if TYPE_CHECKING:
+    from pydantic_ai.output import OutputSpec
 
 ASKED_AGAIN: Final = 2
 """How often a model is told what is wrong with its answer, and asked again."""

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import AsyncIterator, Callable, Generator, Mapping
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import httpx2
-from pydantic_ai.models import Model
 
 from remembrancer.adapters.llm.service import LlmService
 from remembrancer.errors import ModelUnavailable
+
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
 
 # A host that does not even take the call is gone, however long its answers may take.
 _CONNECT_SECONDS: Final = 10.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pydantic_ai.exceptions import (
     ContentFilterError,
@@ -20,14 +20,16 @@ from pydantic_ai.exceptions import (
     OutputTokenLimitExceeded,
     UnexpectedModelBehavior,
 )
-from pydantic_ai.messages import ModelMessage, ModelResponse
-from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.models.wrapper import WrapperModel
-from pydantic_ai.settings import ModelSettings
 
 from remembrancer.adapters.endpoints import said_by, said_in
 from remembrancer.adapters.llm.service import LlmService
 from remembrancer.ports.language_model import NoAnswer, Usage
+
+if TYPE_CHECKING:
+    from pydantic_ai.messages import ModelMessage, ModelResponse
+    from pydantic_ai.models import Model, ModelRequestParameters
+    from pydantic_ai.settings import ModelSettings
 
 Sleep = Callable[[float], Awaitable[None]]
 """Waits so many seconds."""

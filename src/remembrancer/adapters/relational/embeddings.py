@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 import numpy as np
-from numpy.typing import NDArray
 
 from remembrancer.adapters.relational.connection import Binding, Connection
 from remembrancer.adapters.relational.errors import as_written
@@ -21,6 +20,9 @@ from remembrancer.domain.stream import CONTEXT_GAP
 from remembrancer.errors import EmbedderMismatch
 from remembrancer.ports.embeddings import MAX_SAID_CHARS, CueVector, PendingCue, Said
 from remembrancer.ports.jobs import MAX_ERROR_CHARS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 FIRST_RETRY: Final = timedelta(seconds=30)
 LAST_RETRY: Final = timedelta(days=1)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from operator import itemgetter
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 import numpy as np
-from numpy.typing import NDArray
 
 from remembrancer.adapters.relational.clauses import kept_by, seen_by
 from remembrancer.adapters.relational.columns import Row
@@ -18,6 +17,9 @@ from remembrancer.domain.candidates import States
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader
 from remembrancer.domain.strength import Exposure
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _NUMBERS: Final[dict[str, tuple[str, type[np.generic]]]] = {
     "occurred_from": ("m.occurred_from", np.int64),

@@ -9,13 +9,15 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Protocol, Self, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from remembrancer.adapters.embedders.local import bindings
 from remembrancer.errors import ModelUnavailable
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 MODEL: Final = "model.onnx"
 TOKENIZER: Final = "tokenizer.json"

@@ -9,14 +9,16 @@ import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Final, Self, TypeVar
+from typing import TYPE_CHECKING, Final, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from remembrancer.adapters.batching import padded_batches
 from remembrancer.adapters.rerankers.classifier import FEWEST_PIECES, Classifier, Pieces
 from remembrancer.errors import InvalidInput, ModelUnavailable
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _Result = TypeVar("_Result")
 

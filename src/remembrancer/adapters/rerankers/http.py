@@ -10,15 +10,17 @@ import json
 import ssl
 from collections.abc import Sequence
 from http import HTTPStatus
-from typing import Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 import httpx
 import numpy as np
-from numpy.typing import NDArray
 
 from remembrancer.adapters.endpoints import host_and_port, said_by, said_in
 from remembrancer.adapters.rerankers.services import AnswerError, RerankService
 from remembrancer.errors import InvalidInput, ModelUnavailable
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 # A host that does not even take the call is gone, however long its answers may take: a question need not wait for it.
 _CONNECT_SECONDS: Final = 3.0

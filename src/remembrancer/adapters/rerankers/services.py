@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, cast, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from remembrancer.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Dialect = Literal["cohere", "tei"]
 """`cohere`: `{"model", "query", "documents", "top_n"}` to `{"results": [{"index", "relevance_score"}]}`; `tei`:

@@ -10,14 +10,16 @@ never exceed 254.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from remembrancer.adapters.embedders.local.bindings import Session, session_failures
 from remembrancer.adapters.embedders.local.graph_nodes import Nodes
 from remembrancer.errors import ModelUnavailable
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 BIT_SUMS_VERSION: Final = 1
 """Raise it whenever the bytes of the graph change: caches are keyed by it."""

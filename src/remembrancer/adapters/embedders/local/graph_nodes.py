@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from remembrancer.adapters.embedders.local import bindings
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 FUSED = "com.microsoft"
 

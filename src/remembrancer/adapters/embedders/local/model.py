@@ -8,10 +8,9 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Self, TypeVar, get_args
+from typing import TYPE_CHECKING, Final, Self, TypeVar, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from remembrancer.adapters.batching import padded_batches
 from remembrancer.adapters.embedders.local import bindings, bit_sums, graph, graph_cache, weights
@@ -20,6 +19,9 @@ from remembrancer.domain.arithmetic import SumOfBits
 from remembrancer.errors import InvalidInput, ModelUnavailable
 from remembrancer.ports.embedder import Embedded, EmbeddedPassages, EmbeddedQuestion, Passage
 from remembrancer.ports.one_thread import has_event_loop
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _Result = TypeVar("_Result")
 

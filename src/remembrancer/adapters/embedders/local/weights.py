@@ -8,13 +8,15 @@ from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TypedDict, cast
+from typing import TYPE_CHECKING, TypedDict, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from remembrancer.adapters.embedders.local import bindings
 from remembrancer.errors import ModelUnavailable
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 WEIGHTS = "model.safetensors"
 TOKENIZER = "tokenizer.json"
