@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import inspect
-import json
 import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
-from datetime import datetime
 from functools import cache
-from typing import Annotated, Any, Final, TypedDict, get_type_hints
+from typing import Annotated, Any, Final, get_type_hints
 
 import typer
 
-from remembrancer.errors import InvalidInput
+from remembrancer.domain.query import Filters
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.times import optional_time
+from remembrancer.interfaces.key_values import key_values
 
 BROKEN_PIPE: Final = 141
 """What a shell says of a program whose reader went away: 128 + SIGPIPE."""
@@ -29,21 +28,11 @@ Id = Annotated[str, typer.Argument(metavar="ID", help="A memory's id, as every l
 NoIndex = Annotated[bool, typer.Option("--no-index", help="Leave it to `maintain` to index by meaning.")]
 
 
-class Kept(TypedDict):
-    """The keyword arguments of a question."""
+class QuestionArguments(Filters):
+    """The keyword arguments that `recall` and `why_not` share."""
 
     limit: int | None
-    kinds: list[str] | None
-    tiers: list[str] | None
-    tags: list[str]
-    source: str | None
-    session: str | None
-    metadata: dict[str, Any] | None
-    visibilities: list[str] | None
     reach: str | None
-    since: datetime | None
-    until: datetime | None
-    as_of: datetime | None
     ranking: str | None
     walk_depth: int
     min_score: float
@@ -98,15 +87,15 @@ class Question:
     ] = 0
     min_score: Annotated[float, typer.Option("--min-score", help="No hit below this score, 0 to 1.")] = 0.0
 
-    def arguments(self, call: Invocation) -> Kept:
+    def arguments(self, call: Invocation) -> QuestionArguments:
         return {
             "limit": self.limit,
             "kinds": self.kind or None,
             "tiers": self.tier or None,
-            "tags": self.tag or [],
+            "tags": self.tag or None,
             "source": self.source,
             "session": self.in_session,
-            "metadata": _pairs(self.metadata),
+            "metadata": key_values("metadata", self.metadata),
             "visibilities": self.visibility or None,
             "reach": self.reach,
             "since": optional_time("since", self.since, now=call.now),
@@ -116,22 +105,6 @@ class Question:
             "walk_depth": self.walk,
             "min_score": self.min_score,
         }
-
-
-def _pairs(given: list[str] | None) -> dict[str, Any] | None:
-    """KEY=VALUE, the value read as JSON where it is any (3, true, "3"), else as the text it is."""
-    if given is None:
-        return None
-    pairs: dict[str, Any] = {}
-    for pair in given:
-        key, separator, value = pair.partition("=")
-        if not separator or not key:
-            raise InvalidInput("metadata", pair, "KEY=VALUE")
-        try:
-            pairs[key] = json.loads(value)
-        except ValueError:
-            pairs[key] = value
-    return pairs
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:

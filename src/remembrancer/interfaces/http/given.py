@@ -10,8 +10,7 @@ from fastapi import Path, Query
 from pydantic import BeforeValidator, Field, JsonValue, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from remembrancer.domain.memory import Tier
-from remembrancer.domain.scope import Reach, Visibility
+from remembrancer.domain.scope import Reach
 from remembrancer.domain.validation import (
     MAX_NAME_CHARS,
     MAX_TAGS,
@@ -70,14 +69,7 @@ Limit = Annotated[int, Query(ge=1, le=MAX_LISTED, description="How many at most.
 After = Annotated[str | None, Query(description="The `next` of the page before: go on behind it.")]
 Since = Annotated[Moment | None, Query(description="Only what happened at that time or later.")]
 Until = Annotated[Moment | None, Query(description="Only what happened before that time.")]
-AsOf = Annotated[Moment | None, Query(description="As it was believed at that time; now, if not given.")]
 Kinds = Annotated[list[Slug] | None, Query(description="Only of these kinds; repeat it for several, any of them.")]
-Tiers = Annotated[list[Tier] | None, Query(description="Only of these tiers; repeat it for several.")]
-WithTags = Annotated[list[Tag] | None, Query(description="Only with this tag; repeat it for several, all of them.")]
-Source = Annotated[Name | None, Query(description="Only from this source.")]
 InSession = Annotated[Name | None, Query(description="Only what belongs to this session.")]
-Visibilities = Annotated[
-    list[Visibility] | None, Query(description="Only what is visible so far; repeat it for several.")
-]
 HowFar = Annotated[Reach | None, Query(description="How far to look; if not given, as far as the role does.")]
 Crew = Annotated[Name | None, Query(description="The crew within the project.")]

@@ -82,6 +82,9 @@ def test_pages_end_to_end_are_the_whole_list() -> None:
         ("tags=a", ["both", "one"]),
         ("source=runbook", ["both"]),
         ("in_session=monday", []),
+        ("metadata=ticket=7", ["both"]),
+        ("metadata=ticket=7&metadata=env=prod", ["both"]),
+        ("metadata=ticket=7&metadata=env=test", []),
         ("visibilities=own", []),
         ("since=2026-03-02T00:00:00Z", ["both"]),
         ("until=2026-03-02T00:00:00Z", ["one"]),
@@ -90,7 +93,8 @@ def test_pages_end_to_end_are_the_whole_list() -> None:
 )
 def test_each_way_to_choose_keeps_what_it_should(chosen: str, texts: list[str]) -> None:
     async def steps(http: Client) -> list[str]:
-        both = {"kind": "fact", "tier": "working", "tags": ["a", "b"], "source": "runbook"}
+        both: dict[str, Any] = {"kind": "fact", "tier": "working", "tags": ["a", "b"], "source": "runbook"}
+        both["metadata"] = {"ticket": 7, "env": "prod"}
         await http.done("POST", "/v1/memories", {"text": "both", **both, "occurred_at": "2026-03-03T00:00:00Z"})
         await http.done("POST", "/v1/memories", {"text": "one", "tags": ["a"], "occurred_at": "2026-03-01T00:00:00Z"})
         return [memory["text"] for memory in (await http.done("GET", f"/v1/memories?{chosen}"))["memories"]]
@@ -216,6 +220,28 @@ def test_why_a_memory_does_not_answer_is_told() -> None:
     found, left_out = with_client(steps)
     assert (found["returned"], found["rank"]) == (True, 1)
     assert (left_out["returned"], "tag" in left_out["reason"]) == (False, True)
+
+
+def test_why_a_memory_does_not_answer_where_its_metadata_differ_is_told() -> None:
+    async def steps(http: Client) -> list[Any]:
+        kept = await http.done("POST", "/v1/memories", {"text": "Checkout needs 2 GiB", "metadata": {"ticket": 7}})
+        path = f"/v1/memories/{kept['id']}/why-not"
+        return [
+            await http.done("GET", path, params={"query": "checkout", "metadata": pair})
+            for pair in ("ticket=7", "ticket=8")
+        ]
+
+    found, left_out = with_client(steps)
+    assert (found["returned"], found["rank"]) == (True, 1)
+    assert (left_out["returned"], "metadata" in left_out["reason"]) == (False, True)
+
+
+def test_metadata_that_are_no_pair_are_refused() -> None:
+    async def steps(http: Client) -> Answer:
+        return await http("GET", "/v1/memories", params={"metadata": "ticket"})
+
+    refused = with_client(steps)
+    assert (refused.status, refused.body["argument"]) == (400, "metadata")
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,12 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import Depends, Query
+from fastapi import Query
 
-from remembrancer.domain.event import Priority, Role, Severity
-from remembrancer.engine.journal import EventFilters
 from remembrancer.interfaces.http.access import Reading, Writing
 from remembrancer.interfaces.http.bodies import EventsIn, PriorityIn
-from remembrancer.interfaces.http.given import After, EventId, InSession, Limit, Name, Since, Slug, Text, Until
+from remembrancer.interfaces.http.filters import Entries
+from remembrancer.interfaces.http.given import After, EventId, Limit
 from remembrancer.interfaces.http.idempotency import WrittenKey
 from remembrancer.interfaces.http.v1 import MISSING, router_of
 from remembrancer.interfaces.wire.journal import (
@@ -25,41 +24,6 @@ from remembrancer.interfaces.wire.journal import (
 router = router_of("events")
 
 
-def chosen_entries(
-    *,
-    query: Annotated[Text | None, Query(description="Only with every word of this in the text or the payload.")] = None,
-    types: Annotated[list[Slug] | None, Query(description="Only of these types; repeat it for several.")] = None,
-    without_types: Annotated[list[Slug] | None, Query(description="None of these types.")] = None,
-    severities: Annotated[list[Severity] | None, Query(description="Only of these severities.")] = None,
-    priorities: Annotated[list[Priority] | None, Query(description="Only of these priorities.")] = None,
-    roles: Annotated[list[Role] | None, Query(description="Only of these roles.")] = None,
-    actor: Annotated[Name | None, Query(description="Only of the one with this name.")] = None,
-    in_session: InSession = None,
-    of_agent: Annotated[Name | None, Query(description="Only what belongs to this agent.")] = None,
-    of_crew: Annotated[Name | None, Query(description="Only what belongs to this crew.")] = None,
-    of_project: Annotated[Name | None, Query(description="Only what belongs to this project.")] = None,
-    since: Since = None,
-    until: Until = None,
-) -> EventFilters:
-    return {
-        "query": query,
-        "types": types,
-        "without_types": without_types,
-        "severities": severities,
-        "priorities": priorities,
-        "roles": roles,
-        "actor": actor,
-        "session": in_session,
-        "agent": of_agent,
-        "crew": of_crew,
-        "project": of_project,
-        "since": since,
-        "until": until,
-    }
-
-
-Entries = Annotated[EventFilters, Depends(chosen_entries)]
-"""Which entries of the journal count."""
 Archived = Annotated[bool, Query(description="Also what has been moved into the archive, cut as it is there.")]
 
 

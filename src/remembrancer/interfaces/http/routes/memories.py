@@ -15,23 +15,8 @@ from remembrancer.interfaces.http.bodies import (
     MemoryIn,
     SupersedeIn,
 )
-from remembrancer.interfaces.http.given import (
-    After,
-    AsOf,
-    HowFar,
-    InSession,
-    Kinds,
-    Limit,
-    MemoryId,
-    Name,
-    Since,
-    Source,
-    Text,
-    Tiers,
-    Until,
-    Visibilities,
-    WithTags,
-)
+from remembrancer.interfaces.http.filters import MemoryFilters
+from remembrancer.interfaces.http.given import After, HowFar, Limit, MemoryId, Name, Text
 from remembrancer.interfaces.http.idempotency import WrittenKey
 from remembrancer.interfaces.http.v1 import LOCATED, MISSING, router_of
 from remembrancer.interfaces.wire.fading import CurveOut
@@ -61,20 +46,12 @@ async def remember(memory: Writing, body: MemoryIn, written: WrittenKey, respons
 
 @router.get("/v1/memories", summary="List memories")
 async def memories(
+    filters: MemoryFilters,
     memory: Reading,
     *,
     limit: Limit = 100,
     after: After = None,
     oldest_first: Annotated[bool, Query(description="In the order it happened; else newest first.")] = False,
-    kinds: Kinds = None,
-    tiers: Tiers = None,
-    tags: WithTags = None,
-    source: Source = None,
-    in_session: InSession = None,
-    visibilities: Visibilities = None,
-    since: Since = None,
-    until: Until = None,
-    as_of: AsOf = None,
 ) -> MemoryPageOut:
     """Current memories by when they happened, a page at a time.
 
@@ -85,15 +62,7 @@ async def memories(
         after=after,
         limit=limit,
         oldest_first=oldest_first,
-        kinds=kinds,
-        tiers=tiers,
-        tags=tags or (),
-        source=source,
-        session=in_session,
-        visibilities=visibilities,
-        since=since,
-        until=until,
-        as_of=as_of,
+        **filters,
     )
     return MemoryPageOut.of(page)
 
@@ -171,6 +140,7 @@ async def curve(
 
 @router.get("/v1/memories/{memory_id}/why-not", summary="Say why a memory does not answer", responses=MISSING)
 async def why_not(
+    filters: MemoryFilters,
     memory: Reading,
     memory_id: MemoryId,
     *,
@@ -178,16 +148,7 @@ async def why_not(
     limit: Annotated[
         int | None, Query(ge=1, le=MAX_LIMIT, description="How many hits at most; the preset's usual number.")
     ] = None,
-    kinds: Kinds = None,
-    tiers: Tiers = None,
-    tags: WithTags = None,
-    source: Source = None,
-    in_session: InSession = None,
-    visibilities: Visibilities = None,
     reach: HowFar = None,
-    since: Since = None,
-    until: Until = None,
-    as_of: AsOf = None,
     ranking: Annotated[Name | None, Query(description="One of the preset's rankings.")] = None,
     walk_depth: Annotated[int, Query(ge=0, le=1, description="1: also along the edges of the hits.")] = 0,
     min_score: Annotated[float, Query(ge=0, le=1, description="No hit below this score.")] = 0.0,
@@ -197,18 +158,10 @@ async def why_not(
         memory_id,
         query,
         limit=limit,
-        kinds=kinds,
-        tiers=tiers,
-        tags=tags or (),
-        source=source,
-        session=in_session,
-        visibilities=visibilities,
         reach=reach,
-        since=since,
-        until=until,
-        as_of=as_of,
         ranking=ranking,
         walk_depth=walk_depth,
         min_score=min_score,
+        **filters,
     )
     return WhyNotOut.of(found)

@@ -9,9 +9,9 @@ from fastapi import Depends, Header, Query
 
 from remembrancer.domain.journal import Recorded
 from remembrancer.interfaces.http.access import Reading
+from remembrancer.interfaces.http.filters import Entries
 from remembrancer.interfaces.http.following import LastEventId, Line, followed, line, position_of
 from remembrancer.interfaces.http.given import MAX_WHOLE
-from remembrancer.interfaces.http.routes.events import Entries
 from remembrancer.interfaces.http.streams import MEDIA_TYPE, EventStream, message
 from remembrancer.interfaces.http.v1 import router_of
 from remembrancer.interfaces.wire.journal import RecordedOut

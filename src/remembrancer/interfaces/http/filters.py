@@ -1,0 +1,92 @@
+"""The query parameters that choose memories and entries of the journal, each declared once for all routes."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Depends, Query
+
+from remembrancer.domain.event import Priority, Role, Severity
+from remembrancer.domain.memory import Tier
+from remembrancer.domain.query import Filters
+from remembrancer.domain.scope import Visibility
+from remembrancer.engine.journal import EventFilters
+from remembrancer.interfaces.http.given import InSession, Kinds, Moment, Name, Since, Slug, Tag, Text, Until
+from remembrancer.interfaces.key_values import key_values
+
+
+def memory_filters(
+    *,
+    kinds: Kinds = None,
+    tiers: Annotated[list[Tier] | None, Query(description="Only of these tiers; repeat it for several.")] = None,
+    tags: Annotated[
+        list[Tag] | None, Query(description="Only with this tag; repeat it for several, all of them.")
+    ] = None,
+    source: Annotated[Name | None, Query(description="Only from this source.")] = None,
+    in_session: InSession = None,
+    metadata: Annotated[
+        list[str] | None,
+        Query(
+            description="Only with this value in the metadata, as KEY=VALUE; VALUE is read as JSON where it is JSON, "
+            "else as text. Repeat it for several, all of them.",
+            examples=[["ticket=7"]],
+        ),
+    ] = None,
+    visibilities: Annotated[
+        list[Visibility] | None, Query(description="Only what is visible so far; repeat it for several.")
+    ] = None,
+    since: Since = None,
+    until: Until = None,
+    as_of: Annotated[Moment | None, Query(description="As it was believed at that time; now, if not given.")] = None,
+) -> Filters:
+    return {
+        "kinds": kinds,
+        "tiers": tiers,
+        "tags": tags,
+        "source": source,
+        "session": in_session,
+        "metadata": key_values("metadata", metadata),
+        "visibilities": visibilities,
+        "since": since,
+        "until": until,
+        "as_of": as_of,
+    }
+
+
+def event_filters(
+    *,
+    query: Annotated[Text | None, Query(description="Only with every word of this in the text or the payload.")] = None,
+    types: Annotated[list[Slug] | None, Query(description="Only of these types; repeat it for several.")] = None,
+    without_types: Annotated[list[Slug] | None, Query(description="None of these types.")] = None,
+    severities: Annotated[list[Severity] | None, Query(description="Only of these severities.")] = None,
+    priorities: Annotated[list[Priority] | None, Query(description="Only of these priorities.")] = None,
+    roles: Annotated[list[Role] | None, Query(description="Only of these roles.")] = None,
+    actor: Annotated[Name | None, Query(description="Only of the one with this name.")] = None,
+    in_session: InSession = None,
+    of_agent: Annotated[Name | None, Query(description="Only what belongs to this agent.")] = None,
+    of_crew: Annotated[Name | None, Query(description="Only what belongs to this crew.")] = None,
+    of_project: Annotated[Name | None, Query(description="Only what belongs to this project.")] = None,
+    since: Since = None,
+    until: Until = None,
+) -> EventFilters:
+    return {
+        "query": query,
+        "types": types,
+        "without_types": without_types,
+        "severities": severities,
+        "priorities": priorities,
+        "roles": roles,
+        "actor": actor,
+        "session": in_session,
+        "agent": of_agent,
+        "crew": of_crew,
+        "project": of_project,
+        "since": since,
+        "until": until,
+    }
+
+
+MemoryFilters = Annotated[Filters, Depends(memory_filters)]
+"""The filters of a request on memories."""
+Entries = Annotated[EventFilters, Depends(event_filters)]
+"""The filters of a request on the journal."""
