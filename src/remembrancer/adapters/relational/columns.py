@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from operator import itemgetter
 from typing import Any, Final, Generic, TypeVar, cast
 from uuid import UUID
 
@@ -73,7 +74,7 @@ class Columns(Generic[T]):
     ) -> None:
         self.names: Final = tuple(column.name for column in columns if "." not in column.name)
         """Of its own table."""
-        self._own = [place for place, column in enumerate(columns) if "." not in column.name]
+        self._own = itemgetter(*(place for place, column in enumerate(columns) if "." not in column.name))
         self.selected: Final = tuple(
             column.name if "." in column.name else f"{alias}.{column.name}" for column in columns
         )
@@ -88,7 +89,7 @@ class Columns(Generic[T]):
         fields = list(self._flat.fields_of(value))
         for place, bind in self._binds:
             fields[place] = bind(fields[place])
-        return cast("tuple[Binding, ...]", tuple(fields[place] for place in self._own))
+        return cast("tuple[Binding, ...]", self._own(fields))
 
     def value_of(self, row: Row) -> T:
         """The value of a row that begins with these columns.
