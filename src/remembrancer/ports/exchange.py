@@ -193,16 +193,17 @@ class _Shape(Generic[T]):
         self.name = name
         self.kind = kind
         self._fields = fields
-        self._known = {"record", *(field.name for field in fields)}
+        self._names = [field.name for field in fields]
+        self._known = {"record", *self._names}
         self._workspace = [f"{scope}.workspace"] if scope else []
         makers = {"": kind, **({scope: Scope} if scope else {}), **(inner or {})}
         self._flat = Flat[T]((*self._workspace, *(field.place for field in fields)), makers)
 
     def to_row(self, record: T) -> ExportRow:
         values = self._flat.fields_of(record)[len(self._workspace) :]
-        return {"record": self.name} | {
-            field.name: _json(value) for field, value in zip(self._fields, values, strict=True)
-        }
+        # Most values are plain, and an export takes twice as long if each of them is handed to a function.
+        written = [value if type(value) in _PLAIN else _json(value) for value in values]
+        return {"record": self.name, **dict(zip(self._names, cast("list[JsonValue]", written), strict=True))}
 
     def to_record(self, row: Mapping[str, JsonValue], workspace: str) -> T:
         checked = [
@@ -226,6 +227,8 @@ def _json(value: object) -> JsonValue:
     return cast("JsonValue", value)
 
 
+_PLAIN: Final = frozenset({str, int, float, bool, type(None)})
+"""The types of values that are the same in JSON."""
 _WRITERS: Final[dict[type, Callable[[Any], JsonValue]]] = {
     UUID: str,
     datetime: lambda at: at.astimezone(UTC).isoformat(timespec="microseconds"),

@@ -62,7 +62,7 @@ class Columns(Generic[T]):
     """The columns that a value of type T is read from, in order, and those of its own table that it is written to.
 
     `alias`: that of its own table in statements. A column of another table is named with the alias of that one
-    ("m.id"). `inner`: the constructors of the values that T holds, by their path.
+    ("m.id"); two or more are its own table's. `inner`: the constructors of the values that T holds, by their path.
     """
 
     def __init__(
