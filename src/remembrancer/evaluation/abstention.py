@@ -1,4 +1,7 @@
-"""Whether a score tells when to say nothing: how scores and right answers go together, and what a least score does."""
+"""Abstention metrics: calibration of scores, threshold sweep and ROC AUC.
+
+A system abstains when it returns nothing. That is right for a question that nothing in the conversation answers.
+"""
 
 from __future__ import annotations
 
@@ -19,16 +22,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BINS: Final = 10
+"""Number of equally wide score bins of the calibration error."""
 FLOORS: Final = tuple(step / 100 for step in range(101))
+"""Relevance thresholds that `sweep` tries: 0, 0.01, …, 1."""
 
 _EDGES: Final = tuple(number / BINS for number in range(1, BINS + 1))
+"""Upper ends of the bins."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bin:
-    """Answers whose best score lies in (`low`, `high`], the first bin with its lower end.
+    """The answers whose best score lies in (`low`, `high`]; the first bin includes its lower end.
 
-    `right`: how many of them begin with a turn that answers; `interval`: the 95 % interval of that share, by Wilson.
+    `right`: the number of answers whose first turn is evidence. `interval`: the 95 % Wilson interval of `share`.
     """
 
     low: float
@@ -40,12 +46,15 @@ class Bin:
 
     @property
     def share(self) -> float:
+        """The fraction of the answers that is right, in [0, 1]."""
         return self.right / self.answers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reliability:
-    """`bins` that hold an answer, lowest first. `error`: the expected calibration error, in [0, 1]."""
+    """A calibration curve. `bins`: those that hold an answer, lowest first. `error`: the expected calibration error
+    (ECE), in [0, 1].
+    """
 
     answers: int
     bins: tuple[Bin, ...]
@@ -53,10 +62,10 @@ class Reliability:
 
 
 def reliability(answers: Sequence[tuple[float, bool]]) -> Reliability:
-    """How often an answer is right whose best score is so high. `answers`: best score in [0, 1], and whether right.
+    """Calibration of scores. `answers`: for each answer, its best score in [0, 1] and whether the answer is right.
 
-    ECE is the sum over ten bins of their share of the answers times |share right - mean score|.
-    Source: Guo, Pleiss, Sun and Weinberger, On Calibration of Modern Neural Networks, ICML 2017, §2. Raises
+    ECE is the sum over ten bins of (share of the answers in the bin) · |share of them that is right - their mean
+    score|. Source: Guo, Pleiss, Sun and Weinberger, On Calibration of Modern Neural Networks, ICML 2017, §2. Raises
     InvalidInput without an answer.
     """
     if not answers:
@@ -82,16 +91,16 @@ def _bin(number: int, answers: Sequence[tuple[float, bool]]) -> Bin:
 
 
 def first_answers(asked: Sequence[Asked]) -> list[tuple[float, bool]]:
-    """The best score of each question that something came back for, and whether its first turn answers."""
+    """For each question with a non-empty answer: the best score, and whether the first turn is evidence."""
     return [(one.scores[0], one.answerable and one.ranked[0] in one.question.evidence) for one in asked if one.scores]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Silence:
-    """What saying nothing does: it is the positive.
+    """Abstention counts, where abstaining is the positive class.
 
-    `silent_on_unanswerable` of `unanswerable` questions get no answer, which is right; of `answerable` ones
-    `silent_on_answerable`, which is wrong.
+    The system abstains on `silent_on_unanswerable` of `unanswerable` questions (true positives) and on
+    `silent_on_answerable` of `answerable` questions (false positives).
     """
 
     unanswerable: int
@@ -101,18 +110,20 @@ class Silence:
 
     @property
     def precision(self) -> float | None:
-        """Of the silences, the share that is right. None where every question gets an answer."""
+        """The share of the abstentions that are right, in [0, 1]. None when the system never abstains."""
         silent = self.silent_on_unanswerable + self.silent_on_answerable
         return self.silent_on_unanswerable / silent if silent else None
 
     @property
     def sensitivity(self) -> float | None:
-        """Of the unanswerable questions, the share that gets no answer: the recall of abstaining. None without one."""
+        """The share of the unanswerable questions that the system abstains on (the recall of abstaining), in [0, 1].
+        None without an unanswerable question.
+        """
         return self.silent_on_unanswerable / self.unanswerable if self.unanswerable else None
 
     @property
     def f1(self) -> float:
-        """The harmonic mean of precision and sensitivity: 2 tp / (2 tp + fp + fn), 0 where tp is 0.
+        """The harmonic mean of precision and sensitivity: 2 tp / (2 tp + fp + fn), 0 when tp is 0.
 
         Source: van Rijsbergen, Information Retrieval, 1979, ch. 7.
         """
@@ -123,9 +134,9 @@ class Silence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Abstaining(Silence):
-    """What saying nothing below a least score, `floor`, does.
+    """Abstention counts if every turn that scores below `floor` were dropped from the answers.
 
-    `recall`: recall@10 of the answerable questions over what is still returned.
+    `recall`: mean recall@10 of the answerable questions over the turns that are kept.
     """
 
     floor: float
@@ -133,10 +144,11 @@ class Abstaining(Silence):
 
 
 def sweep(asked: Sequence[Asked], floors: Sequence[float] = FLOORS) -> tuple[Abstaining, ...]:
-    """What each least score would do, from one run: an answer keeps the turns whose score is at least that.
+    """Abstention and recall for each threshold in `floors`, computed from one run: an answer keeps the turns whose
+    score is at least the threshold.
 
-    Scores fall with rank, so what is kept is the answer's beginning. At 0 stands what the system does by itself. Raises
-    InvalidInput unless there are answerable and unanswerable questions.
+    Scores fall with rank, so the kept turns are the beginning of the answer. The threshold 0 is the system without a
+    threshold. Raises InvalidInput unless there is at least one answerable and one unanswerable question.
     """
     bests = {kind: _bests([one for one in asked if one.answerable is kind]) for kind in (True, False)}
     if not len(bests[True]) or not len(bests[False]):
@@ -156,12 +168,14 @@ def sweep(asked: Sequence[Asked], floors: Sequence[float] = FLOORS) -> tuple[Abs
 
 
 def _bests(asked: Sequence[Asked]) -> NDArray[np.float64]:
-    """The best score of each question, below every score where nothing came back."""
+    """The best score of each question; -inf for an empty answer."""
     return np.array([-math.inf if one.top_score is None else one.top_score for one in asked])
 
 
 def _found_scores(asked: Sequence[Asked]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The score of each turn that answers and stands among the first, and the share of its question's that it is."""
+    """For each evidence turn in the first FIRST ranks: its score, and 1 / (number of evidence turns of its
+    question).
+    """
     found = [
         (one.scores[rank - 1], 1 / len(one.gold_ranks))
         for one in asked
@@ -173,18 +187,20 @@ def _found_scores(asked: Sequence[Asked]) -> tuple[NDArray[np.float64], NDArray[
 
 @dataclass(frozen=True, slots=True)
 class Separation:
-    """`auc` in [0, 1] with its 95 % interval: 0.5 says nothing, 1 tells every answerable question by its score."""
+    """`auc` in [0, 1] with its 95 % interval. 0.5: scores do not separate the two kinds of questions; 1: they separate
+    them completely.
+    """
 
     auc: float
     interval: Interval
 
 
 def separation(answerable: Sequence[float], unanswerable: Sequence[float]) -> Separation:
-    """How well best scores tell answerable questions from unanswerable ones, whatever the least score.
+    """ROC AUC of the best score as a classifier of answerable against unanswerable questions, over all thresholds.
 
-    AUC, the area under the ROC curve, is the chance that an answerable question has the higher score of a pair, an
-    equal one counting half. Sources: Hanley and McNeil, Radiology 143, 1982; for the interval DeLong, DeLong and
-    Clarke-Pearson, Biometrics 44, 1988, cut to [0, 1]. Raises InvalidInput with fewer than two of either.
+    AUC is the probability that of one question of each kind the answerable one scores higher; equal scores count half.
+    Sources: Hanley and McNeil, Radiology 143, 1982; for the interval DeLong, DeLong and Clarke-Pearson, Biometrics 44,
+    1988, clipped to [0, 1]. Raises InvalidInput with fewer than two questions of either kind.
     """
     if len(answerable) < 2 or len(unanswerable) < 2:
         raise InvalidInput("questions", (len(answerable), len(unanswerable)), "at least two of either kind")
@@ -197,17 +213,17 @@ def separation(answerable: Sequence[float], unanswerable: Sequence[float]) -> Se
 
 
 def _placements(values: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The share of the sorted `others` that each value is above, an equal one counting half."""
+    """For each value, the share of the sorted `others` that is lower; equal ones count half."""
     less, not_more = (np.searchsorted(others, values, side=side) for side in ("left", "right"))
     return (less + not_more) / (2 * len(others))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unanswered:
-    """Questions of one kind that nothing answers, beside the answerable ones, under one system.
+    """How one system does on one kind of unanswerable questions, compared with the answerable questions.
 
-    `by_floor` is empty where scores are no fractions, or there are no such questions. `separation`: None where the
-    system gives no scores, or there are fewer than two questions of either kind.
+    `by_floor` is empty when scores are not fractions or there is no such question. `separation` is None when the system
+    gives no scores, or there are fewer than two questions of either kind.
     """
 
     silence: Silence
@@ -220,7 +236,9 @@ class Unanswered:
 
 
 def unanswered(answerable: Sequence[Asked], apart: Sequence[Asked], *, fractions: bool) -> Unanswered:
-    """What is said to the questions `apart`. `fractions`: whether scores lie in [0, 1] whatever is asked."""
+    """Abstention on the questions `apart`, none of which has an answer, and on the `answerable` ones. `fractions`:
+    scores lie in [0, 1] for every question.
+    """
     return Unanswered(
         silence=Silence(
             unanswerable=len(apart),
@@ -234,7 +252,7 @@ def unanswered(answerable: Sequence[Asked], apart: Sequence[Asked], *, fractions
 
 
 def _separation(answerable: Sequence[Asked], apart: Sequence[Asked]) -> Separation | None:
-    """An answer with nothing in it stands below every score."""
+    """The AUC; an empty answer ranks below every score. None when it cannot be computed."""
     if len(answerable) < 2 or len(apart) < 2 or not any(one.scores for one in answerable):
         return None
     return separation(_bests(answerable).tolist(), _bests(apart).tolist())

@@ -1,8 +1,8 @@
-"""Simple ways of finding turns, for the memory to be compared with.
+"""Baseline retrieval systems that the memory is compared with.
 
-Each ranks the turns of one conversation by their text alone (no speaker, no date), equal scores newest first, and goes
-on to the turns it knows nothing about, so that none loses by returning fewer. `WithHeadings` shows any of them who
-spoke and when, as the memory's own cues do.
+Each ranks the turns of one conversation by their text alone, without speaker and date; equal scores are ordered newest
+first. Turns that do not match are appended at the end, so that no baseline loses by returning fewer turns.
+`WithHeadings` gives any of them the speaker and date of each turn, which the memory's own cues contain.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 K1: Final = 1.2
 B: Final = 0.75
-"""The usual constants of BM25 (Robertson and Zaragoza, 2009; Lucene's defaults)."""
+"""BM25 constants: the usual values (Robertson and Zaragoza, 2009; Lucene's defaults)."""
 
 _WORD: Final = re.compile(r"\w+")
 _MIN_GREP_CHARS: Final = 4
@@ -38,7 +38,7 @@ _MIN_GREP_CHARS: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class RandomOrder:
-    """Turns in an order drawn anew for each question; the same question under the same seed gives the same."""
+    """Turns in random order. The order depends on the seed, the conversation and the question only."""
 
     seed: int
     name: str = "random"
@@ -51,7 +51,7 @@ class RandomOrder:
 
 @dataclass(frozen=True, slots=True)
 class Recency:
-    """The newest turns, whatever is asked."""
+    """The newest turns, for every question."""
 
     name: str = "recency"
     scores_are_fractions: bool = False
@@ -63,7 +63,9 @@ class Recency:
 
 @dataclass(frozen=True, slots=True)
 class Grep:
-    """Turns by how many distinct words of the question, of more than three letters, stand in them as substrings."""
+    """Turns by the number of distinct words of the question, of at least four letters, that they contain as a
+    substring.
+    """
 
     name: str = "grep"
     scores_are_fractions: bool = False
@@ -75,7 +77,7 @@ class Grep:
 
 @dataclass(frozen=True, slots=True)
 class Bm25:
-    """BM25 over lower-cased words: no stemming, no stop words. idf is log(1 + (N - n + 0.5) / (n + 0.5)).
+    """BM25 over lower-cased words, without stemming or stop words; idf is log(1 + (N - n + 0.5) / (n + 0.5)).
 
     Source: Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009.
     """
@@ -90,7 +92,7 @@ class Bm25:
 
 @dataclass(frozen=True, slots=True)
 class Dense:
-    """Cosine similarity of the question's vector and the turns', by the embedder that the memory uses too."""
+    """Cosine similarity of the question's vector and the turns' vectors, from the embedder that the memory uses."""
 
     embedder: Embedder
     name: str = "dense"
@@ -104,7 +106,7 @@ class Dense:
 
 @dataclass(frozen=True, slots=True)
 class WithHeadings:
-    """Another system that is given each turn's speaker and date before its text, as in "Ana, Friday 1 May 2026"."""
+    """Another system over texts with the turn's speaker and date in front, for example "Ana, Friday 1 May 2026: …"."""
 
     system: System
     scores_are_fractions: bool = False
@@ -126,7 +128,10 @@ def _headed(turn: Turn) -> Turn:
 
 @dataclass(frozen=True, slots=True)
 class _Ranked:
-    """A list of turns, each with its text, that holds all there are as far as it is read."""
+    """A baseline's answer: turns with their scores, and the texts for blocks.
+
+    A baseline ranks every turn, so a turn that is missing from `ranked` lies beyond the depth.
+    """
 
     ranked: tuple[str, ...]
     scores: tuple[float, ...]
@@ -206,12 +211,12 @@ class _DenseRanker:
 
 
 def _newest_first(turns: Sequence[Turn]) -> list[int]:
-    """Positions of the turns, newest first; of those at one moment, the later in the file first."""
+    """Indices of the turns, newest first; of turns at the same time, the later one in the file first."""
     return sorted(range(len(turns)), key=lambda index: (turns[index].occurred_at, index), reverse=True)
 
 
 def _best(scores: NDArray[np.float64], texts: Mapping[str, str], limit: int) -> _Ranked:
-    """The turns of `texts` by their scores, which stand in its order; equal ones as they stand there."""
+    """The `limit` best turns of `texts`. `scores` has the order of `texts`; equal scores keep it."""
     order: list[int] = np.argsort(-scores, kind="stable")[:limit].tolist()
     ids = tuple(texts)
     return _Ranked(tuple(ids[index] for index in order), tuple(float(scores[index]) for index in order), texts)

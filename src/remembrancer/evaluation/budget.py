@@ -1,4 +1,4 @@
-"""How much of an answer an agent gets to read: blocks of so many tokens, and how much evidence stands in them."""
+"""Simulated prompt blocks: how much of the evidence fits into a block of 1,000, 2,000 or 4,000 tokens."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from remembrancer.evaluation.system import Block
 from remembrancer.policies.rendering.frame import MAX_BLOCK_CHARS, Item, Room, place
 
 CHARS_PER_TOKEN: Final = 4
-"""Characters that are counted as one token. English prose has about so many under the usual vocabularies; what has more
-symbols, or another script, has fewer.
+"""Characters counted as one token. This is about right for English prose under the usual vocabularies; text with many
+symbols, or in another script, has fewer characters per token.
 """
 
 BUDGETS: Final = {"1k": 1_000, "2k": 2_000, "4k": 4_000}
-"""Tokens of a block, by what the report calls them."""
+"""Block sizes in tokens, by their names in the report."""
 
 SURVIVAL: Final = tuple(f"block-{name}@{budget}" for name in ("recall", "all") for budget in BUDGETS)
-"""The names that `survival` gives, in its order."""
+"""The metric names that `survival` returns, in its order."""
 
 
 def chars_of(budget: str) -> int:
-    """The characters of one of BUDGETS.
+    """The block size in characters of one of BUDGETS.
 
     >>> chars_of("2k")
     8000
@@ -32,9 +32,10 @@ def chars_of(budget: str) -> int:
 
 
 def packed(ranked: Sequence[str], text_of: Mapping[str, str], max_chars: int) -> Block:
-    """The texts in their order, a line each behind a dash, under the rule by which the memory fills its blocks.
+    """Fill a block with the texts in rank order, each on its own line after "- ".
 
-    What does not fit is left out whole, and shorter texts after it may still come. A text stands there once.
+    The rule is the one by which the memory fills its own blocks: a text that does not fit is left out whole, and
+    shorter texts after it may still be placed. A turn that is ranked twice is placed once.
 
     >>> packed(["a", "b", "c"], {"a": "long text", "b": "far too long a text", "c": "x"}, 16)
     Block(turns=('a', 'c'), chars=16)
@@ -46,9 +47,10 @@ def packed(ranked: Sequence[str], text_of: Mapping[str, str], max_chars: int) ->
 
 
 def survival(blocks: Mapping[str, Block], gold: Collection[str]) -> dict[str, float]:
-    """For each of BUDGETS: the share of `gold` in its block (`block-recall`), and whether all are (`block-all`).
+    """Evidence in the blocks: for each of BUDGETS, the share of `gold` in its block (`block-recall`), and whether the
+    block holds all of it (`block-all`).
 
-    Fractions in [0, 1], by the names of SURVIVAL. Raises InvalidInput for an empty `gold`.
+    Fractions in [0, 1], keyed by the names of SURVIVAL. Raises InvalidInput for an empty `gold`.
     """
     if not gold:
         raise InvalidInput("gold", list(gold), "at least one item to be found")

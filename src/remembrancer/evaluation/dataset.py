@@ -1,4 +1,4 @@
-"""What is evaluated on: conversations, and questions whose answers are known turn by turn, wherever they come from."""
+"""Data sets for evaluation: conversations, and questions with the ids of the turns that answer them."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from remembrancer.domain.event import Role
 from remembrancer.errors import InvalidInput
 
 TURN_SPACING: Final = timedelta(seconds=10)
-"""Turns without a time of their own follow each other at this distance, so that their order is kept."""
+"""A turn without a time is dated this long after the turn before it, which keeps the order of the turns."""
 
 ASKED_AFTER: Final = timedelta(days=1)
-"""A question that does not say when it is asked is asked this long after the last turn."""
+"""A question without a time is asked this long after the last turn."""
 
 MAX_AT_ONCE: Final = 10_000
-"""Turns of one conversation at one moment: as many as a listing of the memory has rows."""
+"""Most turns of one conversation with the same time: the most rows that a listing of the memory returns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One utterance. `id` is unique within its conversation; `session` None: it belongs to no session."""
+    """One utterance. `id` is unique within its conversation; `session` None: the turn belongs to no session."""
 
     id: str
     text: str
@@ -35,12 +35,12 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A question, its `id` unique within its conversation.
+    """A question; `id` is unique within its conversation.
 
-    `evidence`: ids of the turns that answer it, at least one. Where nothing that was said answers it (`answerable` is
-    false) it names the turns that look as if they did, which may be none. `sessions`: those of the evidence, each once;
-    a turn without a session is one of its own. `foreign`: the conversation whose question it is, where that is another
-    than it is asked of.
+    `evidence`: ids of the turns that answer it, at least one. If no turn answers it (`answerable` is false), `evidence`
+    names turns that look like an answer, and may be empty. `sessions`: the sessions of the evidence, without repeats; a
+    turn without a session counts as a session of its own. `foreign`: the id of the conversation that the question was
+    taken from, when that is not the one it is asked of.
     """
 
     id: str
@@ -55,26 +55,26 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transcript:
-    """What was said, in its order, at least one turn: all that a system may see."""
+    """The turns of one conversation, in order, at least one. A system under test sees nothing else of the data set."""
 
     id: str
     turns: tuple[Turn, ...]
 
     @property
     def ends(self) -> datetime:
-        """When the last of it was said."""
+        """The time of the latest turn."""
         return max(turn.occurred_at for turn in self.turns)
 
     def session_of(self) -> dict[str, str]:
-        """The session of each turn, by the turn's id; a turn without one is a session of its own."""
+        """The session of each turn, by turn id; a turn without a session is a session of its own."""
         return {turn.id: turn.id if turn.session is None else turn.session for turn in self.turns}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """A transcript, and the questions about it. `excluded`: how many had no usable evidence and are left out.
+    """A transcript and its questions. `excluded`: number of questions left out because they have no usable evidence.
 
-    `foreign`: questions about others, which are asked of this one too; see evaluation.foreign.
+    `foreign`: questions taken from other conversations that are asked of this one too; see evaluation.foreign.
     """
 
     transcript: Transcript
@@ -89,10 +89,10 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
-    """Conversations of different ids. `sha256` is that of the content read, several files one after the other.
+    """Conversations with distinct ids. `sha256`: of the content read; several files are concatenated.
 
-    `categories`: those of the answerable questions, in the order they are told. `unanswerable`: what the questions are
-    called that nothing answers.
+    `categories`: of the answerable questions, in report order. `unanswerable`: the data set's name for questions
+    without an answer.
     """
 
     name: str
@@ -107,6 +107,7 @@ class Dataset:
 
     @property
     def turns(self) -> int:
+        """Number of turns of all conversations."""
         return sum(len(conversation.transcript.turns) for conversation in self.conversations)
 
     @property
@@ -117,9 +118,10 @@ class Dataset:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Which conversations are measured: the `first` so many, or `only` those named; all where neither is said.
+    """Which conversations are measured: the `first` n, or those named in `only`; all when neither is given.
 
-    `tuned`: those of them on which the configuration was chosen; they and the untouched ones are told apart too.
+    `tuned`: ids of the selected conversations that the configuration was tuned on; these and the others are also
+    reported separately.
     """
 
     first: int | None = None
@@ -127,9 +129,10 @@ class Selection:
     tuned: Sequence[str] = field(default=())
 
     def of(self, dataset: Dataset) -> Dataset:
-        """The data set with the chosen conversations alone, in its own order.
+        """The data set with the selected conversations only, in its own order.
 
-        Raises InvalidInput for what is not there, and where `tuned` names all that is chosen.
+        Raises InvalidInput for an unknown id, for `first` beside `only`, and when `tuned` names every selected
+        conversation.
         """
         if self.first is not None and self.only:
             raise InvalidInput("only", list(self.only), "no ids beside a number of conversations")
@@ -146,6 +149,7 @@ class Selection:
 
 
 def _known(argument: str, names: Sequence[str], known: Sequence[str]) -> frozenset[str]:
+    """The names as a set. Raises InvalidInput for one that is not in `known`."""
     for name in names:
         if name not in known:
             raise InvalidInput(argument, name, f"ids of {len(known)} conversations: {', '.join(known)}")

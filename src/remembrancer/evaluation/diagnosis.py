@@ -1,4 +1,6 @@
-"""Tables of what is behind the figures: why evidence is missed, what scores are worth, what sets two systems apart."""
+"""Report tables that explain the scores: why evidence is missed, calibration, abstention, differences
+between systems.
+"""
 
 from __future__ import annotations
 
@@ -15,18 +17,20 @@ from remembrancer.evaluation.views import Blocks, ByFloor, Causes, ChangedMost, 
 from remembrancer.policies.rendering.safe import one_line
 
 TOLD_FLOORS: Final = 10
-"""Every so many of the least scores that are swept are told."""
+"""The table shows every tenth threshold of the sweep."""
 QUESTION_CHARS: Final = 110
+"""Longest question text in a table, in characters."""
 EVEN: Final = 1e-12
+"""A difference of at most this is printed as 0."""
 
 
 def titled(view: Found | Blocks | Silent) -> str:
-    """With the conversations, where it is not of all."""
+    """The title, with the conversations when the view is not of all of them."""
     return f"{view.title}: {view.where}" if view.where else view.title
 
 
 def causes(view: Causes) -> Sheet:
-    """What became of each turn that answers, for each reader."""
+    """For each reader, the number and share of evidence turns per cause."""
     counts = {cause: [view.missed[reader].get(cause, 0) for reader in READERS] for cause in Cause}
     return Sheet(
         title=f"{view.system}: what becomes of the {view.turns:,} turns that answer, by how much is read",
@@ -40,7 +44,9 @@ def causes(view: Causes) -> Sheet:
 
 
 def reliable(view: Reliable) -> Sheet:
-    """How often the first turn of an answer answers, by its score; beside it with the unanswerable questions."""
+    """For each bin of best scores, how often the first turn is evidence; with extra columns over all questions when
+    there are unanswerable ones.
+    """
     answerable, every = view.answerable, view.every
     error = f"expected calibration error {answerable.error:.3f} over {answerable.answers:,} answers"
     if every is not None:
@@ -59,9 +65,9 @@ def reliable(view: Reliable) -> Sheet:
 
 
 def silent(view: Silent) -> Sheet:
-    """Whether a system says nothing where nothing answers, and whether its best score could tell.
+    """Abstention on answerable and unanswerable questions, and ROC AUC of the best score.
 
-    A row for each kind of such questions, beside the same answerable ones.
+    One row for each system and kind of unanswerable questions.
     """
     first = next(iter(view.told.values()))
     asked = ", ".join(f"{told.questions:,} {kind}" for kind, told in first.items())
@@ -90,7 +96,9 @@ def _silent_rows(told: Mapping[str, Mapping[str, Unanswered]]) -> Iterator[tuple
 
 
 def by_floor(view: ByFloor) -> Sheet:
-    """What answers would be like with a least score: saying nothing is the positive. Columns for each kind."""
+    """Abstention and recall per relevance threshold; abstaining is the positive class. Three columns for each kind of
+    unanswerable questions, and the number of abstentions.
+    """
     kinds = list(view.told.items())
     every = [told.by_floor[::TOLD_FLOORS] for _, told in kinds]
     columns = [
@@ -116,6 +124,7 @@ def by_floor(view: ByFloor) -> Sheet:
 
 
 def differences(view: Differences) -> Sheet:
+    """Both systems' means, their difference with its interval, p-values and counts, per metric."""
     told = view.paired
     clustered = told.conversations >= ENOUGH_CONVERSATIONS
     drawn = "conversations" if clustered else "questions"
@@ -136,6 +145,7 @@ def differences(view: Differences) -> Sheet:
 
 
 def changed(view: ChangedMost) -> Sheet:
+    """The questions with the largest change, with both systems' values."""
     told, shown = view.paired, view.shown
     return Sheet(
         title=f"The {len(shown)} of {len(told.changed):,} changed questions that {CHANGED_BY} moved most",
@@ -145,7 +155,7 @@ def changed(view: ChangedMost) -> Sheet:
 
 
 def _question(one: Changed) -> str:
-    """Which it is, and below that what it asks, as far as there is room."""
+    """The question's id, and below it the text, shortened to QUESTION_CHARS."""
     text = one_line(one.question)
     short = text if len(text) <= QUESTION_CHARS else f"{text[: QUESTION_CHARS - 1]}…"
     return f"{one_line(f'{one.conversation}: {one.id}')}\n{short}"

@@ -1,4 +1,4 @@
-"""One call for a whole evaluation: the memory and the baselines over a data set, to a report."""
+"""Run a whole evaluation: the memory and the baselines over a data set; returns a report."""
 
 from __future__ import annotations
 
@@ -34,15 +34,16 @@ MAX_SEED: Final = 2**32 - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """How to measure. Of `settings` the preset, the models and how they run count; the store, the scope and the role do
-    not: each conversation gets a workspace of its own in a new database, which is removed afterwards.
+    """How to measure.
 
-    `embedder`, `reranker`: take the place of those that the settings name, and stay open. `against`: a second preset,
-    by name or file, measured on the same questions and compared with the first. `baselines`: measure those too;
-    `headings`: and those that read the texts once more, with who and when before each. `selection`: which
-    conversations. `foreign`: so many questions of the others are asked of each, see evaluation.foreign. `depth`: how
-    many turns of an answer are read, 20 to 200, and no more than a preset allows. `folder`: for `report.json`, one
-    `<system>.jsonl` each, and with `against` the questions that changed.
+    `settings`: only the preset, the models and how they run are used. The store, scope and role are not: each
+    conversation gets its own workspace in a new database, which is deleted afterwards. `embedder`, `reranker`: replace
+    those that the settings name; the caller closes them. `against`: a second preset, by name or file, that answers the
+    same questions and is compared with the first. `baselines`: measure the baselines too. `headings`: measure the text
+    baselines a second time, with speaker and date before each turn. `selection`: which conversations. `foreign`: number
+    of questions from other conversations that each conversation is asked, see evaluation.foreign. `depth`: number of
+    turns read of each answer, 20 to 200, capped by what the preset allows. `folder`: where `report.json`, one
+    `<system>.jsonl` for each system and, with `against`, the changed questions are written.
     """
 
     settings: Settings
@@ -60,7 +61,9 @@ class Options:
 
 
 async def evaluate(dataset: Dataset, options: Options) -> Report:
-    """The memory, and the baselines, over any data set. Raises InvalidInput, ModelUnavailable, StoreUnavailable."""
+    """Measure the memory, and the baselines, over a data set. Raises InvalidInput, ModelUnavailable,
+    StoreUnavailable.
+    """
     seed = validation.whole("seed", options.seed, 0, MAX_SEED)
     chosen = with_foreign(options.selection.of(dataset), dataset, options.foreign, seed=seed)
     async with AsyncExitStack() as stack:
@@ -112,7 +115,9 @@ async def evaluate(dataset: Dataset, options: Options) -> Report:
 
 
 def _second(preset: str, options: Options, folder: Path, memory: MemorySystem) -> MemorySystem:
-    """The same models under another preset, over a database of its own."""
+    """The memory under another preset: same models, its own database. Raises InvalidInput if the preset has the first's
+    name.
+    """
     settings = replace(options.settings, preset=preset)
     second = memory.beside(_isolated(settings, folder / "against.db"))
     if second.name == memory.name:
@@ -121,7 +126,7 @@ def _second(preset: str, options: Options, folder: Path, memory: MemorySystem) -
 
 
 def _groups(outcomes: Sequence[Outcomes], ids: Sequence[str], options: Options) -> tuple[Group, ...]:
-    """The conversations that were tuned on, and those that were not; none where nothing is said of tuning."""
+    """Results for the tuned and the untouched conversations; empty when `Selection.tuned` is."""
     tuned = frozenset(options.selection.tuned)
     if not tuned:
         return ()
@@ -145,7 +150,7 @@ def _group(name: str, ids: tuple[str, ...], outcomes: Sequence[Outcomes], option
 
 
 def _paired(outcomes: Sequence[Outcomes], options: Options) -> Paired | None:
-    """The first two systems against each other; None where that was not asked, or nothing there has an answer."""
+    """The first two systems compared; None without `against`, or when none of the questions has an answer."""
     if options.against is None:
         return None
     first, second = ([Scored.of(asked) for asked in one.asked if asked.answerable] for one in outcomes[:2])
@@ -153,9 +158,10 @@ def _paired(outcomes: Sequence[Outcomes], options: Options) -> Paired | None:
 
 
 def _isolated(settings: Settings, database: Path) -> Settings:
-    """The same settings over a new database, with nothing of the user's own scope.
+    """The settings with a new database and an empty scope.
 
-    Nothing is indexed beside other work: all of it is before the first question, and nothing runs while time is taken.
+    Background indexing is off: everything is indexed before the first question, and no other work runs while answers
+    are timed.
     """
     return replace(
         settings,

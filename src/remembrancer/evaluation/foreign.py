@@ -1,7 +1,7 @@
-"""Foreign questions: those of other conversations, asked where nothing answers them.
+"""Foreign questions: questions taken from other conversations, to test abstention.
 
-A plain test of saying nothing. Participants are called by the names of those here, so that a name gives nothing away.
-A foreign question may be answered here by chance, so that silence on all of them is not to be expected.
+Participants' names are replaced by those of the conversation that is asked, so that a name gives nothing away. A
+foreign question may have an answer there by chance, so a system need not abstain on all of them.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from remembrancer.errors import InvalidInput
 from remembrancer.evaluation.dataset import ASKED_AFTER, Conversation, Dataset, Question, Transcript
 
 MOST: Final = 10_000
-"""Foreign questions of one conversation."""
+"""Most foreign questions per conversation."""
 
 
 def with_foreign(chosen: Dataset, whole: Dataset, count: int, *, seed: int) -> Dataset:
-    """`chosen` with `count` foreign questions for each of its conversations, drawn from all others of `whole`.
+    """Copy `chosen` and give each conversation `count` foreign questions, drawn at random from all others of `whole`.
 
-    What a conversation is asked depends on the seed and on `whole` alone, not on what else is chosen. Raises
-    InvalidInput where the others have not so many questions.
+    The draw depends on the seed and on `whole` only, not on which other conversations are chosen. Raises InvalidInput
+    when the other conversations have fewer than `count` questions.
     """
     if not validation.whole("foreign", count, 0, MOST):
         return chosen
@@ -42,20 +42,20 @@ def with_foreign(chosen: Dataset, whole: Dataset, count: int, *, seed: int) -> D
 
 
 def participants(transcript: Transcript) -> tuple[str, ...]:
-    """Who speaks, each once: who has the role of the user first, then as they come."""
+    """The speakers, without repeats: those with the user role first, otherwise in order of appearance."""
     turns = sorted(transcript.turns, key=lambda turn: turn.role != Role.USER)
     return tuple(dict.fromkeys(turn.actor for turn in turns if turn.actor is not None))
 
 
 def renamed(text: str, name_of: Mapping[str, str]) -> str:
-    """The text with each name, where it stands as a whole word, replaced by another; all at once.
+    """Replace each name in the text, where it stands as a whole word; all replacements happen at once.
 
     >>> renamed("What did Ann tell Anna of Bo's boat?", {"Ann": "Bo", "Bo": "Ann"})
     "What did Bo tell Anna of Ann's boat?"
     """
     if not name_of:
         return text
-    # The longest first: a name may begin with another.
+    # Longest first, because one name may be the beginning of another.
     names = "|".join(re.escape(name) for name in sorted(name_of, key=len, reverse=True))
     return re.sub(rf"(?<!\w)(?:{names})(?!\w)", lambda found: name_of[found[0]], text)
 
@@ -67,7 +67,9 @@ def _drawn(
     count: int,
     seed: int,
 ) -> tuple[Question, ...]:
-    """`speaking`: the participants of each conversation, by its id."""
+    """`count` questions of other conversations for `here`. `speaking`: the participants of each conversation, by its
+    id.
+    """
     own = {question.text.casefold() for question in here.questions}
     offered = {
         question.text.casefold(): question
@@ -85,7 +87,9 @@ def _drawn(
 
 
 def _asked(other: Conversation, here: Conversation, speaking: Mapping[str, tuple[str, ...]]) -> Iterator[Question]:
-    """The other's answerable questions, as they are asked here."""
+    """The other conversation's answerable questions, rewritten for `here`: names replaced, no evidence,
+    not answerable.
+    """
     ours, asked_at = speaking[here.id], here.transcript.ends + ASKED_AFTER
     name_of = {name: ours[place % len(ours)] for place, name in enumerate(speaking[other.id]) if ours}
     for question in other.questions:

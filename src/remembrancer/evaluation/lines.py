@@ -1,4 +1,4 @@
-"""Files of one JSON object a line that must be right as a whole: what is wrong is refused with its file and line."""
+"""Strict reading of JSON-lines files: any error is raised with its file and line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from remembrancer.ingest.problem import Place, Problem
 
 
 def records(argument: str, path: Path) -> Iterator[tuple[Place, dict[str, object]]]:
-    """Each line's object with its place; blank lines are passed over. `argument` names the file in an error."""
+    """The object of each line with its location; blank lines are skipped.
+
+    `argument`: names the file in an error. Raises InvalidInput when the file cannot be read or a line is not one JSON
+    object.
+    """
     if not path.is_file():
         raise InvalidInput(argument, str(path), "a file that can be read")
     for line in objects(path, None):
@@ -23,7 +27,7 @@ def records(argument: str, path: Path) -> Iterator[tuple[Place, dict[str, object
 
 @contextmanager
 def at(place: Place) -> Generator[None, None, None]:
-    """What is refused inside is refused with the file and the line."""
+    """Prefix the argument of an InvalidInput raised inside with the file and the line."""
     try:
         yield
     except InvalidInput as error:
@@ -31,7 +35,7 @@ def at(place: Place) -> Generator[None, None, None]:
 
 
 def only(what: str, record: Mapping[str, object], keys: Sequence[str]) -> None:
-    """Raises InvalidInput for any other key: misspelt, it would be lost without a word."""
+    """Raises InvalidInput for a key that is not in `keys`, so that a misspelt key is not silently ignored."""
     for key in record:
         if key not in keys:
             raise InvalidInput("key", key, f"keys of {what}: {', '.join(keys)}")

@@ -1,8 +1,8 @@
 """The LoCoMo data set: long conversations, and questions whose evidence is known turn by turn.
 
-Source: Maharana et al., ACL 2024 (arXiv 2402.17753); the file is `locomo10.json` of github.com/snap-research/locomo.
-It is not shipped: its licence is CC BY-NC 4.0. What is known to be wrong in it is mended here while reading: evidence
-that names two turns in one string, or writes an id as `D30:05` or `D:11:26`, and ids of turns that do not exist.
+Source: Maharana et al., ACL 2024 (arXiv 2402.17753); the file is `locomo10.json` of github.com/snap-research/locomo. It
+is not shipped, because its licence is CC BY-NC 4.0. Known errors of the file are corrected while reading: evidence that
+names two turns in one string, ids written as `D30:05` or `D:11:26`, and ids of turns that do not exist.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _MONTHS: Final = (
 
 
 class Category(IntEnum):
-    """What a question takes, numbered as in the file."""
+    """The question's category, with the number that the file uses."""
 
     MULTI_HOP = 1
     TEMPORAL = 2
@@ -57,11 +57,11 @@ class Category(IntEnum):
 
 
 ORDER: Final = (Category.SINGLE_HOP, Category.MULTI_HOP, Category.TEMPORAL, Category.OPEN_DOMAIN)
-"""The categories with an answer, as they are told. Adversarial questions ask for what was not said."""
+"""The categories with an answer, in report order. Adversarial questions ask for what was not said."""
 
 
 def load(path: Path) -> Dataset:
-    """Reads `locomo10.json`, plain or gzip. Raises InvalidInput naming what is not as it should be, and where."""
+    """Read `locomo10.json`, plain or gzipped. Raises InvalidInput naming the wrong value and its location."""
     raw = _read(path)
     try:
         document: object = json.loads(raw)
@@ -146,7 +146,7 @@ def _turn(where: str, value: object, session: str, speakers: tuple[str, str], at
 
 
 def _question(where: str, value: object, index: int, session_of: Mapping[str, str], asked_at: datetime) -> Question:
-    """A question with the evidence that could be made sense of, which may be none."""
+    """A question with the evidence ids that exist, possibly none."""
     question = as_object(where, value)
     number = _part(where, question, "category")
     if number not in [*Category]:
@@ -169,12 +169,12 @@ def _question(where: str, value: object, index: int, session_of: Mapping[str, st
 
 
 def _mended(evidence: str) -> list[str]:
-    """The turn ids in one evidence string, written as turns write them: "D8:6; D9:17", "D30:05", "D:11:26"."""
+    """The turn ids in one evidence string, in the form that turns use; reads "D8:6; D9:17", "D30:05" and "D:11:26"."""
     return [f"D{int(session)}:{int(turn)}" for session, turn in _EVIDENCE.findall(evidence)]
 
 
 def _moment(where: str, value: object) -> datetime:
-    """A session's time ("1:56 pm on 8 May, 2023"), taken as UTC: the file names no zone."""
+    """A session's time ("1:56 pm on 8 May, 2023"), taken as UTC because the file names no time zone."""
     match = _DATE.fullmatch(_string(where, value))
     at = _read_date(match) if match else None
     if at is None:
@@ -183,7 +183,7 @@ def _moment(where: str, value: object) -> datetime:
 
 
 def _read_date(match: re.Match[str]) -> datetime | None:
-    """The time that a match of _DATE names; None where there is no such hour, day or month."""
+    """The time that a match of _DATE describes; None when that hour, day or month does not exist."""
     hour, minute, half, day, month, year = match.groups()
     if month not in _MONTHS or not 1 <= int(hour) <= 12:
         return None

@@ -1,4 +1,4 @@
-"""Which machine a figure was measured on."""
+"""Describe the machine that a measurement ran on."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _CPU_NAMES: Final = Path("/proc/cpuinfo")
 
 
 def machine_line(embedder: Embedder | None = None) -> str:
-    """Processor, processors, system and Python, in one line; and how the processor computes the vectors of `embedder`,
-    where that embedder reports it.
+    """Processor, CPU count, system and Python version in one line; then the arithmetic that `embedder` uses on this
+    processor, if it reports that.
     """
     system = f"{platform.system()} {platform.machine()}"
     machine = f"{_cpu()}, {os.cpu_count()} CPUs, {system}, Python {platform.python_version()}"
@@ -23,7 +23,7 @@ def machine_line(embedder: Embedder | None = None) -> str:
 
 
 def _cpu() -> str:
-    """The processor's name, where the system tells it."""
+    """The processor's name, from /proc/cpuinfo where that exists."""
     try:
         named = re.search(r"^model name\s*:\s*(.+)$", _CPU_NAMES.read_text(encoding="utf-8"), re.MULTILINE)
     except OSError:  # not Linux

@@ -1,4 +1,4 @@
-"""The memory as it is measured: through its public interface, as a program would use it."""
+"""The memory as a system under test, used through its public interface as an application would."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.reranker import Reranker
 
 BATCH: Final = 10_000
-"""Turns that are observed at once: the most there may be."""
+"""Turns per `observe_many` call: the most that it accepts."""
 LISTED: Final = MAX_AT_ONCE
-"""Memories of one moment that are looked at for a turn's: all there can be."""
+"""Memories of one moment that are listed to find a turn's memory: the most that a listing returns."""
 
 AGENT: Final = "evaluation"
 
@@ -38,39 +38,39 @@ FATES: Final = {
 
 
 class MemorySystem:
-    """The memory under the settings' preset, each conversation in a workspace of its own within one database.
+    """The memory under the settings' preset. All conversations share one database; each has its own workspace.
 
-    `degraded` fills with what a recall had to do without, and why.
+    `degraded` collects the parts that a recall had to do without, each with the reason.
     """
 
     scores_are_fractions = True
 
     def __init__(self, settings: Settings, embedder: Embedder | None, reranker: Reranker | None = None) -> None:
-        """`embedder` and `reranker` take the place of those that the settings name; they stay open."""
+        """`embedder` and `reranker` replace those that the settings name; the caller closes them."""
         self._settings = settings
         self._embedder = embedder
         self._reranker = reranker
         self._preset = choose_preset(settings.preset)
-        # A strict preset answers nobody who does not say who they are.
+        # A preset with a strict access policy answers named agents only.
         self._agent = AGENT if self._preset.sight.strict else None
         self.degraded: dict[str, str] = {}
 
     @property
     def name(self) -> str:
-        """The preset's own, also where the settings name a file."""
+        """The preset's own name, also when the settings name a file."""
         return self._preset.name
 
     def beside(self, settings: Settings) -> MemorySystem:
-        """One of other settings, with the same models."""
+        """A system with other settings and the same models."""
         return MemorySystem(settings, self._embedder, self._reranker)
 
     def depth(self, asked: int) -> int:
-        """How far down an answer can be read under this preset."""
+        """How many turns of an answer this preset allows to read: `asked`, capped by its limit."""
         return self._preset.limits.capped(asked)
 
     @asynccontextmanager
     async def prepared(self, transcript: Transcript) -> AsyncGenerator[Ranker, None]:
-        # What was said is recorded when the last of it was: no question is asked before.
+        # Every turn is recorded at the time of the last one; all questions are asked later.
         clock = _Standing(transcript.ends)
         memory = await AsyncRemembrancer.open(
             settings=replace(self._settings, workspace=transcript.id, agent=self._agent),
@@ -92,7 +92,7 @@ class MemorySystem:
 
 @dataclass(slots=True)
 class _Standing:
-    """A clock that stands still until it is set: every run sees the same ages."""
+    """A clock that stands still until it is set, so that memories have the same ages in every run."""
 
     now: datetime
 
@@ -101,7 +101,9 @@ class _Standing:
 
 
 class _Remembered:
-    """Which memory holds which turn: looked up when asked for, and kept. No question finds those of `hidden` kinds."""
+    """Finds the memory of a turn and the turn of a hit. Lookups are cached; memories of `hidden` kinds are ignored,
+    because no recall returns them.
+    """
 
     def __init__(
         self, memory: AsyncRemembrancer, transcript: Transcript, turn_of: Mapping[UUID, str], hidden: Collection[str]
@@ -114,7 +116,7 @@ class _Remembered:
         self._of_turn: dict[str, UUID] = {}
 
     async def of(self, turn_id: str) -> UUID | None:
-        """The memory that was formed from the turn; None where there is none."""
+        """The id of the memory formed from the turn; None if there is none."""
         if turn_id not in self._of_turn:
             at = self._said_at[turn_id]
             for memory in await self._memory.timeline(at, at + timedelta(microseconds=1), limit=LISTED):
@@ -125,7 +127,7 @@ class _Remembered:
         return self._of_turn.get(turn_id)
 
     def turn(self, hit: Hit) -> str | None:
-        """The turn that a hit's best cue is; None where that is no turn."""
+        """The turn that the hit's best cue was made from; None if the cue was not made from a turn."""
         return None if hit.cue.event_id is None else self.turn_of.get(hit.cue.event_id)
 
 

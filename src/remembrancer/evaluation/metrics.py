@@ -1,8 +1,8 @@
-"""Retrieval metrics of one question.
+"""Retrieval metrics for one question.
 
-`ranked` is a list of item ids, best first; `gold` are the ids that answer. Only an item's first appearance counts: a
-repeat takes up a place and gains nothing. A list shorter than k is read as it is. Every metric lies in [0, 1], and
-every one raises InvalidInput for an empty `gold` (there is nothing to be found) or a k below 1.
+`ranked` lists item ids, best first; `gold` holds the ids that answer. If an item is ranked twice, the repeat takes up a
+rank and gains nothing. A list shorter than k is used as it is. Every metric lies in [0, 1], and raises InvalidInput for
+an empty `gold` or a k below 1.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from remembrancer.errors import InvalidInput
 
 DEPTHS: Final = (5, 10, 20)
 METRICS: Final = (*(f"{name}@{k}" for name in ("recall", "any", "all", "ndcg") for k in DEPTHS), "mrr")
-"""The names that `measure` gives, in its order."""
+"""The metric names that `measure` returns, in its order."""
 
 MAX_K: Final = 1_000_000
 
 
 def any_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
-    """1 if one of `gold` stands in the first k, else 0. Source: "success@k", TREC; "hit rate".
+    """1 if the first k hold at least one of `gold`, else 0. Source: "success@k", TREC; also called "hit rate".
 
     >>> any_at(["a", "b", "c"], {"c", "x"}, 3)
     1.0
@@ -31,7 +31,7 @@ def any_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
 
 
 def all_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
-    """1 if all of `gold` stand in the first k, else 0; so always 0 where there are more than k of them.
+    """1 if the first k hold all of `gold`, else 0; always 0 when `gold` has more than k items.
 
     Source: LongMemEval (Wu et al., ICLR 2025), "recall_all@k".
 
@@ -51,9 +51,9 @@ def recall_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
 
 
 def ndcg_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
-    """Discounted gain of the first k by that of a perfect list: gains 0 or 1, discount log2(rank + 1).
+    """Normalised discounted cumulative gain of the first k: gains 0 or 1, discount log2(rank + 1).
 
-    The perfect list has min(k, |gold|) gains. Source: Järvelin and Kekäläinen, ACM TOIS 20(4), 2002.
+    The ideal list has min(k, |gold|) gains. Source: Järvelin and Kekäläinen, ACM TOIS 20(4), 2002.
 
     >>> round(ndcg_at(["a", "b", "c"], {"a", "c"}, 3), 4)
     0.9197
@@ -63,7 +63,7 @@ def ndcg_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
 
 
 def reciprocal_rank(ranked: Sequence[str], gold: Collection[str]) -> float:
-    """1 / rank of the first of `gold` in the whole list, 0 if none is there; its mean over questions is MRR.
+    """1 / rank of the first gold item in the whole list, 0 if there is none; its mean over questions is MRR.
 
     Source: Voorhees, TREC-8 question answering track, 1999.
 
@@ -74,7 +74,7 @@ def reciprocal_rank(ranked: Sequence[str], gold: Collection[str]) -> float:
 
 
 def gold_ranks(ranked: Sequence[str], gold: Sequence[str]) -> tuple[int | None, ...]:
-    """The rank, from 1, of each of `gold`; None for one that is not in the list.
+    """The rank, from 1, of each gold item; None for an item that is not in the list.
 
     >>> gold_ranks(["a", "b"], ["b", "x"])
     (2, None)
@@ -83,7 +83,7 @@ def gold_ranks(ranked: Sequence[str], gold: Sequence[str]) -> tuple[int | None, 
 
 
 def fold(ranked: Sequence[str], group_of: Mapping[str, str]) -> list[str]:
-    """Ranked items as ranked groups: each group stands where its first item stood.
+    """Ranked items as ranked groups: each group has the rank of its best item.
 
     >>> fold(["t3", "t1", "t2"], {"t1": "s1", "t2": "s1", "t3": "s2"})
     ['s2', 's1']
@@ -99,7 +99,7 @@ def measure(ranked: Sequence[str], gold: Collection[str]) -> dict[str, float]:
 
 
 def _found(ranked: Sequence[str], gold: Collection[str], k: int) -> list[int]:
-    """The ranks, from 1, at which the first k hold one of `gold` for the first time."""
+    """The ranks, from 1, of the distinct gold items in the first k."""
     if not gold:
         raise InvalidInput("gold", list(gold), "at least one item to be found")
     validation.whole("k", k, 1, MAX_K)

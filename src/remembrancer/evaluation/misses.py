@@ -1,4 +1,4 @@
-"""Why evidence is missed: for each turn that answers, where its way to the reader ended."""
+"""Why evidence is missed: for each evidence turn, the step at which it was lost."""
 
 from __future__ import annotations
 
@@ -12,17 +12,19 @@ from remembrancer.evaluation.budget import BUDGETS
 from remembrancer.evaluation.system import Fate
 
 FIRST: Final = 10
-"""Turns that a reader of the answer itself is taken to read."""
+"""Turns that a reader of the answer itself reads."""
 READERS: Final = (f"first {FIRST}", *BUDGETS)
-"""Who may read: of the answer its first turns, or its block of so many tokens."""
+"""Who reads the answer: its first FIRST turns, or a block of one of BUDGETS."""
 
 
 class Cause(StrEnum):
+    """Why a reader does not see an evidence turn; FOUND: the reader sees it."""
+
     FOUND = "found"
     RANKED_LOW = "ranked low"
-    """It was found, and stands below what is read of the answer."""
+    """It was found, but ranks below the turns that are read."""
     CUT = "cut"
-    """It is in the answer, and did not find room in the block."""
+    """It is in the answer, but did not fit into the block."""
     DUPLICATE = "duplicate"
     ALIKE = "too alike"
     FLOOR = "below the floor"
@@ -44,7 +46,9 @@ _OF_FATE: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sought:
-    """One turn that answers, in one answer: its `rank` from 1 where it was returned, and the `blocks` it stands in."""
+    """One evidence turn in one answer. `rank`: from 1, None if the turn was not returned; `blocks`: the names of the
+    BUDGETS whose block contains it.
+    """
 
     turn: str
     fate: Fate
@@ -52,7 +56,7 @@ class Sought:
     blocks: frozenset[str]
 
     def cause(self, reader: str) -> Cause:
-        """Why one of READERS does not get to read it, or that it does."""
+        """Why `reader`, one of READERS, does not see the turn; FOUND if it does."""
         if reader in BUDGETS:
             return Cause.FOUND if reader in self.blocks else _OF_FATE.get(self.fate, Cause.CUT)
         if self.rank is not None and self.rank <= FIRST:
@@ -60,12 +64,12 @@ class Sought:
         return _OF_FATE.get(self.fate, Cause.RANKED_LOW)
 
     def missed(self) -> dict[str, str]:
-        """The readers that do not get to read it, each with why."""
+        """The cause for each reader that does not see the turn."""
         causes = {reader: self.cause(reader) for reader in READERS}
         return {reader: cause.value for reader, cause in causes.items() if cause is not Cause.FOUND}
 
 
 def counted(sought: Iterable[Sought]) -> dict[str, Mapping[Cause, int]]:
-    """How many turns had which fate, for each of READERS; each reader's counts add up to the turns there are."""
+    """The number of turns per cause, for each of READERS; each reader's counts add up to the number of turns."""
     turns = tuple(sought)
     return {reader: Counter(one.cause(reader) for one in turns) for reader in READERS}

@@ -1,4 +1,4 @@
-"""One question's outcome under one system: what came back, how good that is, and the line it leaves in the records."""
+"""One question's result under one system: the answer, its metrics and its record."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from remembrancer.evaluation.misses import Sought
 from remembrancer.evaluation.system import Answer, Fate
 
 KEPT: Final = 20
-"""Turns of an answer that the records keep: as many as the deepest metric reads."""
+"""Turns of an answer kept in the records: as many as the deepest metric reads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """One question, judged.
+    """One question with its judged answer.
 
-    `turn`, `session` and `block` are metrics by name, empty where there is no evidence to be found; `block` is empty
-    for unanswerable questions too. `ranked` and `scores` are the first 20, `returned` is how many there were.
-    `block_chars`: the length of each block. `sought`: each turn that answers. `latency_ms`: how long the answer took,
-    the question's embedding included.
+    `turn`, `session` and `block` map metric names to values in [0, 1]. `turn` and `session` are empty for a question
+    without evidence, `block` for an unanswerable question. `ranked` and `scores` hold the first KEPT turns; `returned`
+    is the number of turns in the answer. `block_chars`: length of each block in characters. `sought`: each evidence
+    turn of an answerable question. `latency_ms`: time to answer, including the embedding of the question.
     """
 
     conversation: str
@@ -47,15 +47,16 @@ class Asked:
 
     @property
     def abstained(self) -> bool:
-        """Whether nothing came back: the right answer to an unanswerable question, and to no other."""
+        """Whether the answer is empty, which is right for an unanswerable question only."""
         return self.returned == 0
 
     @property
     def top_score(self) -> float | None:
+        """The best score; None without scores."""
         return self.scores[0] if self.scores else None
 
     def record(self) -> dict[str, JsonValue]:
-        """Its line in the records."""
+        """The question's line in the records."""
         return {
             "conversation": self.conversation,
             "id": self.question.id,
@@ -82,7 +83,7 @@ class Asked:
 async def judged(
     conversation: str, question: Question, answer: Answer, session_of: Mapping[str, str], *, latency_ms: float
 ) -> Asked:
-    """What an answer is worth. `session_of`: the session of each turn."""
+    """Compute the metrics of an answer. `session_of`: the session of each turn."""
     ranked, gold = answer.ranked, question.evidence
     sessions = fold(ranked, session_of)
     ranks = gold_ranks(ranked, gold)

@@ -1,4 +1,6 @@
-"""Two systems on the same questions: how much they differ, how sure that is, and on which questions."""
+"""Paired comparison of two systems on the same questions: differences, their significance, and the
+changed questions.
+"""
 
 from __future__ import annotations
 
@@ -20,15 +22,15 @@ COMPARED: Final = (
     *("recall@5", "recall@10", "recall@20", "any@10", "all@10", "ndcg@10", "mrr"),
     *(f"block-recall@{budget}" for budget in BUDGETS),
 )
-"""The metrics that are compared, by turns; p-values are corrected for so many."""
+"""The turn metrics that are compared; p-values are corrected for this many tests."""
 
 CHANGED_BY: Final = "ndcg@10"
-"""Questions are told in the order of how far this has moved: of all metrics it says most of one question."""
+"""Changed questions are ordered by the change of this metric, which depends on all of a question's evidence ranks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scored:
-    """One answerable question's metrics, as measured or as read from the records."""
+    """One answerable question's metrics, from a run or from its records."""
 
     conversation: str
     id: str
@@ -39,6 +41,7 @@ class Scored:
 
     @classmethod
     def of(cls, asked: Asked) -> Scored:
+        """The turn and block metrics of a judged question."""
         return cls(
             conversation=asked.conversation,
             id=asked.question.id,
@@ -51,12 +54,12 @@ class Scored:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """One metric: its mean under both, and `difference`, the first's less the second's.
+    """One metric's means under both systems; `difference` is the first's minus the second's.
 
-    `interval`: 95 %, by drawing questions; `cluster_interval` by drawing conversations, None where there is but one.
-    `p`: by flipping the signs of questions, two-sided; `p_holm`: the same, corrected for all that is compared;
-    `p_conversations`: by flipping the signs of whole conversations. Of the questions the first has `won`, `lost` and
-    `tied` so many.
+    `interval`: 95 % bootstrap interval over questions. `cluster_interval`: the same over conversations, None with one
+    conversation. `p`: two-sided sign-flip test over questions; `p_holm`: `p` after Holm's correction over all compared
+    metrics. `p_conversations`: sign-flip test over conversations, None with one conversation. `won`, `lost`, `tied`:
+    number of questions on which the first system is better, worse, equal.
     """
 
     metric: str
@@ -75,9 +78,9 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changed:
-    """One question on which the two differ, and by how much in each metric.
+    """One question on which the systems differ, with the difference of each metric.
 
-    `first`, `second`: what CHANGED_BY is under either.
+    `first`, `second`: each system's value of CHANGED_BY.
     """
 
     conversation: str
@@ -90,12 +93,13 @@ class Changed:
 
     @property
     def by(self) -> float:
+        """The change of CHANGED_BY."""
         return self.differences[CHANGED_BY]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paired:
-    """`changed`: the questions on which any metric differs, most changed first."""
+    """The comparison. `changed`: the questions on which any metric differs, largest change first."""
 
     first: str
     second: str
@@ -106,7 +110,7 @@ class Paired:
 
 
 def paired(names: tuple[str, str], first: Sequence[Scored], second: Sequence[Scored], *, seed: int) -> Paired:
-    """What sets two systems apart on the same questions. Raises InvalidInput where they are not the same."""
+    """Compare two systems. Raises InvalidInput unless both have the same questions, with the same evidence."""
     by_key = {(one.conversation, one.id): one for one in second}
     _check(names, first, by_key)
     others = [by_key[one.conversation, one.id] for one in first]
@@ -175,7 +179,7 @@ def _differences(
 
 
 def _check(names: tuple[str, str], first: Sequence[Scored], second: Mapping[tuple[str, str], Scored]) -> None:
-    """The same questions, with the same evidence: anything else is no pair."""
+    """Raises InvalidInput unless both sides hold the same questions with the same text and evidence."""
     if not first:
         raise InvalidInput(names[0], "no question", "at least one answerable question")
     missing = {(one.conversation, one.id) for one in first} ^ set(second)

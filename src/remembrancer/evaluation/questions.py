@@ -1,8 +1,8 @@
-"""A data set of one's own: a file of turns and a file of questions, a JSON object a line.
+"""The user's own data set: a JSON-lines file of turns (the corpus) and one of questions.
 
-The corpus has `id` and `text`, and may say `conversation`, `session`, `actor`, `role` and `occurred_at`. The questions
-have `question` and `gold`, and may say `id`, `category`, `conversation` and `asked_at`. An empty `gold` says that
-nothing in the corpus answers.
+A turn has `id` and `text`, and optionally `conversation`, `session`, `actor`, `role` and `occurred_at`. A question has
+`question` and `gold` (turn ids), and optionally `id`, `category`, `conversation` and `asked_at`. An empty `gold` means
+that no turn answers the question.
 """
 
 from __future__ import annotations
@@ -36,15 +36,16 @@ QUESTION_KEYS: Final = ("question", "gold", "id", "category", "conversation", "a
 CONVERSATION: Final = "main"
 """The conversation of a turn that names none."""
 CATEGORY: Final = "uncategorised"
+"""The category of a question that names none."""
 BEGUN: Final = datetime(2000, 1, 1, tzinfo=UTC)
-"""When a conversation begins whose first turn has no time."""
+"""The time of a conversation's first turn when that has none."""
 
 LATEST: Final = datetime(9999, 1, 1, tzinfo=UTC)
-"""Questions are asked after the last turn, and there must be such a time."""
+"""Turns must be earlier than this, so that questions can be asked after the last turn."""
 
 
 def load(corpus: Path, questions: Path) -> Dataset:
-    """Reads both files. Raises InvalidInput naming file, line, key, value and what is allowed."""
+    """Read both files. Raises InvalidInput naming the file, line, key, value and what is allowed."""
     transcripts = _transcripts(corpus)
     asked = _questions(questions, transcripts)
     answerable = [question for several in asked.values() for question in several if question.answerable]
@@ -60,7 +61,7 @@ def load(corpus: Path, questions: Path) -> Dataset:
 
 
 def _transcripts(corpus: Path) -> dict[str, Transcript]:
-    """By conversation, in the order in which these come first; turns in the order of their lines."""
+    """Transcripts by conversation, in order of first appearance; turns in file order."""
     turns: dict[str, dict[str, Turn]] = defaultdict(dict)
     moments: Counter[tuple[str, datetime]] = Counter()
     for place, record in records("corpus", corpus):
@@ -99,7 +100,7 @@ def _turn(record: Mapping[str, object], before: Turn | None) -> Turn:
 
 
 def _questions(path: Path, transcripts: Mapping[str, Transcript]) -> dict[str, list[Question]]:
-    """By conversation, in the order of their lines."""
+    """Questions by conversation, in file order."""
     of_turn: dict[str, list[str]] = defaultdict(list)
     for transcript in transcripts.values():
         for turn in transcript.turns:
@@ -131,7 +132,7 @@ def _questions(path: Path, transcripts: Mapping[str, Transcript]) -> dict[str, l
 
 
 def _conversation(record: Mapping[str, object], known: Sequence[str]) -> str:
-    """The one that the question names; it need not where there is but one."""
+    """The conversation that the question names; may be omitted when the corpus has only one."""
     named = _name(record, "conversation") or (known[0] if len(known) == 1 else None)
     if named is None or named not in known:
         shown = ", ".join(known[:10]) + (f" and {len(known) - 10} more" if len(known) > 10 else "")
@@ -154,7 +155,7 @@ def _gold(record: Mapping[str, object], conversation: str, of_turn: Mapping[str,
 
 
 def _asked_at(record: Mapping[str, object], transcript: Transcript) -> datetime:
-    """Nothing is said after it is asked: what a system is given is all there is to be known."""
+    """When the question is asked: not before the last turn, because a system is given all turns first."""
     moment = fields.optional_time(record, "asked_at")
     if moment is None:
         return transcript.ends + ASKED_AFTER

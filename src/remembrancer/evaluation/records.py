@@ -1,4 +1,4 @@
-"""The records of a run: a folder with one file for each system, one question a line."""
+"""The records of a run: a folder with one JSON-lines file per system, one question a line."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ REPORT: Final = "report.json"
 
 @contextmanager
 def writing(folder: Path, system: str) -> Generator[Callable[[Asked], None], None, None]:
-    """To be given each question's outcome. The folder is made if need be; a file of that system is written anew.
+    """Open a system's records; the block calls the returned function with each question's outcome.
 
-    Raises InvalidInput where it cannot be written.
+    Creates the folder if needed and overwrites the system's file. Raises InvalidInput when it cannot be written.
     """
     with _written(folder, f"{system}.jsonl") as write:
         yield lambda asked: write(asked.record())
 
 
 def write_report(folder: Path, report: Mapping[str, JsonValue]) -> None:
+    """Write `report.json`. Raises InvalidInput when it cannot be written."""
     try:
         (folder / REPORT).write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
     except OSError as error:
@@ -37,16 +38,16 @@ def write_report(folder: Path, report: Mapping[str, JsonValue]) -> None:
 
 
 def write_changed(folder: Path, told: Paired) -> None:
-    """The questions on which two systems differ, most changed first, as `<first>-against-<second>.jsonl`."""
+    """Write the questions on which two systems differ, largest change first, as `<first>-against-<second>.jsonl`."""
     with _written(folder, f"{told.first}-against-{told.second}.jsonl") as write:
         for one in told.changed:
             write(_changed(one))
 
 
 def compare(first: Path, second: Path, *, seed: int) -> Paired:
-    """Two records against each other: files, or the folders of runs, of which the first system counts.
+    """Compare two records: files, or folders of runs, of which the first system is taken.
 
-    Raises InvalidInput naming file, line, key, value and what is allowed, or the question that only one of them holds.
+    Raises InvalidInput naming the file, line, key, value and what is allowed, or a question that only one of them has.
     """
     validation.whole("seed", seed, 0, 2**32 - 1)
     files = [_file(argument, path) for argument, path in (("first", first), ("second", second))]
@@ -57,7 +58,7 @@ def compare(first: Path, second: Path, *, seed: int) -> Paired:
 
 
 def read(path: Path) -> tuple[Scored, ...]:
-    """The answerable questions of one system's records. Raises InvalidInput."""
+    """The answerable questions in one system's records. Raises InvalidInput naming the file and line."""
     scored: dict[tuple[str, str], Scored] = {}
     for place, record in records("records", path):
         with at(place):
@@ -104,7 +105,7 @@ def _changed(one: Changed) -> dict[str, JsonValue]:
 
 
 def _file(argument: str, path: Path) -> Path:
-    """The records that are meant."""
+    """The records file: `path` itself, or the first system's file when `path` is the folder of a run."""
     if not path.is_dir():
         return path
     report = path / REPORT
@@ -119,6 +120,7 @@ def _file(argument: str, path: Path) -> Path:
 
 @contextmanager
 def _written(folder: Path, name: str) -> Generator[Callable[[Mapping[str, JsonValue]], None], None, None]:
+    """Open a JSON-lines file for writing; the block calls the returned function with each record."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         file = (folder / name).open("w", encoding="utf-8")

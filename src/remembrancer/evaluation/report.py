@@ -1,4 +1,4 @@
-"""What an evaluation found, as values and as JSON."""
+"""The report of an evaluation, as values and as JSON."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from remembrancer.evaluation.summary import Levels, SystemResult
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Some of the conversations by themselves: what each system reaches there, and the comparison, if one was asked.
+    """Results for some of the conversations: each system's metrics, and the comparison if one was requested.
 
-    `apart`: what each system says to the unanswerable questions there, and to the foreign ones.
+    `apart`: each system's abstention on the unanswerable questions, and on the foreign ones.
     """
 
     name: str
@@ -29,18 +29,18 @@ class Group:
 
     @property
     def questions(self) -> int:
-        """The answerable ones."""
+        """Number of answerable questions."""
         return next(iter(self.results.values())).turn.questions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """A whole run. `results` begin with the memory; `excluded` questions had no usable evidence.
+    """A whole run. `results` begin with the memory; `excluded`: number of questions without usable evidence.
 
-    `conversation_ids`: what was measured, of `available` conversations. `unanswerable`: what the data set calls such
-    questions. `depths`: how far down the answers of each system are read. `groups`: the conversations that the
-    configuration was tuned on, and the others; empty where none were named. `degraded` is what the memory had to do
-    without, and why; `index_bytes` the size of its database.
+    `conversation_ids`: the measured ones, out of `available` conversations. `unanswerable`: the data set's name for
+    such questions. `depths`: number of turns read of each answer, by system. `groups`: the conversations that the
+    configuration was tuned on, and the untouched ones; empty when none were named. `degraded`: what the memory had to
+    do without, with the reasons. `index_bytes`: size of the memory's database.
     """
 
     dataset: str
@@ -68,12 +68,12 @@ class Report:
 
     @property
     def depth(self) -> int:
-        """How far down the memory's answers are read."""
+        """Number of turns read of each of the memory's answers."""
         return self.depths[self.results[0].system]
 
     @property
     def questions(self) -> int:
-        """The answerable ones."""
+        """Number of answerable questions."""
         return self.results[0].main.turn.questions
 
     @property
@@ -160,7 +160,7 @@ def as_json(report: Report) -> dict[str, JsonValue]:
 
 
 def paired_json(told: Paired) -> dict[str, JsonValue]:
-    """A comparison as `--json` prints it, without the questions: those are in the records."""
+    """A comparison as `--json` prints it. The changed questions are in the records only."""
     return {
         "first": told.first,
         "second": told.second,
@@ -234,7 +234,7 @@ def _reliability(told: Reliability | None) -> JsonValue:
 
 
 def _abstention(unanswerable: Unanswered, foreign: Unanswered) -> dict[str, JsonValue]:
-    """Of the unanswerable questions, and within that of the foreign ones; null where none were asked."""
+    """Abstention on the unanswerable questions, and under "foreign" on the foreign ones; null when none were asked."""
     return {**_unanswered(unanswerable), "foreign": _unanswered(foreign) if foreign.questions else None}
 
 

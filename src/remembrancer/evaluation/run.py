@@ -1,4 +1,4 @@
-"""The judge: every system takes in each conversation, is asked its questions, and is judged by their evidence."""
+"""Ask every system the questions of each conversation, and judge the answers by the evidence."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from remembrancer.evaluation.summary import Outcomes
 from remembrancer.evaluation.system import Answer, Ranker, System
 
 MAX_DEPTH: Final = 200
-"""The most a recall returns."""
+"""Most turns that a recall returns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far a run is: `done` of `total` questions over all systems, and which conversation it is at."""
+    """Progress of a run: `done` of `total` questions over all systems, with the current system and conversation."""
 
     system: str
     conversation: str
@@ -43,12 +43,12 @@ async def judge(
     folder: Path | None = None,
     on_progress: OnProgress | None = None,
 ) -> tuple[Outcomes, ...]:
-    """Every question's outcome under each system, in the order of `systems`, each asked for its best `depth` turns.
+    """Every question's outcome under each system, in the order of `systems`; each answer has at most `depth` turns.
 
-    A conversation's foreign questions are asked after its own, and told apart from them.
-    `folder`: for the records, one file a system, `<system>.jsonl`, one line a question. `on_progress` is called when a
-    system begins a conversation, and after each question.
-    Raises InvalidInput when two systems share a name, or no question of the data set has an answer.
+    A conversation's foreign questions are asked after its own and reported separately. `folder`: where the records go,
+    one `<system>.jsonl` per system, one question a line. `on_progress` is called when a system begins a conversation,
+    and after each question. Raises InvalidInput when two systems share a name, or no question of the data set has an
+    answer.
     """
     validation.whole("depth", depth, DEPTHS[-1], MAX_DEPTH)
     names = [system.name for system in systems]
@@ -85,6 +85,7 @@ async def judge(
 
 
 async def _timed(ranker: Ranker, question: Question, depth: int) -> tuple[Answer, float]:
+    """The answer, and the milliseconds it took."""
     begun = perf_counter()
     answer = await ranker.answer(question.text, asked_at=question.asked_at, limit=depth)
     return answer, (perf_counter() - begun) * 1_000

@@ -1,4 +1,4 @@
-"""One call for a measurement of segmentation: the default segmenter and what it is compared with, to a report."""
+"""Measure segmentation: the default segmenter and its baselines over data sets of dialogues; returns a report."""
 
 from __future__ import annotations
 
@@ -49,12 +49,15 @@ IN_CONTEXT: Final = "topic-shift in context"
 
 @dataclass(frozen=True, slots=True)
 class Segmented:
-    """A segmenter over a whole stream that has ended, without a model."""
+    """A segmenter applied to a dialogue as a stream that has ended, without a language model."""
 
     segmenter: Segmenter
     name: str
 
     def segment(self, dialogue: Dialogue, vectors: NDArray[np.float32] | None) -> Sequence[Segmentation]:
+        """The lengths of the segments, as the only segmentation. `vectors`: one row per turn, None to segment
+        by words.
+        """
         turns = dialogue.turns()
         if vectors is not None:
             turns = tuple(
@@ -77,11 +80,12 @@ async def evaluate_segmentation(
     folder: Path | None = None,
     on_progress: OnProgress | None = None,
 ) -> SegmentationReport:
-    """The default segmenter, and what it is compared with, over the file or folder of files at `path`.
+    """Measure the default segmenter, and its baselines, over the file or folder of files at `path`.
 
-    Of `settings` the embedder counts, and of the preset what a turn is read after; `embedder` takes the place of the
-    one named, and stays open. `part`: train, dev, test or all; None: test, or all of a set that has no such part. A set
-    without that part is left out. `folder`: for `report.json`, and one `<set>.jsonl` each, a dialogue a line.
+    `settings`: only the embedder is used, and the preset's rule for the context that a turn is embedded with.
+    `embedder` replaces the one that the settings name; the caller closes it. `part`: train, dev, test or all; None:
+    test, or all for a set without a test part. A set without dialogues of that part is skipped. `folder`: where
+    `report.json` is written, and one `<set>.jsonl` per set, one dialogue a line.
 
     Raises InvalidInput, ModelUnavailable.
     """
@@ -121,6 +125,7 @@ async def evaluate_segmentation(
 async def _measured(
     whole: DialogueSet, part: str, reading: _Reading, *, baselines: bool, seed: int, folder: Path | None
 ) -> SetReport:
+    """Run every method over the dialogues of one part of a set."""
     dialogues = whole.of(part).dialogues
     methods = reading.methods()
     compared: list[_Reader] = []
@@ -167,6 +172,7 @@ async def _measured(
 
 
 def _outcome(dialogue: Dialogue, segmentations: Sequence[Segmentation]) -> Outcome:
+    """The metrics of one dialogue, averaged over the method's segmentations."""
     gold = dialogue.lengths
     counts = [found(gold, one) for one in segmentations]
     return Outcome(
@@ -185,13 +191,17 @@ def _mean(segmentations: Sequence[Segmentation], metric: Callable[[Segmentation]
 
 @dataclass(frozen=True, slots=True)
 class _Vectors:
+    """The vectors of a dialogue's turns, shape (turns, dim): of each text alone, and of each turn embedded with its
+    context.
+    """
+
     plain: NDArray[np.float32] | None
     in_context: NDArray[np.float32] | None
 
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """A method, and which vectors it is given."""
+    """A method, and the vectors that it is given."""
 
     method: Method
     plain: bool = False
@@ -204,7 +214,7 @@ class _Reader:
 
 
 class _Reading:
-    """What the embedder makes of dialogues: the turns by themselves, and read after what was said before."""
+    """Embeds dialogues: each turn alone, and each turn with the turns before it as context."""
 
     def __init__(self, encoding: Encoding, embedder: Embedder | None, meter: _Meter) -> None:
         self.meter = meter
@@ -217,7 +227,7 @@ class _Reading:
         return self._embedder is not None
 
     def methods(self) -> list[_Reader]:
-        """The default segmenter, by the best that there is first."""
+        """The default segmenter with each kind of input that is available, the best kind first."""
         found = [_Reader(Segmented(TopicShift(), BY_WORDS))]
         if self._words is not None:
             found.insert(0, _Reader(Segmented(TopicShift(), IN_CONTEXT), in_context=True))

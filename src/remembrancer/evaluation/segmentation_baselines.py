@@ -1,7 +1,7 @@
-"""What a segmenter is compared with: nothing, chance, a ruler, and TextTiling.
+"""Baseline segmenters: no boundary, random boundaries, fixed windows, and TextTiling.
 
-Each gives one segmentation of a dialogue, as lengths in turns, or several of which the mean counts. They see the whole
-dialogue; of what they are set up by, they see the part of its set that is for tuning.
+Each returns one segmentation of a dialogue, as lengths in turns, or several whose metrics are averaged. A baseline sees
+the whole dialogue; its parameters come from the tuning part of the data set only.
 """
 
 from __future__ import annotations
@@ -24,17 +24,23 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 DRAWS: Final = 100
+"""Random segmentations per dialogue."""
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 Segmentation = tuple[int, ...]
+"""Lengths of the segments in turns, in order."""
 
 
 class Method(Protocol):
+    """A way to segment a dialogue."""
+
     @property
     def name(self) -> str: ...
 
     def segment(self, dialogue: Dialogue, vectors: NDArray[np.float32] | None) -> Sequence[Segmentation]:
-        """`vectors`: of the texts by themselves, float32 (turns, dim), unit rows; None without an embedder."""
+        """One or more segmentations. `vectors`: one unit vector per text, float32, shape (turns, dim); None without an
+        embedder.
+        """
         ...
 
 
@@ -50,7 +56,9 @@ class Undivided:
 
 @dataclass(frozen=True, slots=True)
 class Chance:
-    """A boundary before each turn with the probability `rate`, DRAWS times, seeded for each dialogue."""
+    """A boundary before each turn with probability `rate`; DRAWS segmentations, seeded by `seed` and the
+    dialogue's id.
+    """
 
     rate: float
     seed: int
@@ -58,7 +66,7 @@ class Chance:
 
     @classmethod
     def of(cls, tuning: DialogueSet, seed: int) -> Chance:
-        """As many boundaries as are to be expected."""
+        """The rate is the share of turns, other than each dialogue's first, that begin a segment in the tuning part."""
         boundaries = sum(len(one.lengths) - 1 for one in tuning.dialogues)
         return cls(boundaries / (tuning.turns - len(tuning.dialogues)), seed)
 
@@ -78,7 +86,7 @@ class Windows:
 
     @classmethod
     def of(cls, tuning: DialogueSet) -> Windows:
-        """The mean length of a segment, rounded, halves up."""
+        """The length is the mean segment length of the tuning part, rounded half up, at least 1."""
         return cls(max(1, math.floor(tuning.mean_length + 0.5)))
 
     def segment(self, dialogue: Dialogue, vectors: NDArray[np.float32] | None) -> Sequence[Segmentation]:
@@ -88,12 +96,12 @@ class Windows:
 
 @dataclass(frozen=True, slots=True)
 class Tiling:
-    """What the forms of TextTiling share, from the scores of cohesion at each gap on.
+    """The step that the variants of TextTiling share: from the cohesion score at each gap to boundaries.
 
-    Scores are smoothed `rounds` times by the mean with both neighbours. A gap's depth is by how much the nearest peaks
-    on both sides are above it, added up. Boundaries are the gaps whose depth is above mean + `cutoff` standard
-    deviations of all depths, deepest first, none within `apart` gaps of one that is deeper.
-    Source: Hearst, Computational Linguistics 23(1), 1997, §5.
+    Scores are smoothed `rounds` times by the mean with both neighbours. The depth of a gap is the sum of how far the
+    nearest peak on each side is above it. Boundaries are the gaps whose depth exceeds mean + `cutoff` standard
+    deviations of all depths (and 0), deepest first, none within `apart` gaps of a deeper one. Source: Hearst,
+    Computational Linguistics 23(1), 1997, §5.
     """
 
     rounds: int
@@ -101,7 +109,7 @@ class Tiling:
     apart: int
 
     def gaps(self, scores: Sequence[float]) -> list[int]:
-        """The places of the boundaries among the scores, in order."""
+        """The indices of the boundaries in `scores`, ascending."""
         smoothed = list(scores)
         for _ in range(self.rounds):
             smoothed = [float(np.mean(smoothed[max(0, at - 1) : at + 2])) for at in range(len(smoothed))]
@@ -118,9 +126,10 @@ class Tiling:
 
 @dataclass(frozen=True, slots=True)
 class TextTiling:
-    """As published: pseudo-sentences of `width` words, stop words left out, blocks of `block` of them compared by the
-    cosine of their counts, smoothed once; a boundary moves to the nearest end of a turn. HC, the stricter of the two
-    published cutoffs, and the published sizes.
+    """TextTiling as published, with the published sizes and HC, the stricter of the two published cutoffs.
+
+    Pseudo-sentences have `width` words; stop words are dropped. Blocks of `block` pseudo-sentences are compared by the
+    cosine of their word counts, smoothed once. A boundary moves to the nearest end of a turn.
     """
 
     width: int = 20
@@ -135,7 +144,7 @@ class TextTiling:
         bags = [_bag(stream[at : at + self.width]) for at in range(0, len(stream), self.width)]
         scores: list[float] = []
         for at in range(1, len(bags)):
-            # Where there is less than a block at an end, both are as short, as in the usual implementations.
+            # Near an end, both blocks shrink to the same size, as in the usual implementations.
             size = min(self.block, at, len(bags) - at)
             scores.append(_cosine(_sum(bags[at - size : at]), _sum(bags[at : at + size])))
         begun = {int(np.argmin(np.abs(ends[:-1] - (gap + 1) * self.width))) + 1 for gap in self.tiling.gaps(scores)}
@@ -144,8 +153,10 @@ class TextTiling:
 
 @dataclass(frozen=True, slots=True)
 class TurnTiling:
-    """TextTiling fitted to talk: a turn is a pseudo-sentence. The numbers are those with the least Pk and WindowDiff on
-    the parts for tuning of the three sets of docs/decisions/0014-segmentation.md, one choice for all.
+    """TextTiling for dialogue: each turn is a pseudo-sentence.
+
+    The parameters minimise Pk and WindowDiff on the tuning parts of the three sets of
+    docs/decisions/0014-segmentation.md; one choice serves all sets.
     """
 
     block: int = 3
@@ -163,8 +174,8 @@ class TurnTiling:
 
 @dataclass(frozen=True, slots=True)
 class VectorTiling:
-    """The same over vectors: blocks are compared by the cosine of the sums of their turns' vectors. Its numbers were
-    chosen in the same way.
+    """TurnTiling over vectors: blocks are compared by the cosine of the sums of their turns' vectors. The parameters
+    were chosen as those of TurnTiling.
     """
 
     block: int = 5
@@ -184,7 +195,7 @@ class VectorTiling:
 
 
 def _peak(scores: Sequence[float]) -> float:
-    """The height that is climbed to from the first of some scores, before it goes down."""
+    """The highest score reached from the first one before the scores fall."""
     height = scores[0]
     for score in scores[1:]:
         if score < height:
@@ -209,10 +220,12 @@ def _sum(bags: Sequence[Counter[str]]) -> Counter[str]:
 
 
 def _cosine(one: Counter[str], other: Counter[str]) -> float:
+    """Cosine similarity of two bags of words; 0 if either is empty."""
     squares = sum(count * count for count in one.values()) * sum(count * count for count in other.values())
     return sum(count * other[word] for word, count in one.items()) / math.sqrt(squares) if squares else 0.0
 
 
 def _between(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
+    """Cosine similarity of two vectors; 0 if either is zero."""
     length = float(np.linalg.norm(one) * np.linalg.norm(other))
     return float(one @ other) / length if length else 0.0

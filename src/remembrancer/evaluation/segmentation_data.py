@@ -1,4 +1,4 @@
-"""Dialogues whose segments are known: files as the public data sets of dialogue topics have them."""
+"""Data sets of dialogues with known segments, in the format of the public data sets for dialogue topic segmentation."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ ALL: Final = "all"
 PARTS: Final = (TRAIN, DEV, TEST)
 
 NAMES: Final = (".json", ".json.gz")
+"""File name endings that a folder is searched for."""
 _EPOCH: Final = datetime(2000, 1, 1, tzinfo=UTC)
 _SPACING: Final = timedelta(seconds=10)
 _SPEAKERS: Final = ("A", "B")
@@ -31,10 +32,11 @@ _SPEAKERS: Final = ("A", "B")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialogue:
-    """`lengths`: of its segments, in turns, in order. `part`: what it is for; "" where the file does not say.
+    """One dialogue. `lengths`: of its segments, in turns, in order. `part`: train, dev or test; "" when the file names
+    none.
 
-    `times`: when each turn was said; the turns follow each other at ten seconds where the file does not say.
-    `speakers`: taken to be two in turn, where the file does not say.
+    `times`: the time of each turn; ten seconds apart when the file has none. `speakers`: the speaker of each turn; two
+    alternating speakers when the file has none.
     """
 
     id: str
@@ -45,14 +47,14 @@ class Dialogue:
     speakers: tuple[str, ...]
 
     def turns(self) -> tuple[Turn, ...]:
-        """Without vectors."""
+        """The turns as a segmenter reads them, without vectors."""
         said = zip(self.times, self.speakers, self.texts, strict=True)
         return tuple(Turn(at=at, speaker=speaker, text=text) for at, speaker, text in said)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DialogueSet:
-    """Dialogues of one file. `sha256`: of its content, unpacked."""
+    """The dialogues of one file. `sha256`: of its unpacked content."""
 
     name: str
     sha256: str
@@ -60,22 +62,23 @@ class DialogueSet:
 
     @property
     def turns(self) -> int:
+        """Number of turns of all dialogues."""
         return sum(len(one.texts) for one in self.dialogues)
 
     @property
     def mean_length(self) -> float:
-        """Of its segments, in turns."""
+        """Mean length of a segment, in turns."""
         return self.turns / sum(len(one.lengths) for one in self.dialogues)
 
     def of(self, part: str) -> DialogueSet:
-        """Only those of a part, which may be none; all for ALL."""
+        """The dialogues of one part, possibly none; ALL: every dialogue."""
         if part == ALL:
             return self
         return replace(self, dialogues=tuple(one for one in self.dialogues if one.part == part))
 
     @property
     def for_tuning(self) -> DialogueSet:
-        """The part by which what is compared may be set up: train, or dev, or all where neither is told."""
+        """The part from which baselines take their parameters: train, else dev, else all dialogues."""
         for part in (TRAIN, DEV):
             if (chosen := self.of(part)).dialogues:
                 return chosen
@@ -83,11 +86,11 @@ class DialogueSet:
 
 
 def load(path: Path) -> tuple[DialogueSet, ...]:
-    """The set in a file, or those in the files of a folder, by their names.
+    """Read the set in a file, or the sets in a folder's files, ordered by file name.
 
-    A file holds a JSON list, gzipped or not; of each dialogue `dial_id`, `utterances`, `segments` (how many utterances
-    each has), and, where it has them, `set` (train, dev or test), `speakers` and `times` (ISO 8601 with an offset).
-    Raises InvalidInput naming file, place, value and what is allowed.
+    A file holds a JSON list, gzipped or not. Each dialogue has `dial_id`, `utterances`, `segments` (number of
+    utterances of each), and optionally `set` (train, dev or test), `speakers` and `times` (ISO 8601 with an offset).
+    Raises InvalidInput naming the file, location, value and what is allowed.
     """
     if path.is_dir():
         files = sorted(one for one in path.iterdir() if one.is_file() and one.name.endswith(NAMES))

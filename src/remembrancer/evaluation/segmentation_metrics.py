@@ -1,7 +1,7 @@
-"""How far a segmentation is from the one that people made.
+"""Metrics that compare a segmentation with the gold segmentation made by people.
 
-A segmentation is the lengths of its segments, in turns, in order. Both must be of the same turns, at least two, and no
-segment empty; otherwise InvalidInput.
+A segmentation is the lengths of its segments, in turns, in order. Both must cover the same number of turns, at least
+two, without empty segments; otherwise InvalidInput is raised.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from remembrancer.errors import InvalidInput
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Boundaries by whether they stand between exactly the same turns: `right` of `told`, of `gold` that there are."""
+    """Boundary counts: `told` by the method, `gold` by people, and `right`: those in both at exactly the same place."""
 
     right: int
     told: int
@@ -23,7 +23,8 @@ class Found:
 
 
 def window(gold: Sequence[int]) -> int:
-    """Half the mean length of a gold segment, rounded (halves up), at least 2 and less than all turns: k.
+    """The window size k: half the mean length of a gold segment, rounded half up, at least 2 and less than the number
+    of turns.
 
     >>> window((4, 6, 8))
     3
@@ -33,7 +34,7 @@ def window(gold: Sequence[int]) -> int:
 
 
 def pk(gold: Sequence[int], told: Sequence[int]) -> float:
-    """The share of pairs of turns k apart of which one says that they are in the same segment, and the other does not.
+    """Pk: the share of pairs of turns k apart on which the two segmentations disagree whether both are in one segment.
 
     0 for the gold segmentation itself. Source: Beeferman, Berger and Lafferty, Machine Learning 34, 1999.
 
@@ -44,7 +45,8 @@ def pk(gold: Sequence[int], told: Sequence[int]) -> float:
 
 
 def window_diff(gold: Sequence[int], told: Sequence[int]) -> float:
-    """The share of pairs of turns k apart between which not as many boundaries stand as in the gold segmentation.
+    """WindowDiff: the share of pairs of turns k apart with a different number of boundaries between them than in the
+    gold segmentation.
 
     Source: Pevzner and Hearst, Computational Linguistics 28(1), 2002.
 
@@ -55,7 +57,7 @@ def window_diff(gold: Sequence[int], told: Sequence[int]) -> float:
 
 
 def found(gold: Sequence[int], told: Sequence[int]) -> Found:
-    """How many boundaries stand where they should.
+    """Count the boundaries that match exactly.
 
     >>> found((4, 4), (4, 1, 3))
     Found(right=1, told=2, gold=1)
@@ -66,12 +68,12 @@ def found(gold: Sequence[int], told: Sequence[int]) -> Found:
 
 
 def f1(right: float, told: float, gold: float) -> float:
-    """2 right / (told + gold): the harmonic mean of precision and recall; 0 where there is no boundary at all."""
+    """2 right / (told + gold): the harmonic mean of precision and recall; 0 without any boundary."""
     return 2 * right / (told + gold) if told + gold else 0.0
 
 
 def boundaries(lengths: Sequence[int]) -> frozenset[int]:
-    """The places of the turns that begin a segment, without the first.
+    """The indices of the turns that begin a segment, except the first turn.
 
     >>> sorted(boundaries((4, 1, 3)))
     [4, 5]
@@ -80,7 +82,8 @@ def boundaries(lengths: Sequence[int]) -> frozenset[int]:
 
 
 def lengths(begun: Sequence[int], turns: int) -> tuple[int, ...]:
-    """The other way round: from the turns that begin a segment, in order, without the first.
+    """The inverse of `boundaries`: segment lengths from the ascending indices of the turns that begin a segment, except
+    the first turn.
 
     >>> lengths((4, 5), 8)
     (4, 1, 3)
@@ -100,7 +103,7 @@ def _apart(gold: Sequence[int], told: Sequence[int], *, exact: bool) -> float:
 
 
 def _numbers(lengths: Sequence[int]) -> list[int]:
-    """Of each turn, in which segment it is."""
+    """The number of the segment that each turn is in."""
     return [number for number, length in enumerate(lengths) for _ in range(length)]
 
 

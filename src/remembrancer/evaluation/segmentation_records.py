@@ -1,4 +1,4 @@
-"""The records of a measurement of segmentation: a folder with the report and one file a set, one dialogue a line."""
+"""The records of a segmentation measurement: a folder with the report and one file per set, one dialogue a line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from remembrancer.evaluation.segmentation_summary import Outcome
 
 
 def write_report(folder: Path, report: SegmentationReport) -> None:
-    """As `report.json`. Raises InvalidInput where it cannot be written."""
+    """Write `report.json`. Raises InvalidInput when it cannot be written."""
     _write(folder, "report.json", json.dumps(as_json(report), indent=2) + "\n")
 
 
@@ -25,8 +25,10 @@ def write_set(
     told: Sequence[Mapping[str, tuple[int, ...]]],
     outcomes: Mapping[str, Sequence[Outcome]],
 ) -> None:
-    """As `<name>.jsonl`: of each dialogue the gold segments, and of each method its segments and figures; of a method
-    that draws, its first. The texts are not in it. Raises InvalidInput where it cannot be written.
+    """Write `<name>.jsonl`: for each dialogue, the gold segments, and each method's segments and metrics.
+
+    Of a method with several segmentations the first is written. Texts are not written. Raises InvalidInput when the
+    file cannot be written.
     """
     lines: list[str] = []
     for place, dialogue in enumerate(dialogues):

@@ -1,4 +1,4 @@
-"""What a measurement of segmentation found, as values, as JSON, and as tables for a terminal."""
+"""The report of a segmentation measurement, as values, as JSON and as tables for a terminal."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ TITLES: Final = {PK: "Pk", WINDOW_DIFF: "WindowDiff", F1: "F1"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetReport:
-    """One set. `results` begin with the default segmenter, which `differences` hold against each baseline.
+    """One set. `results` begin with the default segmenter; `differences` compare it with each baseline.
 
-    `part`: train, dev, test or all; `available`: dialogues of all parts. `mean_length`: of a gold segment, in turns;
-    `tuning_length`: the same in the part that baselines are set up by.
+    `part`: train, dev, test or all; `available`: number of dialogues of all parts. `mean_length`: mean gold segment
+    length, in turns; `tuning_length`: the same over the part that the baselines' parameters come from.
     """
 
     name: str
@@ -42,7 +42,7 @@ class SetReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SegmentationReport:
-    """A whole run. `degraded`: what had to be done without, and why."""
+    """A whole run. `degraded`: what the segmenter had to do without, with the reasons."""
 
     sets: tuple[SetReport, ...]
     seed: int
@@ -52,6 +52,7 @@ class SegmentationReport:
 
 
 def as_json(report: SegmentationReport) -> dict[str, JsonValue]:
+    """The report as `--json` prints it."""
     return {
         "sets": [_set_json(one) for one in report.sets],
         "seed": report.seed,
@@ -63,7 +64,7 @@ def as_json(report: SegmentationReport) -> dict[str, JsonValue]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reached:
-    """What each way to segment reaches on a set. `name`, here and below: of the picture's file, without its end."""
+    """Each method's metrics on a set. `name`, here and below: the picture's file name without extension."""
 
     name: str
     of: SetReport
@@ -71,24 +72,25 @@ class Reached:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Apart:
-    """How the default segmenter differs from each other way on a set; there is at least one."""
+    """The default segmenter compared with each baseline on a set; there is at least one baseline."""
 
     name: str
     of: SetReport
 
 
 View = Reached | Apart
-"""Whatever is printed of a set is drawn, and the other way round."""
+"""Each view is printed as a table and drawn as a picture."""
 
 
 def views(one: SetReport) -> Iterator[View]:
+    """The views of one set."""
     yield Reached(name=f"segments-{one.name}", of=one)
     if one.differences:
         yield Apart(name=f"differences-{one.name}", of=one)
 
 
 def print_report(report: SegmentationReport, console: Console) -> None:
-    """The report for people: what each way to segment reaches, and how sure it is that the default differs."""
+    """Print the report: each method's metrics, and the differences of the default segmenter from the baselines."""
     for one in report.sets:
         gold = sum(result.gold for result in one.results[:1])
         console.print(

@@ -1,4 +1,4 @@
-"""What one way to segment reached over many dialogues, and how it differs from another on the same ones."""
+"""One segmentation method's results over many dialogues, and its differences from another method."""
 
 from __future__ import annotations
 
@@ -21,12 +21,16 @@ F1: Final = "f1"
 METRICS: Final = (PK, WINDOW_DIFF, F1)
 
 _CHUNK: Final = 500
+"""Assignments per matrix product, to bound memory."""
 _EQUAL: Final = 1e-12
+"""Differences up to this are treated as 0: they come from rounding."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Of one dialogue; means where a method gives several segmentations. Boundaries: see segmentation_metrics.Found."""
+    """One dialogue's metrics, averaged if the method returns several segmentations. `right`, `told`, `gold`: boundary
+    counts.
+    """
 
     id: str
     pk: float
@@ -38,10 +42,11 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """Of one method over the dialogues of a set.
+    """One method over the dialogues of a set.
 
-    `values`: pk and window_diff are means over dialogues; f1 pools the boundaries of all. `intervals`: 95 %, by drawing
-    dialogues. `median_ms`: of a dialogue, `turns_per_second`: over all, of segmenting alone, vectors being there.
+    `values`: pk and window_diff are means over dialogues; f1 is computed from the boundaries of all dialogues together.
+    `intervals`: 95 % bootstrap over dialogues. `median_ms` per dialogue and `turns_per_second` over all: of segmenting
+    alone, with the vectors already computed.
     """
 
     method: str
@@ -65,8 +70,11 @@ class Result:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """The first's value less the second's: for pk and window_diff, below 0 is better. `p`: two-sided, by exchanging the
-    two on each dialogue by chance; `p_holm`: corrected for all that is compared on a set.
+    """The first method's value minus the second's; for pk and window_diff, negative is better for the first.
+
+    `p`: two-sided permutation test that exchanges the two methods on each dialogue at random; `p_holm`: `p` after
+    Holm's correction over all comparisons on the set. `better`, `worse`, `tied`: number of dialogues, seen from the
+    first method.
     """
 
     metric: str
@@ -81,7 +89,7 @@ class Difference:
 
 
 def summarise(method: str, outcomes: Sequence[Outcome], *, seed: int, seconds: Sequence[float], turns: int) -> Result:
-    """`seconds`: that each dialogue took; `turns`: of all dialogues."""
+    """One method's results. `seconds`: the time that each dialogue took; `turns`: number of turns of all dialogues."""
     rows, counts = _rows(outcomes), _counts(outcomes)
     means = bootstrap_intervals(rows, rng=np.random.default_rng(seed))
     right, told, gold = (float(one) for one in counts.sum(axis=0))
@@ -105,7 +113,9 @@ def summarise(method: str, outcomes: Sequence[Outcome], *, seed: int, seconds: S
 def differences(
     first: Sequence[Outcome], others: Sequence[tuple[str, Sequence[Outcome]]], *, seed: int
 ) -> tuple[Difference, ...]:
-    """The first against each of the others, metric by metric. All are of the same dialogues, in the same order."""
+    """The first method compared with each of the others, metric by metric. All lists have the same dialogues in the
+    same order.
+    """
     told: list[Difference] = []
     for name, second in others:
         moved = _rows(first) - _rows(second)
@@ -149,27 +159,30 @@ def _counts(outcomes: Sequence[Outcome]) -> NDArray[np.float64]:
 
 
 def _ratio(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """F1 of each row of (right, told, gold); 0 where there is no boundary."""
+    """F1 of each row of (right, told, gold); 0 without any boundary."""
     below = counts[..., 1] + counts[..., 2]
     return np.divide(2 * counts[..., 0], below, out=np.zeros_like(below), where=below > 0)
 
 
 def _drawn(counts: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
-    """Pooled F1 of dialogues drawn with replacement, RESAMPLES times, the same draws for each method."""
+    """Pooled F1 of RESAMPLES bootstrap samples of the dialogues; every method gets the same samples."""
     size = len(counts)
     drawn = np.random.default_rng(seed).multinomial(size, np.full(size, 1 / size), size=RESAMPLES)
     return _ratio(drawn.astype(np.float64) @ counts)
 
 
 def _between(values: NDArray[np.float64]) -> Interval:
+    """The LEVEL percentile interval of bootstrap values."""
     outside = (1 - LEVEL) / 2
     low, high = np.quantile(values, [outside, 1 - outside]).tolist()
     return Interval(low, high)
 
 
 def _exchanged_p(ours: NDArray[np.float64], theirs: NDArray[np.float64], seed: int) -> float:
-    """How often exchanging the two on each dialogue by chance sets their pooled F1 at least as far apart: as
-    statistics.sign_flip_p, for a figure that is no mean. (1 + those as far) / (1 + FLIPS).
+    """Two-sided permutation p-value of the difference in pooled F1: (1 + assignments at least as far from 0) / (1 +
+    FLIPS).
+
+    Like statistics.sign_flip_p, for a metric that is not a mean over dialogues.
     """
     rng = np.random.default_rng(seed)
     seen = abs(float(_ratio(ours.sum(axis=0)) - _ratio(theirs.sum(axis=0)))) - _EQUAL

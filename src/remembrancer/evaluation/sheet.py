@@ -1,4 +1,4 @@
-"""How tables of figures are printed: no figure and no name of a row is ever cut, however little room there is."""
+"""Print tables of figures. Figures and row names are never cut, however narrow the terminal."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 NAME_CELLS: Final = 60
-"""The widest that names of rows are on one line; a longer one goes on below."""
+"""Widest column of row names, in terminal cells; a longer name is wrapped."""
 HEADING_CELLS: Final = 16
-"""The same of headings, where what stands below them is not wider."""
+"""Widest heading, in terminal cells, unless a figure below it is wider."""
 
 _EDGES: Final = 2
 _BETWEEN: Final = 2
@@ -25,10 +25,10 @@ _BETWEEN: Final = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sheet:
-    """A table: a name before each row, and a figure in it for each of `columns`.
+    """A table: each row has a name and one figure for each of `columns`.
 
-    Nothing in it is markup. Headings, names and figures may have several lines; what is below a figure's first is
-    faint, as what is below a name's.
+    Text is printed as it is, without markup. Headings, names and figures may have several lines; all but the first line
+    of a name or figure are dimmed.
     """
 
     title: str
@@ -37,8 +37,9 @@ class Sheet:
 
 
 def print_sheet(sheet: Sheet, console: Console) -> None:
-    """To a file, as wide as it is. On a terminal, columns that have no room beside the others stand below them, with
-    the names of the rows once more. Whatever has no room even so goes over the edge: it is not cut.
+    """Print the table. Output to a file has the table's full width. On a terminal, columns that do not fit are printed
+    below the others, with the row names repeated; a table that still does not fit runs over the edge instead of being
+    cut.
     """
     room = console.width if console.is_terminal else None
     console.print(Text(sheet.title, style="bold"))
@@ -65,7 +66,7 @@ def _tables(sheet: Sheet, room: int | None) -> Iterator[Table]:
 
 
 def _beside(widths: Sequence[int], room: int | None) -> Iterator[list[int]]:
-    """The places of the columns that stand beside each other: as many as there is room for, at least one."""
+    """The indices of the columns printed side by side, group by group: as many as fit, at least one."""
     several: list[int] = []
     taken = 0
     for place, width in enumerate(widths):

@@ -1,7 +1,7 @@
-"""How sure a figure is: intervals by drawing anew, tests by exchanging what is compared, and several tests at once.
+"""Confidence intervals by bootstrap, sign-flip permutation tests, and Holm's correction for several tests.
 
-Nothing here assumes a distribution. What is drawn is drawn by the generator that is given: the same seed, the same
-figures.
+Nothing here assumes a distribution. Random draws use the generator that the caller passes, so the same seed gives the
+same results.
 """
 
 from __future__ import annotations
@@ -23,18 +23,21 @@ if TYPE_CHECKING:
 LEVEL: Final = 0.95
 RESAMPLES: Final = 1_000
 FLIPS: Final = 10_000
-"""Assignments of signs that are drawn where there are more of them than that; where there are not, all are taken."""
+"""Sign assignments that a permutation test draws; when there are at most this many in all, each is used once."""
 
 Z_95: Final = 1.959963984540054
 """The 97.5 % quantile of the normal distribution."""
 
 _CHUNK: Final = 500
+"""Sign assignments per matrix product, to bound memory."""
 _EQUAL: Final = 1e-9
-"""Sums that differ by less are the same sum, added up in another order."""
+"""Sums that differ by less are treated as equal: they differ by rounding only."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
+    """A confidence interval, both ends included."""
+
     low: float
     high: float
 
@@ -47,14 +50,14 @@ def bootstrap_intervals(
     resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> NDArray[np.float64]:
-    """How far the mean of each column would move with another draw: shape (columns, 2), low and high.
+    """Percentile bootstrap intervals of the mean of each column: shape (columns, 2), low and high.
 
-    `values`: one row a question, one column a metric; the columns share each draw. Percentile bootstrap: rows are drawn
-    with replacement `resamples` times. Source: Efron and Tibshirani, An Introduction to the Bootstrap, 1993, ch. 13.
+    `values`: one row per question, one column per metric; all columns share each draw. Rows are drawn with replacement
+    `resamples` times. Source: Efron and Tibshirani, An Introduction to the Bootstrap, 1993, ch. 13.
 
-    `clusters`, one for each row: whole clusters are drawn instead, and the mean is over all rows of those drawn. Rows
-    of one cluster resemble each other, so this is the wider one, and says how far the mean would move with other
-    clusters. Source: Davison and Hinkley, Bootstrap Methods and their Application, 1997, §3.8.
+    `clusters`, one per row: whole clusters are drawn instead of rows, and the mean is over all rows of the drawn
+    clusters. Rows of one cluster resemble each other, so this interval is usually wider; it covers the variation
+    between clusters. Source: Davison and Hinkley, Bootstrap Methods and their Application, 1997, §3.8.
 
     Raises InvalidInput when there is no row.
     """
@@ -76,15 +79,16 @@ def bootstrap_intervals(
 def sign_flip_p(
     differences: NDArray[np.float64], *, rng: np.random.Generator, flips: int = FLIPS
 ) -> NDArray[np.float64]:
-    """Two-sided p-value of each column: how often chance alone makes a mean at least as far from 0, shape (columns,).
+    """Two-sided p-values of a paired permutation test, one per column, shape (columns,).
 
-    `differences`: one row a question, one column a metric, the one system's value less the other's. If the systems were
-    the same, either could have had either's value: each row's sign is flipped or not. With at most log2(`flips`) rows
-    that are not all zero every assignment is taken and p is exact; otherwise `flips` are drawn and p is
-    (1 + those as far) / (1 + flips), which is never 0. Columns share the assignments.
+    `differences`: one row per question, one column per metric, the first system's value minus the second's. Under the
+    null hypothesis the systems are exchangeable, so the sign of each row is random. With at most log2(`flips`) rows
+    that are not all zero, every assignment of signs is used and p is exact; otherwise `flips` assignments are drawn and
+    p is (1 + assignments with a mean at least as far from 0) / (1 + flips), which is never 0. Columns share the
+    assignments.
 
-    Sources: Fisher, The Design of Experiments, 1935, §21; Smucker, Allan and Carterette, CIKM 2007 (as the test to
-    compare retrieval systems by); Phipson and Smyth, 2010 (for the ones added).
+    Sources: Fisher, The Design of Experiments, 1935, §21; Smucker, Allan and Carterette, CIKM 2007 (for comparing
+    retrieval systems); Phipson and Smyth, 2010 (for adding 1).
     """
     told = differences[np.any(differences != 0, axis=1)]
     rows = told.shape[0]
@@ -100,10 +104,10 @@ def sign_flip_p(
 
 
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:
-    """P-values of several tests, made so that the chance of even one false alarm among them stays below the level.
+    """Holm's step-down correction: p-values adjusted so that the chance of any false positive stays below the level.
 
-    The i-th smallest of m, from 1, times (m - i + 1), never less than the one before, at most 1.
-    Source: Holm, Scandinavian Journal of Statistics 6, 1979.
+    The i-th smallest of m p-values, i from 1, is multiplied by (m - i + 1), raised to at least the one before, and
+    capped at 1. Source: Holm, Scandinavian Journal of Statistics 6, 1979.
 
     >>> holm({"a": 0.01, "b": 0.04, "c": 0.03})
     {'a': 0.03, 'b': 0.06, 'c': 0.06}
@@ -117,7 +121,7 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
 
 
 def wilson(successes: int, trials: int) -> Interval:
-    """The 95 % score interval of a share; it lies in [0, 1] and is not empty for 0 or all successes.
+    """The 95 % score interval of a proportion, within [0, 1]; it has a positive width even for 0 or all successes.
 
     Source: Wilson, JASA 22, 1927. Raises InvalidInput without a trial.
     """

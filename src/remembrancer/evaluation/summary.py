@@ -1,4 +1,4 @@
-"""What one system reached over many questions."""
+"""One system's results over many questions: means with intervals."""
 
 from __future__ import annotations
 
@@ -17,15 +17,17 @@ from remembrancer.evaluation.outcome import Asked
 from remembrancer.evaluation.statistics import Interval, bootstrap_intervals
 
 ENOUGH_CONVERSATIONS: Final = 5
-"""From so many conversations on, the intervals shown are by conversations: of fewer there is too little to draw."""
+"""With at least this many conversations, the report shows intervals over conversations; fewer are too
+few to resample.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Means:
-    """Means over `questions` questions of `conversations` conversations; no question, no means.
+    """Means over `questions` questions of `conversations` conversations; all mappings are empty without a question.
 
-    `intervals`: 95 %, other questions of these conversations. `cluster_intervals`: 95 %, other conversations; empty
-    where there is but one.
+    `intervals`: 95 % bootstrap over questions. `cluster_intervals`: 95 % bootstrap over conversations, empty with one
+    conversation.
     """
 
     questions: int
@@ -36,13 +38,15 @@ class Means:
 
     @property
     def told(self) -> Mapping[str, Interval]:
-        """The intervals to show: those by conversations where there are enough of them."""
+        """The intervals to report: over conversations if there are at least ENOUGH_CONVERSATIONS, otherwise over
+        questions.
+        """
         return self.cluster_intervals if self.conversations >= ENOUGH_CONVERSATIONS else self.intervals
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Levels:
-    """Means by turns, by sessions, and of what stands in blocks of a bounded length."""
+    """Means of the turn metrics, the session metrics and the block metrics."""
 
     turn: Means
     session: Means
@@ -51,7 +55,7 @@ class Levels:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Latency:
-    """Milliseconds from question to ranking."""
+    """Milliseconds from the question to the ranking."""
 
     p50: float
     p95: float
@@ -59,12 +63,13 @@ class Latency:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemResult:
-    """What one system reached.
+    """One system's results.
 
-    `main`: the answerable questions together; `by_category` parts the same. `hinted`: the unanswerable ones that name
-    turns which look as if they answered. `block_chars`: mean length of each block. `missed`: how many turns that answer
-    had which fate, for each reader. `reliability`: over the answerable questions and over all; None where scores are no
-    fractions, or there is nothing to tell. `unanswerable`, `foreign`: what is said to such questions.
+    `main`: all answerable questions; `by_category`: the same by category. `hinted`: the unanswerable questions whose
+    `evidence` names turns that look like an answer. `block_chars`: mean length of each block. `missed`: number of
+    evidence turns per cause, for each reader. `reliability`: calibration over the answerable questions, and
+    `reliability_of_all` over all; None when scores are not fractions or there is nothing to measure. `unanswerable`,
+    `foreign`: abstention on such questions.
     """
 
     system: str
@@ -82,9 +87,9 @@ class SystemResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcomes:
-    """Every question's outcome under one system, foreign ones apart: they count for saying nothing, and for no more.
+    """Every question's outcome under one system. Foreign questions are separate: they count for abstention only.
 
-    `fractions`: its scores lie in [0, 1] whatever is asked.
+    `fractions`: scores lie in [0, 1] for every question.
     """
 
     system: str
@@ -93,7 +98,7 @@ class Outcomes:
     foreign: tuple[Asked, ...] = ()
 
     def of(self, conversations: frozenset[str]) -> Outcomes:
-        """Those of some conversations alone."""
+        """The outcomes of some conversations only."""
         return replace(
             self,
             asked=tuple(one for one in self.asked if one.conversation in conversations),
@@ -102,7 +107,7 @@ class Outcomes:
 
 
 def summarise(outcomes: Outcomes, categories: Sequence[str], *, seed: int) -> SystemResult:
-    """Means and intervals of one system's questions. The same seed draws the same questions for every system."""
+    """Means and intervals of one system's questions. The same seed gives the same bootstrap draws for every system."""
     asked = outcomes.asked
     main = [one for one in asked if one.answerable]
     unanswerable = [one for one in asked if not one.answerable]
@@ -130,7 +135,7 @@ def summarise(outcomes: Outcomes, categories: Sequence[str], *, seed: int) -> Sy
 
 
 def set_apart(outcomes: Outcomes) -> tuple[Unanswered, Unanswered]:
-    """What is said to the unanswerable questions, and to the foreign ones, beside the answerable of the same."""
+    """Abstention on the unanswerable questions and on the foreign ones, each compared with the answerable ones."""
     main = [one for one in outcomes.asked if one.answerable]
     others = ([one for one in outcomes.asked if not one.answerable], outcomes.foreign)
     own, foreign = (unanswered(main, asked, fractions=outcomes.fractions) for asked in others)
@@ -138,7 +143,7 @@ def set_apart(outcomes: Outcomes) -> tuple[Unanswered, Unanswered]:
 
 
 def levels(asked: Sequence[Asked], *, seed: int) -> Levels:
-    """The means of questions that all have evidence. All levels are of the same draws."""
+    """Means over questions that all have evidence. All levels share the bootstrap draws."""
     conversations = [one.conversation for one in asked]
     columns = {
         "turn": (METRICS, [one.turn for one in asked]),

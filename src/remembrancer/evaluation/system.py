@@ -1,4 +1,4 @@
-"""What can be asked the questions of a data set: the memory, and the baselines it has to beat."""
+"""The interface of a system under test: the memory, or a baseline."""
 
 from __future__ import annotations
 
@@ -12,49 +12,49 @@ from remembrancer.evaluation.dataset import Transcript
 
 
 class Fate(StrEnum):
-    """What became of a turn in an answer."""
+    """What happened to a turn in an answer."""
 
     RETURNED = "returned"
     LIMIT = "beyond the depth"
-    """It was found, and stands below the last turn that is read."""
+    """It was found, but ranks below the last turn that is read."""
     DUPLICATE = "says the same as a better hit"
     ALIKE = "too much like better hits"
     FLOOR = "below the floor"
     GONE = "gone since"
-    """It was found, and could not be read any more."""
+    """It was found, but could no longer be read."""
     NO_CANDIDATE = "not a candidate"
-    """It is remembered, and no search brought it."""
+    """It is stored, but no search returned it."""
     NOT_INGESTED = "not ingested"
-    """There is no memory of it."""
+    """No memory was formed from it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What of an answer finds room in a prompt: the turns in it, and how many characters it has."""
+    """A prompt block made from an answer: the ids of its turns, and its length in characters."""
 
     turns: tuple[str, ...]
     chars: int
 
 
 class Answer(Protocol):
-    """What a system brings back for one question. Blocks and fates are worked out when asked for."""
+    """A system's answer to one question. Blocks and fates are computed on demand."""
 
     @property
     def ranked(self) -> tuple[str, ...]:
-        """Ids of turns, best first; a turn may stand there twice. Empty: the system says that nothing answers."""
+        """Turn ids, best first; a turn may occur twice. Empty: the system abstains."""
         ...
 
     @property
     def scores(self) -> tuple[float, ...]:
-        """How good each of `ranked` is, falling; empty where the system gives no score."""
+        """The score of each of `ranked`, not increasing; empty if the system gives no scores."""
         ...
 
     def block(self, max_chars: int) -> Block:
-        """The answer as a prompt of at most so many characters."""
+        """The answer as a prompt block of at most `max_chars` characters."""
         ...
 
     async def fate(self, turn_id: str) -> Fate:
-        """What became of a turn of the transcript."""
+        """What happened to a turn of the transcript."""
         ...
 
 
@@ -62,23 +62,23 @@ class Ranker(Protocol):
     """Answers questions about one conversation."""
 
     async def answer(self, question: str, *, asked_at: datetime, limit: int) -> Answer:
-        """Up to `limit` turns, best first. Nothing but the question's words and its time is told."""
+        """Up to `limit` turns, best first. The system is given only the question's text and its time."""
         ...
 
 
 class System(Protocol):
-    """A way of finding turns. It is shown what was said, never which turns answer which question."""
+    """A retrieval system under test. It sees the transcript, but never the evidence."""
 
     @property
     def name(self) -> str:
-        """What the report calls it; different for each system of a run."""
+        """The name in the report, unique within a run."""
         ...
 
     @property
     def scores_are_fractions(self) -> bool:
-        """Whether its scores lie in [0, 1] whatever is asked, so that one least score serves all questions."""
+        """Whether scores lie in [0, 1] for every question, so that one threshold can apply to all questions."""
         ...
 
     def prepared(self, transcript: Transcript) -> AbstractAsyncContextManager[Ranker]:
-        """All turns taken in, ready for questions about this conversation alone; released on leaving."""
+        """Index all turns of the conversation and yield a ranker for it; resources are released on exit."""
         ...

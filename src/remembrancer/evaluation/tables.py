@@ -1,4 +1,4 @@
-"""A report printed: what was measured, a table for each view, what it took."""
+"""Print an evaluation report: what was measured, a table for each view, and the cost."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ CATEGORY_METRIC: Final = "recall@10"
 
 
 def print_report(report: Report, console: Console) -> None:
-    """The report for people: what was measured, what each system reaches, what is missed and why, what it took."""
+    """Print the report: the data set, each system's metrics, missed evidence with causes, answer time and database
+    size.
+    """
     console.print(_head(report))
     console.print(_conversations(report))
     print_views(views(report), console)
@@ -54,6 +56,7 @@ def print_report(report: Report, console: Console) -> None:
 
 
 def print_views(shown: Iterable[View], console: Console) -> None:
+    """Print the table of each view."""
     for view in shown:
         print_sheet(sheet(view), console)
 
@@ -88,6 +91,11 @@ def sheet(view: View) -> Sheet:  # noqa: C901, PLR0911 - a case for each kind of
 
 
 def several(count: int, what: str) -> str:
+    """A count with its noun, in the plural unless the count is 1.
+
+    >>> several(2, "turn")
+    '2 turns'
+    """
     return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
 
 
@@ -109,7 +117,7 @@ def _conversations(report: Report) -> str:
 
 
 def _over(means: Means) -> str:
-    """What a mean is over, and what its interval says."""
+    """How many questions a mean is over, and how its interval was computed."""
     drawn = "conversations" if means.conversations >= ENOUGH_CONVERSATIONS else "questions"
     counted = f"{several(means.questions, 'question')} of {several(means.conversations, 'conversation')}"
     return f"mean over {counted}; 95 % interval below, by drawing {drawn}"
@@ -128,7 +136,7 @@ def _found(view: Found) -> Sheet:
 
 
 def _blocks(view: Blocks) -> Sheet:
-    """Evidence in the block, and how long the blocks are: what fills less was cut by nothing."""
+    """Share of the evidence in blocks, and mean block length in tokens. A block shorter than its budget was not cut."""
     first = next(iter(view.means.values()))
     used = [f"used@{budget}" for budget in BUDGETS if view.chars]
     return Sheet(
@@ -160,7 +168,7 @@ def _categories(view: Categories) -> Sheet:
 
 
 def _every_metric(view: EveryMetric) -> Sheet:
-    """A row a metric, a column a category with its number of questions."""
+    """One row per metric; one column per category, with its number of questions."""
     return Sheet(
         title=f"{view.system}: {view.level}s, every metric",
         columns=tuple(f"{label}\nn={means.questions}" for label, means in zip(view.labels, view.means, strict=True)),
@@ -177,7 +185,7 @@ def _times(view: Times) -> Sheet:
 
 
 def _depths(report: Report) -> str:
-    """One depth, or whose is which."""
+    """The depth, or each system's depth when they differ."""
     if len(set(report.depths.values())) == 1:
         return f"depth {report.depth}"
     return "depths " + ", ".join(f"{depth} ({system})" for system, depth in report.depths.items())

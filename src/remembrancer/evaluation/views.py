@@ -1,7 +1,7 @@
-"""What a report shows, each view once: whatever is printed of it is drawn, and the other way round.
+"""The views of a report. Each view is printed as a table and drawn as a picture.
 
-evaluation.tables has a table for each kind of view, interfaces.charts.evaluation a picture: both match over all of
-them, so that a kind without either does not pass the type checker.
+evaluation.tables holds the table of each kind of view, interfaces.charts.evaluation the picture. Both match over all
+kinds, so that a kind without a table or picture fails type checking.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from remembrancer.policies.rendering.safe import one_line
 TURN_METRICS: Final = ("recall@5", "recall@10", "recall@20", "any@10", "all@10", "ndcg@10", "mrr")
 SESSION_METRICS: Final = ("recall@5", "any@5", "all@5", "recall@10", "any@10", "all@10", "ndcg@10", "mrr")
 TOLD_CHANGES: Final = 10
+"""Changed questions shown."""
 FOREIGN: Final = "foreign"
+"""The label of foreign questions."""
 SILENCE: Final = "Nothing returned, and what the best score tells"
 
 Level = Literal["turn", "session"]
@@ -29,9 +31,9 @@ Level = Literal["turn", "session"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What each system finds of turns or sessions.
+    """Metrics of the turns or sessions that each system finds.
 
-    `name`, here and below: of the picture's file, without its end. `where`: the conversations, if not all.
+    `name`, here and below: the picture's file name without extension. `where`: the conversations; empty for all.
     """
 
     name: str
@@ -43,7 +45,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blocks:
-    """What stands in blocks, by system; `chars`: how long they are, empty where that is not told."""
+    """Evidence in prompt blocks, by system. `chars`: mean block lengths, by system and budget; empty when not shown."""
 
     name: str
     title: str
@@ -54,7 +56,7 @@ class Blocks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Categories:
-    """Turns by category, those alone that have questions: each system has a mean for each of `labels`."""
+    """Turn metrics by category, for the categories that have questions: each system has one mean per label."""
 
     name: str
     labels: tuple[str, ...]
@@ -63,7 +65,7 @@ class Categories:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EveryMetric:
-    """All metrics of one system, by category and together: each of `labels` with its mean."""
+    """All metrics of one system, by category and overall: one mean per label."""
 
     name: str
     system: str
@@ -74,7 +76,7 @@ class EveryMetric:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Causes:
-    """What became of each turn that answers, for each of READERS."""
+    """The number of evidence turns per cause, for each of READERS."""
 
     name: str
     system: str
@@ -82,12 +84,13 @@ class Causes:
 
     @property
     def turns(self) -> int:
+        """Number of evidence turns."""
         return sum(self.missed[READERS[0]].values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reliable:
-    """How far one system's scores tell whether it is right. `every`: with the unanswerable questions."""
+    """Calibration of one system's scores. `every`: with the unanswerable questions; None without them."""
 
     name: str
     system: str
@@ -97,7 +100,7 @@ class Reliable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Silent:
-    """What is said where nothing answers, by system and by kind of such questions; each has the same kinds."""
+    """Abstention by system and by kind of unanswerable questions; every system has the same kinds."""
 
     name: str
     title: str
@@ -107,7 +110,7 @@ class Silent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ByFloor:
-    """What a least score would do under one system, by kind of questions that nothing answers."""
+    """Abstention per relevance threshold under one system, by kind of unanswerable questions."""
 
     name: str
     system: str
@@ -116,7 +119,7 @@ class ByFloor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Differences:
-    """What sets two systems apart. `before`: where."""
+    """Two systems compared, metric by metric. `before`: prefix of the title that names the conversations."""
 
     name: str
     before: str
@@ -125,7 +128,7 @@ class Differences:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangedMost:
-    """The questions on which two systems differ most, of which there is at least one."""
+    """The questions on which two systems differ most; there is at least one."""
 
     name: str
     paired: Paired
@@ -137,6 +140,8 @@ class ChangedMost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Times:
+    """Answer times by system."""
+
     name: str
     latencies: Mapping[str, Latency]
 
@@ -147,7 +152,7 @@ View = (
 
 
 def views(report: Report) -> Iterator[View]:
-    """Those for which there is something to tell, in the order of a report. No two have one name."""
+    """The views of a report that have data, in report order; their names are unique."""
     first = report.results[0]
     everything = {result.system: result.main for result in report.results}
     chars = {result.system: result.block_chars for result in report.results}
@@ -169,7 +174,7 @@ def views(report: Report) -> Iterator[View]:
 
 
 def of_paired(paired: Paired) -> Iterator[View]:
-    """What sets two systems apart, and the questions on which they differ most."""
+    """The views of a comparison: differences by metric, and the changed questions if there are any."""
     yield Differences(name="differences", before="", paired=paired)
     if paired.changed:
         yield ChangedMost(name="changed", paired=paired)
@@ -178,7 +183,7 @@ def of_paired(paired: Paired) -> Iterator[View]:
 def _found(
     part: str, where: str, systems: Mapping[str, Levels], chars: Mapping[str, Mapping[str, float]], report: Report
 ) -> Iterator[View]:
-    """What is found of turns and sessions, and what stands in blocks. `part`: of the conversations, empty for all."""
+    """Turns found, sessions found, and evidence in blocks. `part`: the group of conversations, empty for all."""
     prefix, only = _named(part)
     turns = {system: levels.turn for system, levels in systems.items()}
     sessions = {system: levels.session for system, levels in systems.items()}
@@ -212,7 +217,7 @@ def _every_metric(first: SystemResult, report: Report) -> Iterator[View]:
 
 
 def _of_group(group: Group, report: Report) -> Iterator[View]:
-    """None where nothing in it has an answer."""
+    """The views of a group of conversations; none when the group has no answerable question."""
     if group.questions:
         where = ", ".join(one_line(name) for name in group.conversations)
         yield from _found(group.name, where, group.results, {}, report)
@@ -223,12 +228,12 @@ def _of_group(group: Group, report: Report) -> Iterator[View]:
 
 
 def _named(part: str) -> tuple[str, str]:
-    """How names of files begin, and how titles end."""
+    """The prefix of file names and the suffix of titles for a group."""
     return (f"{part}-", f", only the {part}") if part else ("", "")
 
 
 def _diagnosis(report: Report) -> Iterator[View]:
-    """What is behind the figures: why evidence is missed, what scores are worth, what sets two systems apart."""
+    """Views that explain the scores: missed evidence, calibration, abstention, differences."""
     memories = report.results[: 1 if report.paired is None else 2]
     suffixed = list(zip(("", "-against"), memories, strict=False))
     kinds = {result.system: _kinds(result.unanswerable, result.foreign, report) for result in report.results}
@@ -256,17 +261,17 @@ def _diagnosis(report: Report) -> Iterator[View]:
 
 
 def _categories(result: SystemResult) -> list[tuple[str, Levels]]:
-    """Those that have questions."""
+    """The categories that have questions."""
     return [(one_line(name), levels) for name, levels in result.by_category.items() if levels.turn.questions]
 
 
 def _hinted(result: SystemResult, report: Report, suffix: str = "") -> list[tuple[str, Levels]]:
-    """The questions that nothing answers and that name turns, where there are any."""
+    """The unanswerable questions that name turns; an empty list when there are none."""
     label = f"{one_line(report.unanswerable)}{suffix}"
     return [(label, result.hinted)] if result.hinted.turn.questions else []
 
 
 def _kinds(unanswerable: Unanswered, foreign: Unanswered, report: Report) -> dict[str, Unanswered]:
-    """The kinds of questions that nothing answers, those that were asked."""
+    """The kinds of unanswerable questions that were asked."""
     kinds = {one_line(report.unanswerable): unanswerable, FOREIGN: foreign}
     return {kind: told for kind, told in kinds.items() if told.questions}
