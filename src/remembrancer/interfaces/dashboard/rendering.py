@@ -75,7 +75,7 @@ def environment() -> Environment:
 
 
 def prepare() -> None:
-    """Read every template now, so that the first visitor need not wait for it."""
+    """Read every template now, so that the first principal need not wait for it."""
     for name in environment().list_templates(extensions=["html", "svg"]):
         environment().get_template(name)
 
@@ -90,7 +90,7 @@ def page(
     headers: Mapping[str, str] | None = None,
     **told: Any,
 ) -> HTMLResponse:
-    """A whole page for a visitor. `here`: the place in the navigation that it belongs to."""
+    """A whole page for a principal. `here`: the place in the navigation that it belongs to."""
     html = (
         environment()
         .get_template(template)

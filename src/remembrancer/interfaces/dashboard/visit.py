@@ -10,12 +10,11 @@ from urllib.parse import urlencode
 from fastapi import Depends, Request
 
 from remembrancer.domain.api_key import Right
-from remembrancer.errors import PermissionDenied
 from remembrancer.facade import AsyncRemembrancer
-from remembrancer.interfaces.http.access import ANYBODY, Visitor, visitor
+from remembrancer.interfaces.http.access import ANONYMOUS, Authenticated, Principal, allowed
 
 PARTS: Final = ("project", "crew", "agent", "session")
-"""The parts of a scope that a visitor chooses, in the query string; the workspace is the key's."""
+"""The parts of a scope that a principal chooses, in the query string; the workspace is the key's."""
 ROLE: Final = "role"
 
 
@@ -24,22 +23,22 @@ class Visit:
     """A page asked for. `memory` is bound to the chosen `scope`, parts and role as the query string has them."""
 
     request: Request
-    visitor: Visitor
+    principal: Principal
     memory: AsyncRemembrancer
     scope: Mapping[str, str]
 
     @property
     def may_write(self) -> bool:
-        return self.visitor.right.allows(Right.WRITE)
+        return self.principal.right.allows(Right.WRITE)
 
     @property
     def may_choose_role(self) -> bool:
-        return self.visitor.right.allows(Right.ADMIN)
+        return self.principal.right.allows(Right.ADMIN)
 
     @property
     def has_key(self) -> bool:
         """Whether there is something to log out of."""
-        return self.visitor.name != ANYBODY
+        return self.principal.name != ANONYMOUS
 
     def link(self, path: str, **query: object) -> str:
         """The address of a page over the same part of the workspace. What is None or "" is left out."""
@@ -63,26 +62,24 @@ def address(path: str, *queries: Mapping[str, object]) -> str:
     return f"{path}?{urlencode(pairs)}" if pairs else path
 
 
-async def reading(request: Request, asking: Annotated[Visitor, Depends(visitor)]) -> Visit:
+async def reading(request: Request, principal: Authenticated) -> Visit:
     """A visit of one who may read. Raises PermissionDenied, and InvalidInput for what is no scope."""
-    return _visit(request, asking, Right.READ)
+    return _visit(request, principal, Right.READ)
 
 
-async def writing(request: Request, asking: Annotated[Visitor, Depends(visitor)]) -> Visit:
+async def writing(request: Request, principal: Authenticated) -> Visit:
     """A visit of one who may write. Raises as `reading`."""
-    return _visit(request, asking, Right.WRITE)
+    return _visit(request, principal, Right.WRITE)
 
 
-def _visit(request: Request, asking: Visitor, needed: Right) -> Visit:
-    if not asking.right.allows(needed):
-        raise PermissionDenied(f"this key may {asking.right.value}; this needs one that may {needed.value}")
+def _visit(request: Request, principal: Principal, needed: Right) -> Visit:
     # A form sends its empty fields too: they choose nothing.
     parts = {part: value for part in PARTS if (value := request.query_params.get(part))}
     role = request.query_params.get(ROLE) or None
-    if role is not None and not asking.right.allows(Right.ADMIN):
-        raise PermissionDenied(f"role: only a key that may {Right.ADMIN.value} chooses as what it reads")
-    memory = asking.memory.scoped(role=role, **parts) if parts or role is not None else asking.memory
-    return Visit(request=request, visitor=asking, memory=memory, scope=parts if role is None else {**parts, ROLE: role})
+    memory = allowed(principal, needed, role, parts)
+    return Visit(
+        request=request, principal=principal, memory=memory, scope=parts if role is None else {**parts, ROLE: role}
+    )
 
 
 Reading = Annotated[Visit, Depends(reading)]

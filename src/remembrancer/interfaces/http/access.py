@@ -19,7 +19,7 @@ from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.http.given import Name
 from remembrancer.interfaces.loopback import is_loopback
 
-ANYBODY: Final = "local"
+ANONYMOUS: Final = "local"
 """How one without a key is called, in logs and where requests are counted."""
 COOKIE: Final = "remembrancer_key"
 """What a browser keeps a key in, out of reach of scripts: a page cannot send a header with every request."""
@@ -32,7 +32,7 @@ _BEARER: Final = HTTPBearer(
 
 
 @dataclass(frozen=True, slots=True)
-class Visitor:
+class Principal:
     """Who asks: by what name, with what right, and the memory of their workspace."""
 
     name: str
@@ -41,13 +41,13 @@ class Visitor:
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class Authenticator:
     """Lets in who may. `host`: the address that the server listens on."""
 
     memory: AsyncRemembrancer
     host: str
 
-    async def visitor(self, connection: HTTPConnection, bearer: str | None) -> Visitor:
+    async def authenticate(self, connection: HTTPConnection, bearer: str | None) -> Principal:
         """Raises HTTPException 401 for a key that is missing or not valid, 403 for a page of another site."""
         token = bearer or connection.cookies.get(COOKIE)
         if bearer is None:
@@ -56,7 +56,7 @@ class Gate:
             key = await self.memory.keys.find(token)
             if key is None:
                 raise _unauthorized("this key is not valid here: unknown, expired or revoked")
-            return Visitor(str(key.id), key.right, self.memory.of_workspace(key.workspace))
+            return Principal(str(key.id), key.right, self.memory.of_workspace(key.workspace))
         if (
             not is_loopback(self.host)
             or _came_through_a_proxy(connection)
@@ -64,45 +64,48 @@ class Gate:
         ):
             raise _unauthorized("a key is needed: Authorization: Bearer KEY")
         _refuse_other_names(connection)
-        return Visitor(ANYBODY, Right.ADMIN, self.memory)
+        return Principal(ANONYMOUS, Right.ADMIN, self.memory)
 
 
-AskedAgain = Callable[[], Awaitable[Visitor]]
+Reauthenticate = Callable[[], Awaitable[Principal]]
 
 
-async def visitor(
+async def authenticate(
     request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)] = None
-) -> Visitor:
+) -> Principal:
     """Who asks. Kept with the request: what comes after asks no second time."""
-    known = request.scope.get("remembrancer.visitor")
-    if isinstance(known, Visitor):
+    known = request.scope.get("remembrancer.principal")
+    if isinstance(known, Principal):
         return known
-    gate: Gate = request.app.state.gate
+    authenticator: Authenticator = request.app.state.authenticator
     token = None if credentials is None else credentials.credentials
-    found = await gate.visitor(request, token)
-    request.scope["remembrancer.visitor"] = found
+    found = await authenticator.authenticate(request, token)
+    request.scope["remembrancer.principal"] = found
     return found
 
 
-async def who_asks(request: Request) -> Visitor:
+Authenticated = Annotated[Principal, Depends(authenticate)]
+
+
+async def authenticate_request(request: Request) -> Principal:
     """The same, for what is no route of the framework's."""
-    return await visitor(request, await _BEARER(request))
+    return await authenticate(request, await _BEARER(request))
 
 
-async def asked_again(
+async def reauthenticate(
     request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)] = None
-) -> AskedAgain:
-    """For answers that go on: asks anew who it is that asks. What is asked for so raises as `Gate.visitor` does, once
-    the key has been revoked or has expired.
+) -> Reauthenticate:
+    """For streams: a function that authenticates the same request again. Calling it raises HTTPException 401 once the
+    key is revoked or expired.
     """
-    gate: Gate = request.app.state.gate
+    authenticator: Authenticator = request.app.state.authenticator
     token = None if credentials is None else credentials.credentials
-    return partial(gate.visitor, request, token)
+    return partial(authenticator.authenticate, request, token)
 
 
 def _memory_for(needed: Right) -> Callable[..., Awaitable[AsyncRemembrancer]]:
     async def memory(
-        asking: Annotated[Visitor, Depends(visitor)],
+        principal: Authenticated,
         project: Annotated[Name | None, Query(description="The project within the workspace.")] = None,
         crew: Annotated[Name | None, Query(description="The crew within the project.")] = None,
         agent: Annotated[Name | None, Query(description="The agent whose memories these are.")] = None,
@@ -112,19 +115,21 @@ def _memory_for(needed: Right) -> Callable[..., Awaitable[AsyncRemembrancer]]:
             Query(description="As what to read, AGENT or LEAD; another than the server's needs an admin key."),
         ] = None,
     ) -> AsyncRemembrancer:
-        return allowed(asking, needed, role, {"project": project, "crew": crew, "agent": agent, "session": session})
+        return allowed(principal, needed, role, {"project": project, "crew": crew, "agent": agent, "session": session})
 
     return memory
 
 
-def allowed(asking: Visitor, needed: Right, role: str | None, scope: Mapping[str, str | None]) -> AsyncRemembrancer:
+def allowed(
+    principal: Principal, needed: Right, role: str | None, scope: Mapping[str, str | None]
+) -> AsyncRemembrancer:
     """The memory of who asks, as far as they choose, where they have that right. Raises PermissionDenied."""
-    if not asking.right.allows(needed):
-        raise PermissionDenied(f"this key may {asking.right.value}; this needs one that may {needed.value}")
-    if role is not None and not asking.right.allows(Right.ADMIN):
+    if not principal.right.allows(needed):
+        raise PermissionDenied(f"this key may {principal.right.value}; this needs one that may {needed.value}")
+    if role is not None and not principal.right.allows(Right.ADMIN):
         raise PermissionDenied(f"role: only a key that may {Right.ADMIN.value} chooses as what it reads")
     parts = {part: value for part, value in scope.items() if value is not None}
-    return asking.memory.scoped(role=role, **parts) if parts or role is not None else asking.memory
+    return principal.memory.scoped(role=role, **parts) if parts or role is not None else principal.memory
 
 
 Reading = Annotated[AsyncRemembrancer, Depends(_memory_for(Right.READ))]

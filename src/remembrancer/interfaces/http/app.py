@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from fastapi import FastAPI
 from starlette.middleware import Middleware
@@ -15,14 +15,15 @@ from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.dashboard import failures, rendering
 from remembrancer.interfaces.dashboard.router import dashboard
 from remembrancer.interfaces.http import metrics, probes, problems
-from remembrancer.interfaces.http.access import Gate
+from remembrancer.interfaces.http.access import Authenticator
 from remembrancer.interfaces.http.background import Background
 from remembrancer.interfaces.http.document import DocumentedApp
 from remembrancer.interfaces.http.dropin import crewship_journal, crewship_memory, plastmem
 from remembrancer.interfaces.http.embedder_watch import EmbedderWatch
+from remembrancer.interfaces.http.job_runner import JobRunner
 from remembrancer.interfaces.http.limits import BodyLimits
 from remembrancer.interfaces.http.logs import RequestLog
-from remembrancer.interfaces.http.mcp_route import McpDoor
+from remembrancer.interfaces.http.mcp_route import McpEndpoint
 from remembrancer.interfaces.http.metrics import Measured, Metrics
 from remembrancer.interfaces.http.rates import RateLimit
 from remembrancer.interfaces.http.response_headers import ResponseHeaders
@@ -38,7 +39,6 @@ from remembrancer.interfaces.http.routes import (
     stream,
     times,
 )
-from remembrancer.interfaces.http.shift import Shift
 from remembrancer.interfaces.http.streams import Streams
 from remembrancer.interfaces.http.time_limit import TimeLimit
 from remembrancer.interfaces.http.tracing import Traced
@@ -54,17 +54,16 @@ was.
 """
 
 
-_PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {
-    status: {"model": problems.ProblemOut, "description": description}
-    for status, description in {
+_PROBLEMS: Final = problems.described(
+    {
         400: "Something is not what is allowed",
         401: "A key is needed, or this one is not valid",
         403: "This key's right does not reach so far",
         429: "Too many requests: `Retry-After` says when to ask again",
         503: "The store or a model is not available now",
         504: "It took too long",
-    }.items()
-}
+    }
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,13 +80,13 @@ class Serving:
 
 def build_app(memory: AsyncRemembrancer, serving: Serving, stop: Stop) -> FastAPI:
     """The app over an open memory, which stays the caller's to close. When `stop` is set, streams end."""
-    gate = Gate(memory, serving.host)
+    authenticator = Authenticator(memory, serving.host)
     measured = Metrics()
-    shift = Shift(memory, stop)
+    job_runner = JobRunner(memory, stop)
     background, watch, streams = Background(), EmbedderWatch(memory.health.search_state), Streams()
     measured.streams.set_function(lambda: streams.open)
 
-    mcp_door = McpDoor()
+    mcp_endpoint = McpEndpoint()
 
     @asynccontextmanager
     async def running(_: FastAPI) -> AsyncGenerator[None, None]:
@@ -95,9 +94,9 @@ def build_app(memory: AsyncRemembrancer, serving: Serving, stop: Stop) -> FastAP
             rendering.prepare()
             parts.push_async_callback(watch.stop)
             await parts.enter_async_context(background)
-            await parts.enter_async_context(mcp_door.run())
+            await parts.enter_async_context(mcp_endpoint.run())
             if serving.work:
-                await parts.enter_async_context(shift)
+                await parts.enter_async_context(job_runner)
             yield
 
     app = DocumentedApp(
@@ -118,11 +117,17 @@ def build_app(memory: AsyncRemembrancer, serving: Serving, stop: Stop) -> FastAP
             Middleware(ResponseHeaders),
             Middleware(Unforeseen),
             Middleware(TimeLimit, seconds=serving.request_timeout),
-            Middleware(RateLimit, gate=gate, requests_per_second=serving.rate_limit, metrics=measured, shift=shift),
+            Middleware(
+                RateLimit,
+                authenticator=authenticator,
+                requests_per_second=serving.rate_limit,
+                metrics=measured,
+                job_runner=job_runner,
+            ),
             Middleware(BodyLimits),
         ],
     )
-    app.state.gate = gate
+    app.state.authenticator = authenticator
     app.state.memory = memory
     app.state.metrics = measured
     app.state.stop = stop
@@ -138,5 +143,5 @@ def build_app(memory: AsyncRemembrancer, serving: Serving, stop: Stop) -> FastAP
     for system in (crewship_journal, crewship_memory, plastmem):
         app.include_router(system.router)
     app.include_router(dashboard)
-    app.router.routes.append(mcp_door.route)
+    app.router.routes.append(mcp_endpoint.route)
     return app

@@ -16,7 +16,7 @@ from remembrancer.domain.journal import Recorded, Stretch
 from remembrancer.engine.journal import EventFilters
 from remembrancer.errors import InvalidInput, RemembrancerError
 from remembrancer.facade import AsyncRemembrancer
-from remembrancer.interfaces.http.access import AskedAgain, Visitor, asked_again, visitor
+from remembrancer.interfaces.http.access import Authenticated, Reauthenticate, reauthenticate
 from remembrancer.interfaces.http.streams import RETRY, EventStream, Streams, comment, seen
 from remembrancer.jobs.stop import Stop
 
@@ -29,23 +29,23 @@ LastEventId = Annotated[str, Field(max_length=100)]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class StreamSlot:
     """One client's place among the streams, for as long as its request lasts."""
 
     streams: Streams
     stop: Stop
-    asked_again: AskedAgain
+    reauthenticate: Reauthenticate
 
 
-def line(
+def stream_slot(
     request: Request,
-    asking: Annotated[Visitor, Depends(visitor)],
-    again: Annotated[AskedAgain, Depends(asked_again)],
-) -> Generator[Line]:
+    principal: Authenticated,
+    again: Annotated[Reauthenticate, Depends(reauthenticate)],
+) -> Generator[StreamSlot]:
     """Raises HTTPException 503 where there is no place for another stream."""
     streams: Streams = request.app.state.streams
-    with streams.place(asking.name):
-        yield Line(streams, request.app.state.stop, again)
+    with streams.place(principal.name):
+        yield StreamSlot(streams, request.app.state.stop, again)
 
 
 def position_of(last_event_id: str | None) -> int | None:
@@ -59,7 +59,7 @@ def position_of(last_event_id: str | None) -> int | None:
 
 async def followed(
     memory: AsyncRemembrancer,
-    line: Line,
+    slot: StreamSlot,
     tell: Callable[[Recorded], str],
     chosen: EventFilters,
     *,
@@ -72,13 +72,13 @@ async def followed(
     """
     first = await memory.journal.recorded(after, limit=last if after is None else PAGE, **chosen)
     complete = after is None or len(first.entries) < PAGE
-    told = _told(memory, line, tell, chosen, first, complete=complete)
-    return EventStream(told, stop=line.stop, patience=line.streams.patience)
+    told = _told(memory, slot, tell, chosen, first, complete=complete)
+    return EventStream(told, stop=slot.stop, patience=slot.streams.patience)
 
 
 async def _told(
     memory: AsyncRemembrancer,
-    line: Line,
+    slot: StreamSlot,
     tell: Callable[[Recorded], str],
     chosen: EventFilters,
     stretch: Stretch,
@@ -87,7 +87,7 @@ async def _told(
 ) -> AsyncGenerator[str, None]:
     """`complete`: there was nothing more when the first stretch was read."""
     now = asyncio.get_running_loop().time
-    heartbeat = line.streams.heartbeat
+    heartbeat = slot.streams.heartbeat
     told_at = looked_at = now()
     yield RETRY
     try:
@@ -96,14 +96,14 @@ async def _told(
                 yield tell(one)
                 told_at = now()
                 if told_at - looked_at >= heartbeat:
-                    await line.asked_again()
+                    await slot.reauthenticate()
                     looked_at = now()
             position = stretch.position
             if complete:
                 wait = max(_SHORTEST_WAIT, min(told_at, looked_at) + heartbeat - now())
                 await memory.journal.wait(position, within=timedelta(seconds=wait))
             if now() - looked_at >= heartbeat:
-                await line.asked_again()
+                await slot.reauthenticate()
                 looked_at = now()
             if now() - told_at >= heartbeat:
                 # Also where all that came was left out: whoever comes again need not look through it again.

@@ -18,7 +18,7 @@ from remembrancer.domain.reply import Claim, Claimed, Reply, UnderWay, Unkept
 from remembrancer.engine.replies import claim_request
 from remembrancer.errors import Conflict, InvalidInput, RemembrancerError, StoreUnavailable
 from remembrancer.interfaces.http import problems
-from remembrancer.interfaces.http.access import Visitor
+from remembrancer.interfaces.http.access import Principal
 
 HEADER: Final = "Idempotency-Key"
 REPLAYED: Final = "Idempotency-Replayed"
@@ -38,24 +38,23 @@ _PARAMETER: Final = {
     "schema": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[!-~]([ -~]*[!-~])?$"},
     "example": "checkout-42-deploy-failed",
 }
-_ANSWERS: Final[dict[int | str, dict[str, Any]]] = {
-    status: {"model": problems.ProblemOut, "description": description}
-    for status, description in {
+_ANSWERS: Final = problems.described(
+    {
         408: "It took too long to arrive",
         409: f"Something stands in the way: what is there, or another request with the same `{HEADER}`",
         413: "The body is too large",
         415: "The body is not JSON",
-    }.items()
-}
+    }
+)
 
 _Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
-async def _written_key(request: Request) -> str | None:
-    return request.scope.get("remembrancer.written_key")
+async def _derived_key(request: Request) -> str | None:
+    return request.scope.get("remembrancer.derived_key")
 
 
-WrittenKey = Annotated[str | None, Depends(_written_key)]
+DerivedKey = Annotated[str | None, Depends(_derived_key)]
 """What a handler writes under where the body names no key: it follows from the `Idempotency-Key`, None without one.
 
 For events and memories, which are there once for each key. A handler that takes it promises to write under it (under
@@ -63,7 +62,7 @@ For events and memories, which are there once for each key. A handler that takes
 """
 
 
-class RepeatableRoute(APIRoute):
+class IdempotentRoute(APIRoute):
     """A route that may write. Its answers must have a body of their own: none may be a stream."""
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **described: Any) -> None:
@@ -88,30 +87,32 @@ class RepeatableRoute(APIRoute):
                 return await handle(request)
             if not _KEY.fullmatch(name):
                 raise InvalidInput(HEADER, name, _ALLOWED)
-            visitor = request.scope.get("remembrancer.visitor")
-            if not isinstance(visitor, Visitor):  # it has no key, or none that is valid: the handler says which
+            principal = request.scope.get("remembrancer.principal")
+            if not isinstance(principal, Principal):  # it has no key, or none that is valid: the handler says which
                 return await handle(request)
-            request.scope["remembrancer.written_key"] = _written(visitor, name)
-            return await _once(request, visitor, name, handle, may_run_again=may_run_again)
+            request.scope["remembrancer.derived_key"] = _derived(principal, name)
+            return await _once(request, principal, name, handle, may_run_again=may_run_again)
 
         return once
 
 
-async def _once(request: Request, visitor: Visitor, name: str, handle: _Handler, *, may_run_again: bool) -> Response:
+async def _once(
+    request: Request, principal: Principal, name: str, handle: _Handler, *, may_run_again: bool
+) -> Response:
     # Two keys to a workspace do not meet: neither is told what the other was answered.
-    key = f"{visitor.name}:{name}"
+    key = f"{principal.name}:{name}"
     try:
-        ctx, scope = visitor.memory.context, visitor.memory.scope
-        outcome = await claim_request(ctx, scope, key, await _fingerprint(request, visitor), longest=_NEVER)
+        ctx, scope = principal.memory.context, principal.memory.scope
+        outcome = await claim_request(ctx, scope, key, await _fingerprint(request, principal), longest=_NEVER)
     except Conflict as error:
         raise Conflict(f"{HEADER}: {name!r} was used with another request") from error
     match outcome:
         case Reply():
             return Response(outcome.body, outcome.status, headers={REPLAYED: "true"}, media_type=outcome.media_type)
         case Claimed(claim):
-            return await _claimed(request, visitor, claim, handle)
+            return await _claimed(request, principal, claim, handle)
         case UnderWay(claim) if may_run_again:  # beside the first try too: what both write is there once
-            return await _claimed(request, visitor, claim, handle)
+            return await _claimed(request, principal, claim, handle)
         case UnderWay():
             detail = f"{HEADER}: the first try is still under way, or its outcome is not known"
             return problems.problem("conflict", HTTPStatus.CONFLICT, detail)
@@ -122,34 +123,34 @@ async def _once(request: Request, visitor: Visitor, name: str, handle: _Handler,
             return problems.problem("conflict", HTTPStatus.CONFLICT, detail)
 
 
-async def _claimed(request: Request, visitor: Visitor, claim: Claim, handle: _Handler) -> Response:
+async def _claimed(request: Request, principal: Principal, claim: Claim, handle: _Handler) -> Response:
     """Do it. A request that was refused did nothing, and its key is new again; whatever else goes wrong, what it did is
     not known, and the claim stays.
     """
     try:
-        return await _answered(request, visitor, claim, handle)
+        return await _answered(request, principal, claim, handle)
     except (RemembrancerError, RequestValidationError):
-        await _released(visitor, claim)
+        await _released(principal, claim)
         raise
     except HTTPException as error:
         if error.status_code < HTTPStatus.INTERNAL_SERVER_ERROR:
-            await _released(visitor, claim)
+            await _released(principal, claim)
         raise
 
 
-async def _answered(request: Request, visitor: Visitor, claim: Claim, handle: _Handler) -> Response:
+async def _answered(request: Request, principal: Principal, claim: Claim, handle: _Handler) -> Response:
     response = await handle(request)
     if response.status_code >= HTTPStatus.BAD_REQUEST:
-        await _released(visitor, claim)
+        await _released(principal, claim)
         return response
     media_type = response.headers.get("content-type", "application/octet-stream")
     reply = Reply(response.status_code, bytes(response.body), media_type)
-    await _kept(visitor.memory.context.store.answer(visitor.memory.scope, claim, reply))
+    await _kept(principal.memory.context.store.answer(principal.memory.scope, claim, reply))
     return response
 
 
-async def _released(visitor: Visitor, claim: Claim) -> None:
-    await _kept(visitor.memory.context.store.release(visitor.memory.scope, claim))
+async def _released(principal: Principal, claim: Claim) -> None:
+    await _kept(principal.memory.context.store.release(principal.memory.scope, claim))
 
 
 async def _kept(note: Awaitable[None]) -> None:
@@ -160,11 +161,11 @@ async def _kept(note: Awaitable[None]) -> None:
         return
 
 
-async def _fingerprint(request: Request, visitor: Visitor) -> bytes:
+async def _fingerprint(request: Request, principal: Principal) -> bytes:
     """The SHA-256 of what is asked for: each part with its length before it, so that none runs into the next."""
     told = sha256()
     for part in (
-        visitor.memory.scope.workspace.encode(),
+        principal.memory.scope.workspace.encode(),
         request.method.encode(),
         request.scope["path"].encode("utf-8", "surrogatepass"),
         request.scope["query_string"],
@@ -175,9 +176,9 @@ async def _fingerprint(request: Request, visitor: Visitor) -> bytes:
     return told.digest()
 
 
-def _written(visitor: Visitor, name: str) -> str:
-    return f"idem:{sha256(f'{visitor.name}:{name}'.encode()).hexdigest()}"
+def _derived(principal: Principal, name: str) -> str:
+    return f"idem:{sha256(f'{principal.name}:{name}'.encode()).hexdigest()}"
 
 
 def _takes_key(dependant: Dependant) -> bool:
-    return dependant.call is _written_key or any(_takes_key(inner) for inner in dependant.dependencies)
+    return dependant.call is _derived_key or any(_takes_key(inner) for inner in dependant.dependencies)

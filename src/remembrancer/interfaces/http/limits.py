@@ -10,6 +10,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from remembrancer.interfaces.http import problems
+from remembrancer.interfaces.http.middleware import HttpMiddleware
 
 MAX_BODY_BYTES: Final = 8 << 20
 """Of a request's body, a batch of events above all."""
@@ -18,17 +19,14 @@ _JSON_ONLY: Final = ("/v1/", "/api/")
 """Below these, bodies are JSON. A form, which a page of any other site can have a browser send, is none."""
 
 
-class BodyLimits:
+class BodyLimits(HttpMiddleware):
     """Refuses what is too large, by what its headers say and by counting, and what is not JSON where JSON is read."""
 
     def __init__(self, app: ASGIApp, *, max_bytes: int = MAX_BODY_BYTES) -> None:
-        self._app = app
+        super().__init__(app)
         self._max_bytes = max_bytes
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
         length = headers.get("content-length", "")
         if length.isdecimal() and int(length) > self._max_bytes:
@@ -53,7 +51,7 @@ class BodyLimits:
                     raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _TOO_LARGE)
             return message
 
-        await self._app(scope, counted, send)
+        await self.app(scope, counted, send)
 
 
 def _may_be_json(headers: Headers) -> bool:

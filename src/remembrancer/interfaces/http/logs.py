@@ -14,9 +14,10 @@ from typing import Any, Final, TextIO, TypedDict
 from uuid import uuid4
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
-from remembrancer.interfaces.http.access import Visitor
+from remembrancer.interfaces.http.access import Principal
+from remembrancer.interfaces.http.middleware import HttpMiddleware
 from remembrancer.interfaces.http.route_name import route_of
 
 LOGGER: Final = "remembrancer.server"
@@ -28,7 +29,7 @@ _BROKEN_OFF: Final = 499
 _log = logging.getLogger(LOGGER)
 
 
-class Line(TypedDict):
+class RequestLine(TypedDict):
     """A request, as its line tells it. `ms` from its first byte to the answer's last; `bytes` of the answer's body."""
 
     request_id: str
@@ -40,16 +41,10 @@ class Line(TypedDict):
     visitor: str | None
 
 
-class RequestLog:
+class RequestLog(HttpMiddleware):
     """Outermost: names each request, by the `X-Request-Id` that it came with or one of its own, and logs its end."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         given = Headers(scope=scope).get(REQUEST_ID, "")
         request_id = given if _SANE_ID.fullmatch(given) else uuid4().hex
         began = time.perf_counter()
@@ -65,17 +60,17 @@ class RequestLog:
             await send(message)
 
         try:
-            await self._app(scope, receive, told)
+            await self.app(scope, receive, told)
         finally:
-            visitor = scope.get("remembrancer.visitor")
-            line = Line(
+            principal = scope.get("remembrancer.principal")
+            line = RequestLine(
                 request_id=request_id,
                 method=scope["method"],
                 route=route_of(scope),
                 status=status,
                 ms=round((time.perf_counter() - began) * 1000, 1),
                 bytes=sent,
-                visitor=visitor.name if isinstance(visitor, Visitor) else None,
+                visitor=principal.name if isinstance(principal, Principal) else None,
             )
             level = logging.ERROR if status >= 500 else logging.INFO
             _log.log(level, "%s %s %d", line["method"], line["route"], status, extra={"request": line})
@@ -141,5 +136,5 @@ def _time(record: logging.LogRecord) -> datetime:
     return datetime.fromtimestamp(record.created, UTC)
 
 
-def _request(record: logging.LogRecord) -> Line | None:
+def _request(record: logging.LogRecord) -> RequestLine | None:
     return record.__dict__.get("request")

@@ -13,14 +13,14 @@ from starlette.types import Receive, Scope, Send
 from remembrancer.domain.api_key import Right
 from remembrancer.errors import InvalidInput
 from remembrancer.facade import AsyncRemembrancer
-from remembrancer.interfaces.http.access import allowed, who_asks
+from remembrancer.interfaces.http.access import allowed, authenticate_request
 from remembrancer.interfaces.mcp.app import McpApp, mcp_app
 
 PATH: Final = "/mcp"
 _SCOPE: Final = ("project", "crew", "agent", "session")
 
 
-class McpDoor:
+class McpEndpoint:
     """Lets in who may, and has the MCP app answer, while `run` is entered: in the lifespan of the app around it."""
 
     def __init__(self) -> None:
@@ -53,4 +53,6 @@ async def _memory_of(request: Request, needed: Right) -> AsyncRemembrancer:
     unknown = sorted({*asked} - {*_SCOPE, "role"})
     if unknown:
         raise InvalidInput(unknown[0], asked[unknown[0]], "one of " + ", ".join((*_SCOPE, "role")))
-    return allowed(await who_asks(request), needed, asked.get("role"), {part: asked.get(part) for part in _SCOPE})
+    return allowed(
+        await authenticate_request(request), needed, asked.get("role"), {part: asked.get(part) for part in _SCOPE}
+    )

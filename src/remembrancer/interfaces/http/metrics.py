@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated, Final
+from typing import Final
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from remembrancer.domain.recall import Recall
-from remembrancer.interfaces.http.access import Visitor, visitor
+from remembrancer.interfaces.http.access import Authenticated
+from remembrancer.interfaces.http.middleware import HttpMiddleware, NotedStatus
 from remembrancer.interfaces.http.route_name import route_of
 
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -79,33 +80,23 @@ class Metrics:
             self.degraded.labels(without).inc()
 
 
-class Measured:
+class Measured(HttpMiddleware):
     """Counts each request, by the route that took it."""
 
     def __init__(self, app: ASGIApp, *, metrics: Metrics) -> None:
-        self._app = app
+        super().__init__(app)
         self._metrics = metrics
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        status = 0
-
-        async def noted(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-            await send(message)
-
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        noted = NotedStatus(send)
         began = time.perf_counter()
         try:
             with self._metrics.under_way.track_inprogress():
-                await self._app(scope, receive, noted)
+                await self.app(scope, receive, noted)
         finally:
             method = scope["method"] if scope["method"] in _METHODS else "other"
             route = route_of(scope)
-            self._metrics.requests.labels(method, route, str(status) if status else "none").inc()
+            self._metrics.requests.labels(method, route, str(noted.status or "none")).inc()
             self._metrics.seconds.labels(method, route).observe(time.perf_counter() - began)
 
 
@@ -119,7 +110,7 @@ router = APIRouter(tags=["operation"])
     response_class=Response,
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "Prometheus' text"}},
 )
-async def metrics(request: Request, _: Annotated[Visitor, Depends(visitor)]) -> Response:
+async def metrics(request: Request, _: Authenticated) -> Response:
     """Counters and histograms of this server in Prometheus' text format, for any key."""
     measured: Metrics = request.app.state.metrics
     return Response(generate_latest(measured.registry), media_type=CONTENT_TYPE_PLAIN_0_0_4)

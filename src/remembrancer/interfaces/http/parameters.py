@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Annotated, Any, get_args, get_origin
+from typing import Any, get_args, get_origin
 
-from fastapi import Depends, Request
+from fastapi import Request
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 
 from remembrancer.errors import InvalidInput
-from remembrancer.interfaces.http.access import Visitor, visitor
+from remembrancer.interfaces.http.access import Authenticated
 
 
 class ParametersRoute(APIRoute):
@@ -21,7 +21,7 @@ class ParametersRoute(APIRoute):
         self.parameters = dict(_parameters(self.dependant))
 
 
-async def known_parameters(request: Request, _: Annotated[Visitor, Depends(visitor)]) -> None:
+async def known_parameters(request: Request, _: Authenticated) -> None:
     """For a `ParametersRoute`: refuse a parameter it does not have. A misspelt filter would otherwise keep nothing out.
 
     Whoever may not ask at all is told that first. Raises InvalidInput.

@@ -81,6 +81,11 @@ def problem(
     return JSONResponse(told.model_dump(mode="json", exclude_none=True), status, headers=headers, media_type=MEDIA_TYPE)
 
 
+def described(answers: Mapping[int, str]) -> dict[int | str, dict[str, Any]]:
+    """The entries of the OpenAPI document for problems that a route may answer with: a description for each status."""
+    return {status: {"model": ProblemOut, "description": description} for status, description in answers.items()}
+
+
 def problem_of(error: RemembrancerError) -> JSONResponse:
     status = next(
         (status for kind, status in STATUS.items() if isinstance(error, kind)), HTTPStatus.INTERNAL_SERVER_ERROR

@@ -19,9 +19,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from remembrancer.errors import RemembrancerError
 from remembrancer.interfaces.http import problems
-from remembrancer.interfaces.http.access import COOKIE, Gate, Visitor
+from remembrancer.interfaces.http.access import COOKIE, Authenticator, Principal
+from remembrancer.interfaces.http.job_runner import JobRunner
 from remembrancer.interfaces.http.metrics import Metrics
-from remembrancer.interfaces.http.shift import Shift
+from remembrancer.interfaces.http.middleware import HttpMiddleware
 from remembrancer.policies.token_bucket import Bucket, Taken, TokenRate, filled, full, take
 
 MAX_BUCKETS: Final = 10_000
@@ -72,7 +73,7 @@ class Buckets:
         return len(self._buckets)
 
 
-class RateLimit:
+class RateLimit(HttpMiddleware):
     """Finds out who asks, once for all that comes after, and refuses who asks too often.
 
     Who is not let in is left to the route, which may be open to everybody; but an address that has shown too many keys
@@ -83,16 +84,16 @@ class RateLimit:
         self,
         app: ASGIApp,
         *,
-        gate: Gate,
+        authenticator: Authenticator,
         requests_per_second: float,
         metrics: Metrics,
-        shift: Shift,
+        job_runner: JobRunner,
         stopwatch: Stopwatch = time.monotonic,
     ) -> None:
-        self._app = app
-        self._gate = gate
+        super().__init__(app)
+        self._authenticator = authenticator
         self._metrics = metrics
-        self._shift = shift
+        self._job_runner = job_runner
         rate = rate_of(requests_per_second)
         # Apart: however many addresses come, no key's bucket is forgotten for them.
         self._keys = None if rate is None else Buckets(rate, stopwatch)
@@ -100,9 +101,9 @@ class RateLimit:
         self._failures = Buckets(FAILURES, stopwatch)
         self._good: OrderedDict[bytes, None] = OrderedDict()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"].startswith(UNCOUNTED):
-            await self._app(scope, receive, send)
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"].startswith(UNCOUNTED):
+            await self.app(scope, receive, send)
             return
         connection = HTTPConnection(scope)
         address = "" if connection.client is None else connection.client.host
@@ -113,11 +114,11 @@ class RateLimit:
         if (logs_in or (token is not None and not is_known)) and self._failures.is_empty(address):
             await self._refuse(scope, receive, send, "failed", self._failures.take(address).wait, FAILURES)
             return
-        visitor = await self._visitor(connection, bearer, token, address)
-        buckets, name = (self._addresses, address) if visitor is None else (self._keys, visitor.name)
+        principal = await self._principal(connection, bearer, token, address)
+        buckets, name = (self._addresses, address) if principal is None else (self._keys, principal.name)
         taken = None if buckets is None else buckets.take(name)
         if buckets is not None and taken is not None and not taken.is_given:
-            await self._refuse(scope, receive, send, "key" if visitor else "address", taken.wait, buckets.rate)
+            await self._refuse(scope, receive, send, "key" if principal else "address", taken.wait, buckets.rate)
             return
 
         async def told(message: Message) -> None:
@@ -128,28 +129,28 @@ class RateLimit:
                     MutableHeaders(scope=message).update(_told(taken.bucket, buckets.rate))
             await send(message)
 
-        await self._app(scope, receive, told)
+        await self.app(scope, receive, told)
 
-    async def _visitor(
+    async def _principal(
         self, connection: HTTPConnection, bearer: str | None, token: str | None, address: str
-    ) -> Visitor | None:
+    ) -> Principal | None:
         """Who asks; None for who is not let in. Where a route needs to know, it finds the same, and answers so."""
         try:
-            visitor = await self._gate.visitor(connection, bearer)
+            principal = await self._authenticator.authenticate(connection, bearer)
         except HTTPException as error:
             if token is not None and error.status_code == HTTPStatus.UNAUTHORIZED:
                 self._failures.take(address)
             return None
         except RemembrancerError:  # the store is not available: nothing is known of the key
             return None
-        connection.scope["remembrancer.visitor"] = visitor
-        self._shift.call_in(visitor.memory)
+        connection.scope["remembrancer.principal"] = principal
+        self._job_runner.work_for(principal.memory)
         if token is not None:
             self._good[_digest(token)] = None
             self._good.move_to_end(_digest(token))
             if len(self._good) > MAX_BUCKETS:
                 self._good.popitem(last=False)
-        return visitor
+        return principal
 
     async def _refuse(
         self, scope: Scope, receive: Receive, send: Send, whose: str, wait: timedelta, rate: TokenRate

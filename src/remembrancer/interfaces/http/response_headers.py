@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from starlette.datastructures import MutableHeaders
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
+
+from remembrancer.interfaces.http.middleware import HttpMiddleware
 
 CONTENT_SECURITY_POLICY: Final = "; ".join(
     (
@@ -29,13 +31,10 @@ ALWAYS: Final = {
 }
 
 
-class ResponseHeaders:
+class ResponseHeaders(HttpMiddleware):
     """Adds them to whatever is answered. What is said of caching (of an asset, say) stays; else nothing is stored."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
@@ -43,4 +42,4 @@ class ResponseHeaders:
                 headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
-        await self._app(scope, receive, with_headers if scope["type"] == "http" else send)
+        await self.app(scope, receive, with_headers)

@@ -47,7 +47,7 @@ class Streams:
 
     @contextmanager
     def place(self, name: str) -> Generator[None]:
-        """A place for a stream of that visitor, as long as it lasts. Raises HTTPException 503 where there is none."""
+        """A place for a stream of that principal, as long as it lasts. Raises HTTPException 503 where there is none."""
         if self.open >= self.at_most:
             raise _full(f"{self.at_most} streams are open, and there are no more")
         if self._open[name] >= self.of_one:

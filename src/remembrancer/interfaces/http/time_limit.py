@@ -10,21 +10,19 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from remembrancer.interfaces.http import problems
+from remembrancer.interfaces.http.middleware import HttpMiddleware
 
 _STREAM: Final = "text/event-stream"
 
 
-class TimeLimit:
+class TimeLimit(HttpMiddleware):
     """Breaks off a request that takes more than `seconds`; not one that is answered with a stream of events."""
 
     def __init__(self, app: ASGIApp, *, seconds: float) -> None:
-        self._app = app
+        super().__init__(app)
         self._seconds = seconds
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         body_read = answered = False
         limit = asyncio.timeout(self._seconds)
 
@@ -44,7 +42,7 @@ class TimeLimit:
 
         try:
             async with limit:
-                await self._app(scope, read, timed)
+                await self.app(scope, read, timed)
         except TimeoutError:
             if not limit.expired() or answered:
                 raise

@@ -11,53 +11,41 @@ from typing import Final
 from opentelemetry import propagate, trace
 from opentelemetry.trace import SpanKind, StatusCode
 from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 import remembrancer
 from remembrancer.domain.recall import Recall
+from remembrancer.interfaces.http.middleware import HttpMiddleware, NotedStatus
 from remembrancer.interfaces.http.route_name import NO_ROUTE, route_of
 
 SCOPE: Final = "remembrancer"
 _NANOSECONDS: Final = 1_000_000_000
 
 
-class Traced:
+class Traced(HttpMiddleware):
     """A server span for each request, within the trace that its `traceparent` names."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         method: str = scope["method"]
         parent = propagate.extract(Headers(scope=scope))
         with _tracer().start_as_current_span(
             method, context=parent, kind=SpanKind.SERVER, record_exception=False, set_status_on_exception=False
         ) as span:
             if not span.is_recording():
-                await self._app(scope, receive, send)
+                await self.app(scope, receive, send)
                 return
-            status = 0
-
-            async def noted(message: Message) -> None:
-                nonlocal status
-                if message["type"] == "http.response.start":
-                    status = message["status"]
-                await send(message)
-
+            noted = NotedStatus(send)
             span.set_attribute("http.request.method", method)
             try:
-                await self._app(scope, receive, noted)
+                await self.app(scope, receive, noted)
             finally:
                 route = route_of(scope)
                 if route != NO_ROUTE:
                     span.update_name(f"{method} {route}")
                     span.set_attribute("http.route", route)
-                if status:
-                    span.set_attribute("http.response.status_code", status)
-                if not status or status >= 500:
+                if noted.status:
+                    span.set_attribute("http.response.status_code", noted.status)
+                if not noted.status or noted.status >= 500:
                     span.set_status(StatusCode.ERROR)
 
 

@@ -3,37 +3,26 @@
 from __future__ import annotations
 
 from starlette.requests import ClientDisconnect
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from remembrancer.interfaces.http import problems
+from remembrancer.interfaces.http.middleware import HttpMiddleware, NotedStatus
 from remembrancer.interfaces.http.route_name import route_of
 
 
-class Unforeseen:
+class Unforeseen(HttpMiddleware):
     """Answers such an error with a 500, where nothing was answered yet. Its message, which may quote a memory, goes
     neither to the client nor on to the web server, which would log it.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        answered = False
-
-        async def noted(message: Message) -> None:
-            nonlocal answered
-            answered = answered or message["type"] == "http.response.start"
-            await send(message)
-
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        noted = NotedStatus(send)
         try:
-            await self._app(scope, receive, noted)
+            await self.app(scope, receive, noted)
         except ClientDisconnect:  # while its body was read: nothing was done, and nobody is there to be told
             return
         except Exception as error:  # noqa: BLE001  the outer edge of a request
             problems.log_unforeseen(route_of(scope), error)
-            if answered:  # it is cut short: the web server closes the connection, and the client sees that
+            if noted.status:  # it is cut short: the web server closes the connection, and the client sees that
                 raise problems.without_words(error) from None
             await problems.unforeseen(error)(scope, receive, send)

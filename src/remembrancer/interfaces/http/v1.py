@@ -7,16 +7,14 @@ from typing import Any, Final
 from fastapi import APIRouter, Depends
 from fastapi.routing import APIRoute
 
-from remembrancer.interfaces.http.idempotency import RepeatableRoute
+from remembrancer.interfaces.http import problems
+from remembrancer.interfaces.http.idempotency import IdempotentRoute
 from remembrancer.interfaces.http.parameters import ParametersRoute, known_parameters
-from remembrancer.interfaces.http.problems import ProblemOut
 from remembrancer.interfaces.http.strict_json import StrictRoute
 
 Answers = dict[int | str, dict[str, Any]]
 
-MISSING: Final[Answers] = {
-    404: {"model": ProblemOut, "description": "There is no such thing within the caller's sight"}
-}
+MISSING: Final = problems.described({404: "There is no such thing within the caller's sight"})
 """What a route may answer whose address, or whose body, names something."""
 LOCATED: Final[Answers] = {
     201: {"headers": {"Location": {"description": "Where it can be read.", "schema": {"type": "string"}}}}
@@ -24,7 +22,7 @@ LOCATED: Final[Answers] = {
 """What a route answers that makes something with an address."""
 
 
-class Route(RepeatableRoute, StrictRoute, ParametersRoute):
+class Route(IdempotentRoute, StrictRoute, ParametersRoute):
     """May be asked again under an idempotency key, takes strict JSON, and knows its parameters."""
 
 

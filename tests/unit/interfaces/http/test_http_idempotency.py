@@ -14,7 +14,7 @@ from served import Served, asked
 
 from remembrancer.errors import NotFound, StoreUnavailable
 from remembrancer.interfaces.http.access import Writing
-from remembrancer.interfaces.http.idempotency import HEADER, REPLAYED, RepeatableRoute, WrittenKey
+from remembrancer.interfaces.http.idempotency import HEADER, REPLAYED, DerivedKey, IdempotentRoute
 from remembrancer.testing.doubles import FixedClock
 
 NOTHING: dict[str, str] = {}
@@ -37,7 +37,7 @@ class Work:
 
     @property
     def router(self) -> APIRouter:
-        router = APIRouter(route_class=RepeatableRoute)
+        router = APIRouter(route_class=IdempotentRoute)
 
         @router.post("/v1/count", status_code=201)
         async def count(request: Request) -> dict[str, int]:
@@ -63,7 +63,7 @@ class Work:
             raise FAILURES[how]
 
         @router.post("/v1/note")
-        async def note(memory: Writing, key: WrittenKey, then: str = "") -> dict[str, str]:
+        async def note(memory: Writing, key: DerivedKey, then: str = "") -> dict[str, str]:
             self.keys.append(key)
             event = await memory.observe("The deploy failed", key=key)
             if then == "break" and len(self.keys) == 1:

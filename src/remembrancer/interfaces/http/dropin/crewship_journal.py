@@ -18,7 +18,7 @@ from remembrancer.errors import InvalidInput
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.http.access import Administering, Reading
 from remembrancer.interfaces.http.dropin.router import ForeignBody, foreign_router, in_its_words
-from remembrancer.interfaces.http.following import LastEventId, Line, followed, line, position_of
+from remembrancer.interfaces.http.following import LastEventId, StreamSlot, followed, position_of, stream_slot
 from remembrancer.interfaces.http.given import EventId, Since, Until
 from remembrancer.interfaces.http.routes.stream import streamed
 from remembrancer.interfaces.http.streams import EventStream, message
@@ -156,7 +156,7 @@ async def count(memory: Reading, entries: Entries, include_archive: Archive = Fa
 async def stream(
     memory: Reading,
     entries: Entries,
-    client: Annotated[Line, Depends(line)],
+    slot: Annotated[StreamSlot, Depends(stream_slot)],
     last_event_id: Annotated[
         LastEventId | None, Header(alias="Last-Event-ID", description="The `id` that was told last.")
     ] = None,
@@ -164,7 +164,7 @@ async def stream(
     """The last 50 entries, or all behind `Last-Event-ID`, and then each as it is recorded."""
     after = position_of(last_event_id)
     with in_its_words(_THEIR_WORDS):
-        return await followed(memory, client, _told, entries, after=after, last=SEED)
+        return await followed(memory, slot, _told, entries, after=after, last=SEED)
 
 
 @router.get("/api/v1/journal/{id}", summary="Read an entry of the journal", responses=MISSING)

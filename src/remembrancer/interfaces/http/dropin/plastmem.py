@@ -24,11 +24,11 @@ from remembrancer.engine.inspect import Dossier
 from remembrancer.engine.record import MAX_BATCH
 from remembrancer.errors import InvalidInput, NotFound, RemembrancerError
 from remembrancer.facade import AsyncRemembrancer
-from remembrancer.interfaces.http.access import Reading, Visitor, Writing, visitor
+from remembrancer.interfaces.http.access import Authenticated, Principal, Reading, Writing
 from remembrancer.interfaces.http.background import Background
 from remembrancer.interfaces.http.dropin.crewship_memory import background
 from remembrancer.interfaces.http.dropin.router import ForeignBody, foreign_router
-from remembrancer.interfaces.http.idempotency import WrittenKey
+from remembrancer.interfaces.http.idempotency import DerivedKey
 from remembrancer.interfaces.wire.plastmem import PlastmemAcceptedOut, PlastmemEpisodeOut, PlastmemRetrievedOut
 from remembrancer.policies.consolidation.facts import Category
 from remembrancer.policies.rendering.frame import MAX_BLOCK_CHARS
@@ -108,11 +108,10 @@ class RecentIn(ForeignBody):
 
 
 Working = Annotated[Background, Depends(background)]
-Asking = Annotated[Visitor, Depends(visitor)]
 
 
 @router.post("/api/v0/add_message", summary="Record a message")
-async def add_message(memory: Writing, body: AddIn, written: WrittenKey) -> PlastmemAcceptedOut:
+async def add_message(memory: Writing, body: AddIn, written: DerivedKey) -> PlastmemAcceptedOut:
     """It is found by its words at once, and is part of an episode once its conversation moves on or falls silent."""
     await _conversation(memory, body.conversation_id).observe_many([body.message.draft("message", written)])
     return PlastmemAcceptedOut(accepted=True)
@@ -120,7 +119,7 @@ async def add_message(memory: Writing, body: AddIn, written: WrittenKey) -> Plas
 
 @router.post("/api/v0/import_batch_messages", summary="Record a whole conversation")
 async def import_batch_messages(
-    memory: Writing, working: Working, body: ImportIn, written: WrittenKey
+    memory: Writing, working: Working, body: ImportIn, written: DerivedKey
 ) -> PlastmemAcceptedOut:
     """Record messages in their order, all or none, and that the conversation is over: all of it becomes episodes, in
     the background.
@@ -138,21 +137,21 @@ async def import_batch_messages(
 
 
 @router.post("/api/v0/retrieve_memory", summary="Retrieve, for a prompt", response_class=MarkdownResponse)
-async def retrieve_memory(memory: Reading, asking: Asking, body: RetrieveIn) -> MarkdownResponse:
+async def retrieve_memory(memory: Reading, principal: Authenticated, body: RetrieveIn) -> MarkdownResponse:
     """Facts and episodes of the conversation that answer, as markdown. Counted as retrieved for keys that may write:
     what came of it in the conversation is what its review goes by.
     """
     found = await _retrieved(_conversation(memory, body.conversation_id), body)
     block = _RENDERER.hits(found.both, max_chars=MAX_BLOCK_CHARS, detail=body.detail)
-    await _count(found.conversation, asking, block.hits, body.query)
+    await _count(found.conversation, principal, block.hits, body.query)
     return MarkdownResponse(block.text)
 
 
 @router.post("/api/v0/retrieve_memory/raw", summary="Retrieve, as data")
-async def retrieve_memory_raw(memory: Reading, asking: Asking, body: RetrieveIn) -> PlastmemRetrievedOut:
+async def retrieve_memory_raw(memory: Reading, principal: Authenticated, body: RetrieveIn) -> PlastmemRetrievedOut:
     """The same facts and episodes, each with all its fields. Counted likewise."""
     found = await _retrieved(_conversation(memory, body.conversation_id), body)
-    await _count(found.conversation, asking, found.both.hits, body.query)
+    await _count(found.conversation, principal, found.both.hits, body.query)
     return PlastmemRetrievedOut.of(
         await _with_dossiers(found.conversation, found.facts), await _with_dossiers(found.conversation, found.episodes)
     )
@@ -245,9 +244,9 @@ async def _recent(conversation: AsyncRemembrancer, body: RecentIn) -> tuple[Memo
     return page.memories
 
 
-async def _count(conversation: AsyncRemembrancer, asking: Visitor, hits: Iterable[Hit], query: str) -> None:
+async def _count(conversation: AsyncRemembrancer, principal: Principal, hits: Iterable[Hit], query: str) -> None:
     """That they were retrieved. Who may only read changes nothing by it."""
-    if not asking.right.allows(Right.WRITE):
+    if not principal.right.allows(Right.WRITE):
         return
     try:
         await conversation.mark(hits, Exposure.RETRIEVED, query=query)

@@ -11,7 +11,7 @@ from remembrancer.interfaces.http.access import Reading, Writing
 from remembrancer.interfaces.http.bodies import EventsIn, PriorityIn
 from remembrancer.interfaces.http.filters import Entries
 from remembrancer.interfaces.http.given import After, EventId, Limit
-from remembrancer.interfaces.http.idempotency import WrittenKey
+from remembrancer.interfaces.http.idempotency import DerivedKey
 from remembrancer.interfaces.http.v1 import MISSING, router_of
 from remembrancer.interfaces.wire.journal import (
     EventsOut,
@@ -28,7 +28,7 @@ Archived = Annotated[bool, Query(description="Also what has been moved into the 
 
 
 @router.post("/v1/events", status_code=HTTPStatus.CREATED, summary="Record what happened")
-async def observe(memory: Writing, body: EventsIn, written: WrittenKey) -> EventsOut:
+async def observe(memory: Writing, body: EventsIn, written: DerivedKey) -> EventsOut:
     """Record events in their order, all of them or none.
 
     An event whose `key` is known is answered as it was recorded; when it says something else, nothing is recorded

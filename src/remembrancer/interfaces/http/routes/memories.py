@@ -17,7 +17,7 @@ from remembrancer.interfaces.http.bodies import (
 )
 from remembrancer.interfaces.http.filters import MemoryFilters
 from remembrancer.interfaces.http.given import After, HowFar, Limit, MemoryId, Name, Text
-from remembrancer.interfaces.http.idempotency import WrittenKey
+from remembrancer.interfaces.http.idempotency import DerivedKey
 from remembrancer.interfaces.http.v1 import LOCATED, MISSING, router_of
 from remembrancer.interfaces.wire.fading import CurveOut
 from remembrancer.interfaces.wire.memories import DossierOut, FeedbackOut, MemoryOut, MemoryPageOut
@@ -34,7 +34,7 @@ router = router_of("memories")
     summary="Keep a memory",
     responses=MISSING | LOCATED,
 )
-async def remember(memory: Writing, body: MemoryIn, written: WrittenKey, response: Response) -> MemoryOut:
+async def remember(memory: Writing, body: MemoryIn, written: DerivedKey, response: Response) -> MemoryOut:
     """Keep a memory. With a `topic_key` it replaces what this scope's memory of that topic said before, which stays as
     a revision. With a `key` that is known, the memory as it is; when that says something else, 409.
     """

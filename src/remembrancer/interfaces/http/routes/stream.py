@@ -10,7 +10,7 @@ from fastapi import Depends, Header, Query
 from remembrancer.domain.journal import Recorded
 from remembrancer.interfaces.http.access import Reading
 from remembrancer.interfaces.http.filters import Entries
-from remembrancer.interfaces.http.following import LastEventId, Line, followed, line, position_of
+from remembrancer.interfaces.http.following import LastEventId, StreamSlot, followed, position_of, stream_slot
 from remembrancer.interfaces.http.given import MAX_WHOLE
 from remembrancer.interfaces.http.streams import MEDIA_TYPE, EventStream, message
 from remembrancer.interfaces.http.v1 import router_of
@@ -48,7 +48,7 @@ def streamed(description: str) -> dict[int | str, dict[str, Any]]:
 async def follow(
     memory: Reading,
     entries: Entries,
-    client: Annotated[Line, Depends(line)],
+    slot: Annotated[StreamSlot, Depends(stream_slot)],
     limit: Annotated[int, Query(ge=0, le=500, description="How many of the last entries to begin with.")] = 50,
     after: Annotated[
         int | None,
@@ -66,7 +66,7 @@ async def follow(
     server stops, when the key is no longer valid, and when the client does not take what it is told for a minute.
     """
     position = position_of(last_event_id)
-    return await followed(memory, client, _told, entries, after=after if position is None else position, last=limit)
+    return await followed(memory, slot, _told, entries, after=after if position is None else position, last=limit)
 
 
 def _told(one: Recorded) -> str:

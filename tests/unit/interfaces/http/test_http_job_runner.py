@@ -8,7 +8,7 @@ from served import QUIET
 
 from remembrancer import AsyncRemembrancer
 from remembrancer.interfaces.http.app import Serving, build_app
-from remembrancer.interfaces.http.shift import Shift
+from remembrancer.interfaces.http.job_runner import JobRunner
 from remembrancer.jobs.stop import Stop
 
 
@@ -20,10 +20,10 @@ def test_a_worker_begins_with_the_first_request_for_its_workspace_and_ends_with_
     async def whole() -> list[set[str]]:
         seen: list[set[str]] = []
         async with await AsyncRemembrancer.open(settings=QUIET) as memory:
-            async with Shift(memory, Stop()) as shift:
+            async with JobRunner(memory, Stop()) as runner:
                 seen.append(workers())
                 for _ in range(2):
-                    shift.call_in(memory.of_workspace("acme"))
+                    runner.work_for(memory.of_workspace("acme"))
                 seen.append(workers())
             seen.append(workers())
         return seen
@@ -35,11 +35,11 @@ def test_a_worker_begins_with_the_first_request_for_its_workspace_and_ends_with_
 def test_nobody_works_before_the_shift_or_after_it() -> None:
     async def whole() -> set[str]:
         async with await AsyncRemembrancer.open(settings=QUIET) as memory:
-            shift = Shift(memory, Stop())
-            shift.call_in(memory)
-            async with shift:
+            runner = JobRunner(memory, Stop())
+            runner.work_for(memory)
+            async with runner:
                 pass
-            shift.call_in(memory)
+            runner.work_for(memory)
             return workers()
 
     assert asyncio.run(whole()) == set()
@@ -49,8 +49,8 @@ def test_what_was_due_is_run_by_the_server_itself() -> None:
     async def whole() -> list[bool]:
         async with await AsyncRemembrancer.open(settings=QUIET) as memory:
             await memory.observe("The deploy failed")
-            shift = Shift(memory, Stop())
-            async with shift:
+            runner = JobRunner(memory, Stop())
+            async with runner:
                 while any(state.last is None for state in await memory.jobs.list()):  # noqa: ASYNC110  nobody is told
                     await asyncio.sleep(0)
             return [state.last is not None for state in await memory.jobs.list()]

@@ -18,7 +18,7 @@ GRACE_SECONDS: Final = 30.0
 _log = logging.getLogger("remembrancer.server")
 
 
-class Shift:
+class JobRunner:
     """Works from when it is entered until `stop` is set: for the server's own workspace, and for others from when they
     are first asked for.
     """
@@ -29,8 +29,8 @@ class Shift:
         self._workers: dict[str, asyncio.Task[None]] = {}
         self._open = False
 
-    def call_in(self, memory: AsyncRemembrancer) -> None:
-        """See that somebody works for the workspace of `memory`; without effect before the shift and after it."""
+    def work_for(self, memory: AsyncRemembrancer) -> None:
+        """See that somebody works for the workspace of `memory`; without effect before the runner and after it."""
         workspace = memory.scope.workspace
         if self._open and workspace not in self._workers:
             work = memory.of_workspace(workspace).jobs.work(self._stop, on_run=_tell)
@@ -38,7 +38,7 @@ class Shift:
 
     async def __aenter__(self) -> Self:
         self._open = True
-        self.call_in(self._memory)
+        self.work_for(self._memory)
         return self
 
     async def __aexit__(
