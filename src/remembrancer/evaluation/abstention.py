@@ -96,7 +96,7 @@ def first_answers(asked: Sequence[Asked]) -> list[tuple[float, bool]]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Silence:
+class AbstentionCounts:
     """Abstention counts, where abstaining is the positive class.
 
     The system abstains on `silent_on_unanswerable` of `unanswerable` questions (true positives) and on
@@ -133,7 +133,7 @@ class Silence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Abstaining(Silence):
+class AbstentionAtFloor(AbstentionCounts):
     """Abstention counts if every turn that scores below `floor` were dropped from the answers.
 
     `recall`: mean recall@10 of the answerable questions over the turns that are kept.
@@ -143,7 +143,7 @@ class Abstaining(Silence):
     recall: float
 
 
-def sweep(asked: Sequence[Asked], floors: Sequence[float] = FLOORS) -> tuple[Abstaining, ...]:
+def sweep(asked: Sequence[Asked], floors: Sequence[float] = FLOORS) -> tuple[AbstentionAtFloor, ...]:
     """Abstention and recall for each threshold in `floors`, computed from one run: an answer keeps the turns whose
     score is at least the threshold.
 
@@ -155,7 +155,7 @@ def sweep(asked: Sequence[Asked], floors: Sequence[float] = FLOORS) -> tuple[Abs
         raise InvalidInput("questions", len(asked), "answerable and unanswerable ones")
     found, shares = _found_scores([one for one in asked if one.answerable])
     return tuple(
-        Abstaining(
+        AbstentionAtFloor(
             floor=floor,
             unanswerable=len(bests[False]),
             silent_on_unanswerable=int(np.count_nonzero(bests[False] < floor)),
@@ -219,40 +219,42 @@ def _placements(values: NDArray[np.float64], others: NDArray[np.float64]) -> NDA
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unanswered:
+class UnanswerableResult:
     """How one system does on one kind of unanswerable questions, compared with the answerable questions.
 
     `by_floor` is empty when scores are not fractions or there is no such question. `separation` is None when the system
     gives no scores, or there are fewer than two questions of either kind.
     """
 
-    silence: Silence
-    by_floor: tuple[Abstaining, ...]
+    counts: AbstentionCounts
+    by_floor: tuple[AbstentionAtFloor, ...]
     separation: Separation | None
 
     @property
     def questions(self) -> int:
-        return self.silence.unanswerable
+        return self.counts.unanswerable
 
 
-def unanswered(answerable: Sequence[Asked], apart: Sequence[Asked], *, fractions: bool) -> Unanswered:
-    """Abstention on the questions `apart`, none of which has an answer, and on the `answerable` ones. `fractions`:
-    scores lie in [0, 1] for every question.
+def unanswerable_result(
+    answerable: Sequence[Asked], unanswerable: Sequence[Asked], *, fractions: bool
+) -> UnanswerableResult:
+    """Abstention on the `unanswerable` questions, compared with the `answerable` ones. `fractions`: scores lie in [0,
+    1] for every question.
     """
-    return Unanswered(
-        silence=Silence(
-            unanswerable=len(apart),
-            silent_on_unanswerable=sum(one.abstained for one in apart),
+    return UnanswerableResult(
+        counts=AbstentionCounts(
+            unanswerable=len(unanswerable),
+            silent_on_unanswerable=sum(one.abstained for one in unanswerable),
             answerable=len(answerable),
             silent_on_answerable=sum(one.abstained for one in answerable),
         ),
-        by_floor=sweep([*answerable, *apart]) if fractions and answerable and apart else (),
-        separation=_separation(answerable, apart),
+        by_floor=sweep([*answerable, *unanswerable]) if fractions and answerable and unanswerable else (),
+        separation=_separation(answerable, unanswerable),
     )
 
 
-def _separation(answerable: Sequence[Asked], apart: Sequence[Asked]) -> Separation | None:
+def _separation(answerable: Sequence[Asked], unanswerable: Sequence[Asked]) -> Separation | None:
     """The AUC; an empty answer ranks below every score. None when it cannot be computed."""
-    if len(answerable) < 2 or len(apart) < 2 or not any(one.scores for one in answerable):
+    if len(answerable) < 2 or len(unanswerable) < 2 or not any(one.scores for one in answerable):
         return None
-    return separation(_bests(answerable).tolist(), _bests(apart).tolist())
+    return separation(_bests(answerable).tolist(), _bests(unanswerable).tolist())

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from remembrancer.evaluation.budget import packed
+from remembrancer.evaluation.budget import pack_block
 from remembrancer.evaluation.dataset import Transcript, Turn
 from remembrancer.evaluation.system import Block, Fate, Ranker, System
 from remembrancer.language.english.dates import spoken_date
@@ -138,7 +138,7 @@ class _Ranked:
     texts: Mapping[str, str]
 
     def block(self, max_chars: int) -> Block:
-        return packed(self.ranked, self.texts, max_chars)
+        return pack_block(self.ranked, self.texts, max_chars)
 
     async def fate(self, turn_id: str) -> Fate:
         return Fate.RETURNED if turn_id in self.ranked else Fate.LIMIT

@@ -18,8 +18,8 @@ symbols, or in another script, has fewer characters per token.
 BUDGETS: Final = {"1k": 1_000, "2k": 2_000, "4k": 4_000}
 """Block sizes in tokens, by their names in the report."""
 
-SURVIVAL: Final = tuple(f"block-{name}@{budget}" for name in ("recall", "all") for budget in BUDGETS)
-"""The metric names that `survival` returns, in its order."""
+BLOCK_METRICS: Final = tuple(f"block-{name}@{budget}" for name in ("recall", "all") for budget in BUDGETS)
+"""The metric names that `block_metrics` returns, in its order."""
 
 
 def chars_of(budget: str) -> int:
@@ -31,13 +31,13 @@ def chars_of(budget: str) -> int:
     return BUDGETS[budget] * CHARS_PER_TOKEN
 
 
-def packed(ranked: Sequence[str], text_of: Mapping[str, str], max_chars: int) -> Block:
+def pack_block(ranked: Sequence[str], text_of: Mapping[str, str], max_chars: int) -> Block:
     """Fill a block with the texts in rank order, each on its own line after "- ".
 
     The rule is the one by which the memory fills its own blocks: a text that does not fit is left out whole, and
     shorter texts after it may still be placed. A turn that is ranked twice is placed once.
 
-    >>> packed(["a", "b", "c"], {"a": "long text", "b": "far too long a text", "c": "x"}, 16)
+    >>> pack_block(["a", "b", "c"], {"a": "long text", "b": "far too long a text", "c": "x"}, 16)
     Block(turns=('a', 'c'), chars=16)
     """
     validation.whole("max_chars", max_chars, 1, MAX_BLOCK_CHARS)
@@ -46,11 +46,11 @@ def packed(ranked: Sequence[str], text_of: Mapping[str, str], max_chars: int) ->
     return Block(tuple(item.of for item in placed), sum(len(item.text) for item in placed))
 
 
-def survival(blocks: Mapping[str, Block], gold: Collection[str]) -> dict[str, float]:
+def block_metrics(blocks: Mapping[str, Block], gold: Collection[str]) -> dict[str, float]:
     """Evidence in the blocks: for each of BUDGETS, the share of `gold` in its block (`block-recall`), and whether the
     block holds all of it (`block-all`).
 
-    Fractions in [0, 1], keyed by the names of SURVIVAL. Raises InvalidInput for an empty `gold`.
+    Fractions in [0, 1], keyed by the names of BLOCK_METRICS. Raises InvalidInput for an empty `gold`.
     """
     if not gold:
         raise InvalidInput("gold", list(gold), "at least one item to be found")

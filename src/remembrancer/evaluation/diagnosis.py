@@ -7,16 +7,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from remembrancer.evaluation.abstention import Bin, Silence, Unanswered
+from remembrancer.evaluation.abstention import AbstentionCounts, Bin, UnanswerableResult
 from remembrancer.evaluation.misses import READERS, Cause
-from remembrancer.evaluation.paired import CHANGED_BY, Changed, Difference
+from remembrancer.evaluation.paired import CHANGED_BY, ChangedQuestion, Difference
 from remembrancer.evaluation.sheet import Sheet
 from remembrancer.evaluation.statistics import Interval
 from remembrancer.evaluation.summary import ENOUGH_CONVERSATIONS
-from remembrancer.evaluation.views import Blocks, ByFloor, Causes, ChangedMost, Differences, Found, Reliable, Silent
+from remembrancer.evaluation.views import (
+    Abstention,
+    AbstentionByFloor,
+    Blocks,
+    Calibration,
+    Causes,
+    ChangedMost,
+    Differences,
+    Found,
+)
 from remembrancer.policies.rendering.safe import one_line
 
-TOLD_FLOORS: Final = 10
+FLOOR_STEP: Final = 10
 """The table shows every tenth threshold of the sweep."""
 QUESTION_CHARS: Final = 110
 """Longest question text in a table, in characters."""
@@ -24,7 +33,7 @@ EVEN: Final = 1e-12
 """A difference of at most this is printed as 0."""
 
 
-def titled(view: Found | Blocks | Silent) -> str:
+def title_of(view: Found | Blocks | Abstention) -> str:
     """The title, with the conversations when the view is not of all of them."""
     return f"{view.title}: {view.where}" if view.where else view.title
 
@@ -43,7 +52,7 @@ def causes(view: Causes) -> Sheet:
     )
 
 
-def reliable(view: Reliable) -> Sheet:
+def calibration(view: Calibration) -> Sheet:
     """For each bin of best scores, how often the first turn is evidence; with extra columns over all questions when
     there are unanswerable ones.
     """
@@ -64,43 +73,43 @@ def reliable(view: Reliable) -> Sheet:
     return Sheet(title=title, columns=columns, rows=tuple(rows))
 
 
-def silent(view: Silent) -> Sheet:
+def abstention(view: Abstention) -> Sheet:
     """Abstention on answerable and unanswerable questions, and ROC AUC of the best score.
 
     One row for each system and kind of unanswerable questions.
     """
-    first = next(iter(view.told.values()))
-    asked = ", ".join(f"{told.questions:,} {kind}" for kind, told in first.items())
-    answerable = next(iter(first.values())).silence.answerable
+    first = next(iter(view.results.values()))
+    asked = ", ".join(f"{one.questions:,} {kind}" for kind, one in first.items())
+    answerable = next(iter(first.values())).counts.answerable
     return Sheet(
-        title=f"{titled(view)} (questions that nothing answers: {asked})",
+        title=f"{title_of(view)} (questions that nothing answers: {asked})",
         columns=("nothing to\nthese", f"nothing to\nanswerable\nn={answerable:,}", "precision", "recall", "AUC\n95 %"),
-        rows=tuple(_silent_rows(view.told)),
+        rows=tuple(_abstention_rows(view.results)),
     )
 
 
-def _silent_rows(told: Mapping[str, Mapping[str, Unanswered]]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    for system, kinds in told.items():
+def _abstention_rows(results: Mapping[str, Mapping[str, UnanswerableResult]]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for system, kinds in results.items():
         for kind, one in kinds.items():
-            apart = one.separation
+            separation = one.separation
             yield (
                 f"{system}: {kind}",
                 (
-                    f"{one.silence.silent_on_unanswerable:,} of {one.questions:,}",
-                    f"{one.silence.silent_on_answerable:,}",
-                    _optional(one.silence.precision),
-                    _optional(one.silence.sensitivity),
-                    "-" if apart is None else f"{apart.auc:.3f}\n{_between(apart.interval)}",
+                    f"{one.counts.silent_on_unanswerable:,} of {one.questions:,}",
+                    f"{one.counts.silent_on_answerable:,}",
+                    _optional(one.counts.precision),
+                    _optional(one.counts.sensitivity),
+                    "-" if separation is None else f"{separation.auc:.3f}\n{_between(separation.interval)}",
                 ),
             )
 
 
-def by_floor(view: ByFloor) -> Sheet:
+def by_floor(view: AbstentionByFloor) -> Sheet:
     """Abstention and recall per relevance threshold; abstaining is the positive class. Three columns for each kind of
     unanswerable questions, and the number of abstentions.
     """
-    kinds = list(view.told.items())
-    every = [told.by_floor[::TOLD_FLOORS] for _, told in kinds]
+    kinds = list(view.results.items())
+    every = [result.by_floor[::FLOOR_STEP] for _, result in kinds]
     columns = [
         column
         for kind, _ in kinds
@@ -115,7 +124,7 @@ def by_floor(view: ByFloor) -> Sheet:
                 (
                     f"{several[0].silent_on_answerable:,}",
                     f"{several[0].recall:.3f}",
-                    *(cell for one in several for cell in _silence_cells(one)),
+                    *(cell for one in several for cell in _abstention_cells(one)),
                 ),
             )
             for several in zip(*every, strict=True)
@@ -125,36 +134,36 @@ def by_floor(view: ByFloor) -> Sheet:
 
 def differences(view: Differences) -> Sheet:
     """Both systems' means, their difference with its interval, p-values and counts, per metric."""
-    told = view.paired
-    clustered = told.conversations >= ENOUGH_CONVERSATIONS
+    comparison = view.paired
+    clustered = comparison.conversations >= ENOUGH_CONVERSATIONS
     drawn = "conversations" if clustered else "questions"
-    sure = f"95 % interval by drawing {drawn}; p by flipping signs, Holm over {len(told.differences)}"
+    sure = f"95 % interval by drawing {drawn}; p by flipping signs, Holm over {len(comparison.differences)}"
     return Sheet(
-        title=f"{view.before}{one_line(told.first)} less {one_line(told.second)}, "
-        f"on the same {told.questions:,} questions ({sure})",
+        title=f"{view.before}{one_line(comparison.first)} less {one_line(comparison.second)}, "
+        f"on the same {comparison.questions:,} questions ({sure})",
         columns=(
-            one_line(told.first),
-            one_line(told.second),
+            one_line(comparison.first),
+            one_line(comparison.second),
             "difference\n95 %",
             "p\nHolm",
             "p by con-\nversation",
             "won/lost/tied",
         ),
-        rows=tuple((one.metric, _difference_cells(one, clustered=clustered)) for one in told.differences),
+        rows=tuple((one.metric, _difference_cells(one, clustered=clustered)) for one in comparison.differences),
     )
 
 
 def changed(view: ChangedMost) -> Sheet:
     """The questions with the largest change, with both systems' values."""
-    told, shown = view.paired, view.shown
+    comparison, shown = view.paired, view.shown
     return Sheet(
-        title=f"The {len(shown)} of {len(told.changed):,} changed questions that {CHANGED_BY} moved most",
-        columns=(one_line(told.first), one_line(told.second), f"{CHANGED_BY}\nmoved"),
+        title=f"The {len(shown)} of {len(comparison.changed):,} changed questions that {CHANGED_BY} moved most",
+        columns=(one_line(comparison.first), one_line(comparison.second), f"{CHANGED_BY}\nmoved"),
         rows=tuple((_question(one), (f"{one.first:.3f}", f"{one.second:.3f}", f"{one.by:+.3f}")) for one in shown),
     )
 
 
-def _question(one: Changed) -> str:
+def _question(one: ChangedQuestion) -> str:
     """The question's id, and below it the text, shortened to QUESTION_CHARS."""
     text = one_line(one.question)
     short = text if len(text) <= QUESTION_CHARS else f"{text[: QUESTION_CHARS - 1]}…"
@@ -174,7 +183,7 @@ def _difference_cells(one: Difference, *, clustered: bool) -> tuple[str, ...]:
     )
 
 
-def _silence_cells(one: Silence) -> tuple[str, ...]:
+def _abstention_cells(one: AbstentionCounts) -> tuple[str, ...]:
     return f"{one.silent_on_unanswerable:,}", _optional(one.precision), _optional(one.sensitivity), f"{one.f1:.3f}"
 
 

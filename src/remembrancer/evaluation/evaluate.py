@@ -19,10 +19,10 @@ from remembrancer.evaluation.dataset import Dataset, Selection
 from remembrancer.evaluation.foreign import with_foreign
 from remembrancer.evaluation.machine import machine_line
 from remembrancer.evaluation.memory_system import MemorySystem
-from remembrancer.evaluation.paired import Paired, Scored, paired
+from remembrancer.evaluation.paired import PairedComparison, Scored, compare_systems
 from remembrancer.evaluation.report import Group, Report, as_json
 from remembrancer.evaluation.run import OnProgress, judge
-from remembrancer.evaluation.summary import Outcomes, levels, set_apart, summarise
+from remembrancer.evaluation.summary import Outcomes, abstention_results, levels, summarise
 from remembrancer.evaluation.system import System
 from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.reranker import Reranker
@@ -76,7 +76,7 @@ async def evaluate(dataset: Dataset, options: Options) -> Report:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="remembrancer-eval-")))
         database = folder / "memory.db"
         memory = MemorySystem(_isolated(options.settings, database), embedder, reranker)
-        against = None if options.against is None else _second(options.against, options, folder, memory)
+        against = None if options.against is None else _second_memory(options.against, options, folder, memory)
         outcomes = await judge(
             chosen,
             [memory, *([] if against is None else [against]), *_baselines(options, embedder)],
@@ -114,7 +114,7 @@ async def evaluate(dataset: Dataset, options: Options) -> Report:
     return report
 
 
-def _second(preset: str, options: Options, folder: Path, memory: MemorySystem) -> MemorySystem:
+def _second_memory(preset: str, options: Options, folder: Path, memory: MemorySystem) -> MemorySystem:
     """The memory under another preset: same models, its own database. Raises InvalidInput if the preset has the first's
     name.
     """
@@ -144,17 +144,19 @@ def _group(name: str, ids: tuple[str, ...], outcomes: Sequence[Outcomes], option
         results={
             one.system: levels([asked for asked in one.asked if asked.answerable], seed=options.seed) for one in within
         },
-        apart={one.system: set_apart(one) for one in within},
+        abstention={one.system: abstention_results(one) for one in within},
         paired=_paired(within, options),
     )
 
 
-def _paired(outcomes: Sequence[Outcomes], options: Options) -> Paired | None:
+def _paired(outcomes: Sequence[Outcomes], options: Options) -> PairedComparison | None:
     """The first two systems compared; None without `against`, or when none of the questions has an answer."""
     if options.against is None:
         return None
     first, second = ([Scored.of(asked) for asked in one.asked if asked.answerable] for one in outcomes[:2])
-    return paired((outcomes[0].system, outcomes[1].system), first, second, seed=options.seed) if first else None
+    return (
+        compare_systems((outcomes[0].system, outcomes[1].system), first, second, seed=options.seed) if first else None
+    )
 
 
 def _isolated(settings: Settings, database: Path) -> Settings:

@@ -19,7 +19,7 @@ from remembrancer.domain.event import Role
 from remembrancer.errors import InvalidInput
 from remembrancer.evaluation.dataset import ASKED_AFTER, Conversation, Dataset, Question, Transcript
 
-MOST: Final = 10_000
+MAX_FOREIGN: Final = 10_000
 """Most foreign questions per conversation."""
 
 
@@ -29,14 +29,13 @@ def with_foreign(chosen: Dataset, whole: Dataset, count: int, *, seed: int) -> D
     The draw depends on the seed and on `whole` only, not on which other conversations are chosen. Raises InvalidInput
     when the other conversations have fewer than `count` questions.
     """
-    if not validation.whole("foreign", count, 0, MOST):
+    if not validation.whole("foreign", count, 0, MAX_FOREIGN):
         return chosen
     speaking = {one.id: participants(one.transcript) for one in whole.conversations}
     return replace(
         chosen,
         conversations=tuple(
-            replace(one, foreign=_drawn(one, whole.conversations, speaking, count, seed))
-            for one in chosen.conversations
+            replace(one, foreign=_draw(one, whole.conversations, speaking, count, seed)) for one in chosen.conversations
         ),
     )
 
@@ -47,10 +46,10 @@ def participants(transcript: Transcript) -> tuple[str, ...]:
     return tuple(dict.fromkeys(turn.actor for turn in turns if turn.actor is not None))
 
 
-def renamed(text: str, name_of: Mapping[str, str]) -> str:
+def replace_names(text: str, name_of: Mapping[str, str]) -> str:
     """Replace each name in the text, where it stands as a whole word; all replacements happen at once.
 
-    >>> renamed("What did Ann tell Anna of Bo's boat?", {"Ann": "Bo", "Bo": "Ann"})
+    >>> replace_names("What did Ann tell Anna of Bo's boat?", {"Ann": "Bo", "Bo": "Ann"})
     "What did Bo tell Anna of Ann's boat?"
     """
     if not name_of:
@@ -60,7 +59,7 @@ def renamed(text: str, name_of: Mapping[str, str]) -> str:
     return re.sub(rf"(?<!\w)(?:{names})(?!\w)", lambda found: name_of[found[0]], text)
 
 
-def _drawn(
+def _draw(
     here: Conversation,
     all_of_them: Sequence[Conversation],
     speaking: Mapping[str, tuple[str, ...]],
@@ -75,7 +74,7 @@ def _drawn(
         question.text.casefold(): question
         for one in all_of_them
         if one.id != here.id
-        for question in _asked(one, here, speaking)
+        for question in _foreign_questions(one, here, speaking)
         if question.text.casefold() not in own
     }
     if count > len(offered):
@@ -86,7 +85,9 @@ def _drawn(
     return tuple(several[place] for place in places)
 
 
-def _asked(other: Conversation, here: Conversation, speaking: Mapping[str, tuple[str, ...]]) -> Iterator[Question]:
+def _foreign_questions(
+    other: Conversation, here: Conversation, speaking: Mapping[str, tuple[str, ...]]
+) -> Iterator[Question]:
     """The other conversation's answerable questions, rewritten for `here`: names replaced, no evidence,
     not answerable.
     """
@@ -97,7 +98,7 @@ def _asked(other: Conversation, here: Conversation, speaking: Mapping[str, tuple
             yield replace(
                 question,
                 id=f"{other.id}: {question.id}",
-                text=renamed(question.text, name_of),
+                text=replace_names(question.text, name_of),
                 asked_at=asked_at,
                 evidence=(),
                 sessions=(),

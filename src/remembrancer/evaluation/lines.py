@@ -26,7 +26,7 @@ def records(argument: str, path: Path) -> Iterator[tuple[Place, dict[str, object
 
 
 @contextmanager
-def at(place: Place) -> Generator[None, None, None]:
+def errors_at(place: Place) -> Generator[None, None, None]:
     """Prefix the argument of an InvalidInput raised inside with the file and the line."""
     try:
         yield
@@ -34,7 +34,7 @@ def at(place: Place) -> Generator[None, None, None]:
         raise InvalidInput(f"{place.path}:{place.line}: {error.argument}", error.value, error.allowed) from error
 
 
-def only(what: str, record: Mapping[str, object], keys: Sequence[str]) -> None:
+def require_known_keys(what: str, record: Mapping[str, object], keys: Sequence[str]) -> None:
     """Raises InvalidInput for a key that is not in `keys`, so that a misspelt key is not silently ignored."""
     for key in record:
         if key not in keys:

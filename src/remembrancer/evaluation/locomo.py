@@ -92,32 +92,32 @@ def _read(path: Path) -> bytes:
 
 def _conversation(where: str, value: object) -> Conversation:
     sample = as_object(where, value)
-    told = as_object(f"{where}.conversation", _part(where, sample, "conversation"))
+    fields = as_object(f"{where}.conversation", _required(where, sample, "conversation"))
     speakers = (
-        _string(f"{where}.conversation.speaker_a", _part(f"{where}.conversation", told, "speaker_a")),
-        _string(f"{where}.conversation.speaker_b", _part(f"{where}.conversation", told, "speaker_b")),
+        _string(f"{where}.conversation.speaker_a", _required(f"{where}.conversation", fields, "speaker_a")),
+        _string(f"{where}.conversation.speaker_b", _required(f"{where}.conversation", fields, "speaker_b")),
     )
-    turns = _turns(f"{where}.conversation", told, speakers)
-    transcript = Transcript(id=_string(f"{where}.sample_id", _part(where, sample, "sample_id")), turns=turns)
-    asked = as_list(f"{where}.qa", _part(where, sample, "qa"))
+    turns = _turns(f"{where}.conversation", fields, speakers)
+    transcript = Transcript(id=_string(f"{where}.sample_id", _required(where, sample, "sample_id")), turns=turns)
+    asked = as_list(f"{where}.qa", _required(where, sample, "qa"))
     session_of, asked_at = transcript.session_of(), transcript.ends + ASKED_AFTER
     read = [_question(f"{where}.qa[{index}]", item, index, session_of, asked_at) for index, item in enumerate(asked)]
     questions = tuple(question for question in read if question.evidence or not question.answerable)
     return Conversation(transcript=transcript, questions=questions, excluded=len(read) - len(questions))
 
 
-def _turns(where: str, told: dict[str, object], speakers: tuple[str, str]) -> tuple[Turn, ...]:
-    numbers = sorted(int(match.group(1)) for key in told if (match := _SESSION.fullmatch(key)))
+def _turns(where: str, fields: dict[str, object], speakers: tuple[str, str]) -> tuple[Turn, ...]:
+    numbers = sorted(int(match.group(1)) for key in fields if (match := _SESSION.fullmatch(key)))
     turns: list[Turn] = []
     for number in numbers:
         session = f"session_{number}"
         stamp = f"{session}_date_time"
-        begun = _moment(f"{where}.{stamp}", _part(where, told, stamp))
-        for index, item in enumerate(as_list(f"{where}.{session}", told[session])):
-            at = begun + index * TURN_SPACING
+        start = _session_time(f"{where}.{stamp}", _required(where, fields, stamp))
+        for index, item in enumerate(as_list(f"{where}.{session}", fields[session])):
+            at = start + index * TURN_SPACING
             turns.append(_turn(f"{where}.{session}[{index}]", item, session, speakers, at))
     if not turns:
-        raise InvalidInput(where, sorted(told), "at least one session_<number> with turns")
+        raise InvalidInput(where, sorted(fields), "at least one session_<number> with turns")
     ids = [turn.id for turn in turns]
     for position, turn_id in enumerate(ids):
         if turn_id in ids[:position]:
@@ -127,18 +127,18 @@ def _turns(where: str, told: dict[str, object], speakers: tuple[str, str]) -> tu
 
 def _turn(where: str, value: object, session: str, speakers: tuple[str, str], at: datetime) -> Turn:
     turn = as_object(where, value)
-    turn_id = _string(f"{where}.dia_id", _part(where, turn, "dia_id"))
+    turn_id = _string(f"{where}.dia_id", _required(where, turn, "dia_id"))
     if not _TURN_ID.fullmatch(turn_id):
         raise InvalidInput(f"{where}.dia_id", turn_id, "an id such as D3:11")
-    speaker = _string(f"{where}.speaker", _part(where, turn, "speaker"))
+    speaker = _string(f"{where}.speaker", _required(where, turn, "speaker"))
     if speaker not in speakers:
         raise InvalidInput(f"{where}.speaker", speaker, " or ".join(speakers))
-    said = _part(where, turn, "text")
+    said = _required(where, turn, "text")
     caption = turn.get("blip_caption", "")
     if not isinstance(said, str) or not isinstance(caption, str):
         raise InvalidInput(where, turn, "text and blip_caption as strings")
-    shown = f"[shares an image: {caption.strip()}]" if caption.strip() else ""
-    text = " ".join(part for part in (said.strip(), shown) if part)
+    image = f"[shares an image: {caption.strip()}]" if caption.strip() else ""
+    text = " ".join(part for part in (said.strip(), image) if part)
     if not text:
         raise InvalidInput(f"{where}.text", said, "a text, or an image with a caption")
     role = Role.USER if speaker == speakers[0] else Role.ASSISTANT
@@ -148,18 +148,18 @@ def _turn(where: str, value: object, session: str, speakers: tuple[str, str], at
 def _question(where: str, value: object, index: int, session_of: Mapping[str, str], asked_at: datetime) -> Question:
     """A question with the evidence ids that exist, possibly none."""
     question = as_object(where, value)
-    number = _part(where, question, "category")
+    number = _required(where, question, "category")
     if number not in [*Category]:
         raise InvalidInput(f"{where}.category", number, "1, 2, 3, 4 or 5")
     category = Category(cast("int", number))
     named = [
         _string(f"{where}.evidence[{position}]", item)
-        for position, item in enumerate(as_list(f"{where}.evidence", _part(where, question, "evidence")))
+        for position, item in enumerate(as_list(f"{where}.evidence", _required(where, question, "evidence")))
     ]
-    evidence = tuple(dict.fromkeys(turn_id for item in named for turn_id in _mended(item) if turn_id in session_of))
+    evidence = tuple(dict.fromkeys(turn_id for item in named for turn_id in _turn_ids(item) if turn_id in session_of))
     return Question(
         id=f"qa[{index}]",
-        text=_string(f"{where}.question", _part(where, question, "question")),
+        text=_string(f"{where}.question", _required(where, question, "question")),
         category=category.label,
         asked_at=asked_at,
         evidence=evidence,
@@ -168,12 +168,12 @@ def _question(where: str, value: object, index: int, session_of: Mapping[str, st
     )
 
 
-def _mended(evidence: str) -> list[str]:
+def _turn_ids(evidence: str) -> list[str]:
     """The turn ids in one evidence string, in the form that turns use; reads "D8:6; D9:17", "D30:05" and "D:11:26"."""
     return [f"D{int(session)}:{int(turn)}" for session, turn in _EVIDENCE.findall(evidence)]
 
 
-def _moment(where: str, value: object) -> datetime:
+def _session_time(where: str, value: object) -> datetime:
     """A session's time ("1:56 pm on 8 May, 2023"), taken as UTC because the file names no time zone."""
     match = _DATE.fullmatch(_string(where, value))
     at = _read_date(match) if match else None
@@ -194,7 +194,7 @@ def _read_date(match: re.Match[str]) -> datetime | None:
         return None
 
 
-def _part(where: str, holder: dict[str, object], key: str) -> object:
+def _required(where: str, holder: dict[str, object], key: str) -> object:
     if key not in holder:
         raise InvalidInput(where, sorted(holder), f"an object with {key}")
     return holder[key]

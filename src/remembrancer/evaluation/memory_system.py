@@ -26,7 +26,7 @@ LISTED: Final = MAX_AT_ONCE
 
 AGENT: Final = "evaluation"
 
-FATES: Final = {
+FATE_OF_STAGE: Final = {
     Stage.RETURNED: Fate.RETURNED,
     Stage.LIMIT: Fate.LIMIT,
     Stage.DUPLICATE: Fate.DUPLICATE,
@@ -71,7 +71,7 @@ class MemorySystem:
     @asynccontextmanager
     async def prepared(self, transcript: Transcript) -> AsyncGenerator[Ranker, None]:
         # Every turn is recorded at the time of the last one; all questions are asked later.
-        clock = _Standing(transcript.ends)
+        clock = _FixedClock(transcript.ends)
         memory = await AsyncRemembrancer.open(
             settings=replace(self._settings, workspace=transcript.id, agent=self._agent),
             embedder=self._embedder,
@@ -86,12 +86,12 @@ class MemorySystem:
                 turn_of |= {event.id: turn.id for event, turn in zip(events, batch, strict=True)}
             await memory.jobs.index_now()
             yield _MemoryRanker(
-                self, memory, clock, _Remembered(memory, transcript, turn_of, self._preset.hidden_kinds)
+                self, memory, clock, _TurnLookup(memory, transcript, turn_of, self._preset.hidden_kinds)
             )
 
 
 @dataclass(slots=True)
-class _Standing:
+class _FixedClock:
     """A clock that stands still until it is set, so that memories have the same ages in every run."""
 
     now: datetime
@@ -100,7 +100,7 @@ class _Standing:
         return self.now
 
 
-class _Remembered:
+class _TurnLookup:
     """Finds the memory of a turn and the turn of a hit. Lookups are cached; memories of `hidden` kinds are ignored,
     because no recall returns them.
     """
@@ -133,19 +133,19 @@ class _Remembered:
 
 class _MemoryRanker:
     def __init__(
-        self, system: MemorySystem, memory: AsyncRemembrancer, clock: _Standing, remembered: _Remembered
+        self, system: MemorySystem, memory: AsyncRemembrancer, clock: _FixedClock, remembered: _TurnLookup
     ) -> None:
         self._system = system
         self._memory = memory
         self._clock = clock
         self._remembered = remembered
 
-    async def answer(self, question: str, *, asked_at: datetime, limit: int) -> _Recalled:
+    async def answer(self, question: str, *, asked_at: datetime, limit: int) -> _MemoryAnswer:
         self._clock.now = asked_at
         recall = await self._memory.recall(question, limit=self._system.depth(limit))
         self._system.degraded.update(recall.degraded)
         turns = [(turn, hit.score) for hit in recall if (turn := self._remembered.turn(hit)) is not None]
-        return _Recalled(
+        return _MemoryAnswer(
             ranked=tuple(turn for turn, _ in turns),
             scores=tuple(score for _, score in turns),
             recall=recall,
@@ -154,11 +154,11 @@ class _MemoryRanker:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Recalled:
+class _MemoryAnswer:
     ranked: tuple[str, ...]
     scores: tuple[float, ...]
     recall: Recall = field(repr=False)
-    remembered: _Remembered = field(repr=False)
+    remembered: _TurnLookup = field(repr=False)
 
     def block(self, max_chars: int) -> Block:
         rendered = self.recall.block(max_chars=max_chars)
@@ -172,7 +172,7 @@ class _Recalled:
         if memory_id is None:
             return Fate.NOT_INGESTED
         fate = self.recall.trace.fates.get(memory_id)
-        return Fate.NO_CANDIDATE if fate is None else FATES[fate.stage]
+        return Fate.NO_CANDIDATE if fate is None else FATE_OF_STAGE[fate.stage]
 
 
 def _draft(turn: Turn) -> EventDraft:

@@ -45,7 +45,7 @@ _OF_FATE: Final = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sought:
+class EvidenceTurn:
     """One evidence turn in one answer. `rank`: from 1, None if the turn was not returned; `blocks`: the names of the
     BUDGETS whose block contains it.
     """
@@ -69,7 +69,7 @@ class Sought:
         return {reader: cause.value for reader, cause in causes.items() if cause is not Cause.FOUND}
 
 
-def counted(sought: Iterable[Sought]) -> dict[str, Mapping[Cause, int]]:
+def count_causes(evidence: Iterable[EvidenceTurn]) -> dict[str, Mapping[Cause, int]]:
     """The number of turns per cause, for each of READERS; each reader's counts add up to the number of turns."""
-    turns = tuple(sought)
+    turns = tuple(evidence)
     return {reader: Counter(one.cause(reader) for one in turns) for reader in READERS}

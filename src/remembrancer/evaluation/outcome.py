@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from remembrancer.domain.validation import JsonValue
-from remembrancer.evaluation.budget import BUDGETS, chars_of, survival
+from remembrancer.evaluation.budget import BUDGETS, block_metrics, chars_of
 from remembrancer.evaluation.dataset import Question
 from remembrancer.evaluation.metrics import fold, gold_ranks, measure
-from remembrancer.evaluation.misses import Sought
+from remembrancer.evaluation.misses import EvidenceTurn
 from remembrancer.evaluation.system import Answer, Fate
 
 KEPT: Final = 20
@@ -23,8 +23,8 @@ class Asked:
 
     `turn`, `session` and `block` map metric names to values in [0, 1]. `turn` and `session` are empty for a question
     without evidence, `block` for an unanswerable question. `ranked` and `scores` hold the first KEPT turns; `returned`
-    is the number of turns in the answer. `block_chars`: length of each block in characters. `sought`: each evidence
-    turn of an answerable question. `latency_ms`: time to answer, including the embedding of the question.
+    is the number of turns in the answer. `block_chars`: length of each block in characters. `evidence_turns`: empty for
+    an unanswerable question. `latency_ms`: time to answer, including the embedding of the question.
     """
 
     conversation: str
@@ -38,7 +38,7 @@ class Asked:
     session: Mapping[str, float]
     block: Mapping[str, float]
     block_chars: Mapping[str, int]
-    sought: tuple[Sought, ...]
+    evidence_turns: tuple[EvidenceTurn, ...]
     latency_ms: float
 
     @property
@@ -75,12 +75,12 @@ class Asked:
             "session": dict(self.session),
             "block": dict(self.block),
             "block_chars": dict(self.block_chars),
-            "missed": {one.turn: dict(missed) for one in self.sought if (missed := one.missed())},
+            "missed": {one.turn: dict(missed) for one in self.evidence_turns if (missed := one.missed())},
             "latency_ms": round(self.latency_ms, 3),
         }
 
 
-async def judged(
+async def judge_answer(
     conversation: str, question: Question, answer: Answer, session_of: Mapping[str, str], *, latency_ms: float
 ) -> Asked:
     """Compute the metrics of an answer. `session_of`: the session of each turn."""
@@ -88,12 +88,12 @@ async def judged(
     sessions = fold(ranked, session_of)
     ranks = gold_ranks(ranked, gold)
     blocks = {budget: answer.block(chars_of(budget)) for budget in BUDGETS} if question.answerable else {}
-    sought: list[Sought] = []
+    evidence_turns: list[EvidenceTurn] = []
     for turn_id, rank in zip(gold, ranks, strict=True):
         if question.answerable:
             fate = Fate.RETURNED if rank is not None else await answer.fate(turn_id)
             held = frozenset(budget for budget, block in blocks.items() if turn_id in block.turns)
-            sought.append(Sought(turn=turn_id, fate=fate, rank=rank, blocks=held))
+            evidence_turns.append(EvidenceTurn(turn=turn_id, fate=fate, rank=rank, blocks=held))
     return Asked(
         conversation=conversation,
         question=question,
@@ -104,8 +104,8 @@ async def judged(
         gold_session_ranks=gold_ranks(sessions, question.sessions),
         turn=measure(ranked, gold) if gold else {},
         session=measure(sessions, question.sessions) if gold else {},
-        block=survival(blocks, gold) if blocks else {},
+        block=block_metrics(blocks, gold) if blocks else {},
         block_chars={budget: block.chars for budget, block in blocks.items()},
-        sought=tuple(sought),
+        evidence_turns=tuple(evidence_turns),
         latency_ms=latency_ms,
     )

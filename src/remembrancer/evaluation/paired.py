@@ -77,7 +77,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Changed:
+class ChangedQuestion:
     """One question on which the systems differ, with the difference of each metric.
 
     `first`, `second`: each system's value of CHANGED_BY.
@@ -98,7 +98,7 @@ class Changed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Paired:
+class PairedComparison:
     """The comparison. `changed`: the questions on which any metric differs, largest change first."""
 
     first: str
@@ -106,10 +106,12 @@ class Paired:
     questions: int
     conversations: int
     differences: tuple[Difference, ...]
-    changed: tuple[Changed, ...]
+    changed: tuple[ChangedQuestion, ...]
 
 
-def paired(names: tuple[str, str], first: Sequence[Scored], second: Sequence[Scored], *, seed: int) -> Paired:
+def compare_systems(
+    names: tuple[str, str], first: Sequence[Scored], second: Sequence[Scored], *, seed: int
+) -> PairedComparison:
     """Compare two systems. Raises InvalidInput unless both have the same questions, with the same evidence."""
     by_key = {(one.conversation, one.id): one for one in second}
     _check(names, first, by_key)
@@ -119,7 +121,7 @@ def paired(names: tuple[str, str], first: Sequence[Scored], second: Sequence[Sco
     conversations = [one.conversation for one in first]
     several = len(set(conversations))
     changed = [
-        Changed(
+        ChangedQuestion(
             conversation=one.conversation,
             id=one.id,
             question=one.question,
@@ -132,7 +134,7 @@ def paired(names: tuple[str, str], first: Sequence[Scored], second: Sequence[Sco
         if row.any()
     ]
     changed.sort(key=lambda one: (-abs(one.by), -sum(map(abs, one.differences.values()))))
-    return Paired(
+    return PairedComparison(
         first=names[0],
         second=names[1],
         questions=len(first),

@@ -27,7 +27,7 @@ from remembrancer.evaluation.dataset import (
     Transcript,
     Turn,
 )
-from remembrancer.evaluation.lines import at, only, records
+from remembrancer.evaluation.lines import errors_at, records, require_known_keys
 from remembrancer.ingest import fields
 
 TURN_KEYS: Final = ("id", "text", "conversation", "session", "actor", "role", "occurred_at")
@@ -65,8 +65,8 @@ def _transcripts(corpus: Path) -> dict[str, Transcript]:
     turns: dict[str, dict[str, Turn]] = defaultdict(dict)
     moments: Counter[tuple[str, datetime]] = Counter()
     for place, record in records("corpus", corpus):
-        with at(place):
-            only("a turn", record, TURN_KEYS)
+        with errors_at(place):
+            require_known_keys("a turn", record, TURN_KEYS)
             conversation = _name(record, "conversation") or CONVERSATION
             before = turns[conversation]
             turn = _turn(record, next(reversed(before.values()), None))
@@ -109,8 +109,8 @@ def _questions(path: Path, transcripts: Mapping[str, Transcript]) -> dict[str, l
     asked: dict[str, list[Question]] = {name: [] for name in transcripts}
     ids: set[tuple[str, str]] = set()
     for place, record in records("questions", path):
-        with at(place):
-            only("a question", record, QUESTION_KEYS)
+        with errors_at(place):
+            require_known_keys("a question", record, QUESTION_KEYS)
             transcript = transcripts[_conversation(record, tuple(transcripts))]
             gold = _gold(record, transcript.id, of_turn)
             question = Question(

@@ -11,21 +11,21 @@ from typing import Final, cast
 from remembrancer.domain import validation
 from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import InvalidInput
-from remembrancer.evaluation.lines import at, records
+from remembrancer.evaluation.lines import errors_at, records
 from remembrancer.evaluation.outcome import Asked
-from remembrancer.evaluation.paired import COMPARED, Changed, Paired, Scored, paired
+from remembrancer.evaluation.paired import COMPARED, ChangedQuestion, PairedComparison, Scored, compare_systems
 from remembrancer.ingest import fields
 
 REPORT: Final = "report.json"
 
 
 @contextmanager
-def writing(folder: Path, system: str) -> Generator[Callable[[Asked], None], None, None]:
+def open_records(folder: Path, system: str) -> Generator[Callable[[Asked], None], None, None]:
     """Open a system's records; the block calls the returned function with each question's outcome.
 
     Creates the folder if needed and overwrites the system's file. Raises InvalidInput when it cannot be written.
     """
-    with _written(folder, f"{system}.jsonl") as write:
+    with _open_lines(folder, f"{system}.jsonl") as write:
         yield lambda asked: write(asked.record())
 
 
@@ -37,14 +37,14 @@ def write_report(folder: Path, report: Mapping[str, JsonValue]) -> None:
         raise _unwritable(folder, error) from error
 
 
-def write_changed(folder: Path, told: Paired) -> None:
+def write_changed(folder: Path, comparison: PairedComparison) -> None:
     """Write the questions on which two systems differ, largest change first, as `<first>-against-<second>.jsonl`."""
-    with _written(folder, f"{told.first}-against-{told.second}.jsonl") as write:
-        for one in told.changed:
+    with _open_lines(folder, f"{comparison.first}-against-{comparison.second}.jsonl") as write:
+        for one in comparison.changed:
             write(_changed(one))
 
 
-def compare(first: Path, second: Path, *, seed: int) -> Paired:
+def compare(first: Path, second: Path, *, seed: int) -> PairedComparison:
     """Compare two records: files, or folders of runs, of which the first system is taken.
 
     Raises InvalidInput naming the file, line, key, value and what is allowed, or a question that only one of them has.
@@ -54,15 +54,15 @@ def compare(first: Path, second: Path, *, seed: int) -> Paired:
     names = [file.stem for file in files]
     if names[0] == names[1]:
         names = [str(file) for file in files]
-    return paired((names[0], names[1]), read(files[0]), read(files[1]), seed=seed)
+    return compare_systems((names[0], names[1]), read(files[0]), read(files[1]), seed=seed)
 
 
 def read(path: Path) -> tuple[Scored, ...]:
     """The answerable questions in one system's records. Raises InvalidInput naming the file and line."""
     scored: dict[tuple[str, str], Scored] = {}
     for place, record in records("records", path):
-        with at(place):
-            if _held(record, "answerable") is False:
+        with errors_at(place):
+            if _required(record, "answerable") is False:
                 continue
             one = _scored(record)
             if (one.conversation, one.id) in scored:
@@ -75,26 +75,26 @@ def read(path: Path) -> tuple[Scored, ...]:
 
 def _scored(record: Mapping[str, object]) -> Scored:
     held = {
-        **fields.as_object("turn", _held(record, "turn")),
-        **fields.as_object("block", _held(record, "block")),
+        **fields.as_object("turn", _required(record, "turn")),
+        **fields.as_object("block", _required(record, "block")),
     }
     return Scored(
-        conversation=fields.as_text("conversation", _held(record, "conversation")),
-        id=fields.as_text("id", _held(record, "id")),
-        question=fields.as_text("question", _held(record, "question")),
-        category=fields.as_text("category", _held(record, "category")),
-        gold=tuple(fields.as_text("gold", item) for item in fields.as_list("gold", _held(record, "gold"))),
-        metrics={name: validation.fraction(name, _held(held, name)) for name in COMPARED},
+        conversation=fields.as_text("conversation", _required(record, "conversation")),
+        id=fields.as_text("id", _required(record, "id")),
+        question=fields.as_text("question", _required(record, "question")),
+        category=fields.as_text("category", _required(record, "category")),
+        gold=tuple(fields.as_text("gold", item) for item in fields.as_list("gold", _required(record, "gold"))),
+        metrics={name: validation.fraction(name, _required(held, name)) for name in COMPARED},
     )
 
 
-def _held(record: Mapping[str, object], key: str) -> object:
+def _required(record: Mapping[str, object], key: str) -> object:
     if key not in record:
         raise InvalidInput("key", key, "a record of `remembrancer eval`, which has it")
     return record[key]
 
 
-def _changed(one: Changed) -> dict[str, JsonValue]:
+def _changed(one: ChangedQuestion) -> dict[str, JsonValue]:
     return {
         "conversation": one.conversation,
         "id": one.id,
@@ -119,7 +119,7 @@ def _file(argument: str, path: Path) -> Path:
 
 
 @contextmanager
-def _written(folder: Path, name: str) -> Generator[Callable[[Mapping[str, JsonValue]], None], None, None]:
+def _open_lines(folder: Path, name: str) -> Generator[Callable[[Mapping[str, JsonValue]], None], None, None]:
     """Open a JSON-lines file for writing; the block calls the returned function with each record."""
     try:
         folder.mkdir(parents=True, exist_ok=True)

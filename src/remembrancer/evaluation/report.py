@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from remembrancer.domain.validation import JsonValue
-from remembrancer.evaluation.abstention import Abstaining, Reliability, Silence, Unanswered
+from remembrancer.evaluation.abstention import AbstentionAtFloor, AbstentionCounts, Reliability, UnanswerableResult
 from remembrancer.evaluation.budget import BUDGETS, CHARS_PER_TOKEN
 from remembrancer.evaluation.misses import Cause
-from remembrancer.evaluation.paired import Paired
+from remembrancer.evaluation.paired import PairedComparison
 from remembrancer.evaluation.statistics import Interval
 from remembrancer.evaluation.summary import Levels, SystemResult
 
@@ -18,14 +18,14 @@ from remembrancer.evaluation.summary import Levels, SystemResult
 class Group:
     """Results for some of the conversations: each system's metrics, and the comparison if one was requested.
 
-    `apart`: each system's abstention on the unanswerable questions, and on the foreign ones.
+    `abstention`: each system's abstention on the unanswerable questions, and on the foreign ones.
     """
 
     name: str
     conversations: tuple[str, ...]
     results: Mapping[str, Levels]
-    apart: Mapping[str, tuple[Unanswered, Unanswered]]
-    paired: Paired | None
+    abstention: Mapping[str, tuple[UnanswerableResult, UnanswerableResult]]
+    paired: PairedComparison | None
 
     @property
     def questions(self) -> int:
@@ -58,7 +58,7 @@ class Report:
     degraded: Mapping[str, str]
     results: tuple[SystemResult, ...]
     groups: tuple[Group, ...]
-    paired: Paired | None
+    paired: PairedComparison | None
     index_bytes: int
     machine: str
 
@@ -108,7 +108,7 @@ def as_json(report: Report) -> dict[str, JsonValue]:
             result.system: {category: _levels(levels) for category, levels in result.by_category.items()}
             for result in report.results
         },
-        "adversarial": {result.system: _levels(result.hinted) for result in report.results},
+        "adversarial": {result.system: _levels(result.adversarial) for result in report.results},
         "block_tokens": dict(BUDGETS),
         "chars_per_token": CHARS_PER_TOKEN,
         "block_chars": {result.system: dict(result.block_chars) for result in report.results},
@@ -133,7 +133,7 @@ def as_json(report: Report) -> dict[str, JsonValue]:
                 "name": group.name,
                 "conversations": list(group.conversations),
                 "results": {system: _levels(levels) for system, levels in group.results.items()},
-                "abstention": {system: _abstention(*apart) for system, apart in group.apart.items()},
+                "abstention": {system: _abstention(*kinds) for system, kinds in group.abstention.items()},
                 "paired": None if group.paired is None else paired_json(group.paired),
             }
             for group in report.groups
@@ -159,14 +159,14 @@ def as_json(report: Report) -> dict[str, JsonValue]:
     }
 
 
-def paired_json(told: Paired) -> dict[str, JsonValue]:
+def paired_json(comparison: PairedComparison) -> dict[str, JsonValue]:
     """A comparison as `--json` prints it. The changed questions are in the records only."""
     return {
-        "first": told.first,
-        "second": told.second,
-        "questions": told.questions,
-        "conversations": told.conversations,
-        "changed": len(told.changed),
+        "first": comparison.first,
+        "second": comparison.second,
+        "questions": comparison.questions,
+        "conversations": comparison.conversations,
+        "changed": len(comparison.changed),
         "differences": [
             {
                 "metric": one.metric,
@@ -182,7 +182,7 @@ def paired_json(told: Paired) -> dict[str, JsonValue]:
                 "lost": one.lost,
                 "tied": one.tied,
             }
-            for one in told.differences
+            for one in comparison.differences
         ],
     }
 
@@ -213,12 +213,12 @@ def _levels(levels: Levels) -> dict[str, JsonValue]:
     }
 
 
-def _reliability(told: Reliability | None) -> JsonValue:
-    if told is None:
+def _reliability(curve: Reliability | None) -> JsonValue:
+    if curve is None:
         return None
     return {
-        "answers": told.answers,
-        "expected_calibration_error": told.error,
+        "answers": curve.answers,
+        "expected_calibration_error": curve.error,
         "bins": [
             {
                 "low": one.low,
@@ -228,37 +228,37 @@ def _reliability(told: Reliability | None) -> JsonValue:
                 "mean_score": one.mean_score,
                 "interval": _interval(one.interval),
             }
-            for one in told.bins
+            for one in curve.bins
         ],
     }
 
 
-def _abstention(unanswerable: Unanswered, foreign: Unanswered) -> dict[str, JsonValue]:
+def _abstention(unanswerable: UnanswerableResult, foreign: UnanswerableResult) -> dict[str, JsonValue]:
     """Abstention on the unanswerable questions, and under "foreign" on the foreign ones; null when none were asked."""
-    return {**_unanswered(unanswerable), "foreign": _unanswered(foreign) if foreign.questions else None}
+    return {**_unanswerable(unanswerable), "foreign": _unanswerable(foreign) if foreign.questions else None}
 
 
-def _unanswered(told: Unanswered) -> dict[str, JsonValue]:
-    separation = told.separation
+def _unanswerable(result: UnanswerableResult) -> dict[str, JsonValue]:
+    separation = result.separation
     return {
-        "unanswerable": told.questions,
-        "answerable": told.silence.answerable,
-        **_silence(told.silence),
+        "unanswerable": result.questions,
+        "answerable": result.counts.answerable,
+        **_abstention_counts(result.counts),
         "auc": None if separation is None else separation.auc,
         "auc_interval": None if separation is None else _interval(separation.interval),
-        "by_floor": [_abstaining(one) for one in told.by_floor],
+        "by_floor": [_at_floor(one) for one in result.by_floor],
     }
 
 
-def _abstaining(one: Abstaining) -> JsonValue:
-    return {"floor": one.floor, **_silence(one), "recall@10": one.recall}
+def _at_floor(one: AbstentionAtFloor) -> JsonValue:
+    return {"floor": one.floor, **_abstention_counts(one), "recall@10": one.recall}
 
 
-def _silence(told: Silence) -> dict[str, JsonValue]:
+def _abstention_counts(counts: AbstentionCounts) -> dict[str, JsonValue]:
     return {
-        "silent_on_unanswerable": told.silent_on_unanswerable,
-        "silent_on_answerable": told.silent_on_answerable,
-        "precision": told.precision,
-        "recall": told.sensitivity,
-        "f1": told.f1,
+        "silent_on_unanswerable": counts.silent_on_unanswerable,
+        "silent_on_answerable": counts.silent_on_answerable,
+        "precision": counts.precision,
+        "recall": counts.sensitivity,
+        "f1": counts.f1,
     }

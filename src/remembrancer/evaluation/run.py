@@ -14,7 +14,7 @@ from remembrancer.errors import InvalidInput
 from remembrancer.evaluation import records
 from remembrancer.evaluation.dataset import Dataset, Question
 from remembrancer.evaluation.metrics import DEPTHS
-from remembrancer.evaluation.outcome import Asked, judged
+from remembrancer.evaluation.outcome import Asked, judge_answer
 from remembrancer.evaluation.summary import Outcomes
 from remembrancer.evaluation.system import Answer, Ranker, System
 
@@ -57,19 +57,21 @@ async def judge(
     asked_of_each = sum(len(one.questions) + len(one.foreign) for one in dataset.conversations)
     if not any(question.answerable for one in dataset.conversations for question in one.questions):
         raise InvalidInput("dataset", dataset.name, "at least one question with evidence")
-    meter = _Meter(asked_of_each * len(names), on_progress)
+    meter = ProgressMeter(asked_of_each * len(names), on_progress)
     outcomes: list[Outcomes] = []
     for system in systems:
         asked: list[Asked] = []
         with ExitStack() as stack:
-            keep = None if folder is None else stack.enter_context(records.writing(folder, system.name))
+            keep = None if folder is None else stack.enter_context(records.open_records(folder, system.name))
             for conversation in dataset.conversations:
                 meter.at(system.name, conversation.id)
                 session_of = conversation.transcript.session_of()
                 async with system.prepared(conversation.transcript) as ranker:
                     for question in (*conversation.questions, *conversation.foreign):
                         answer, latency_ms = await _timed(ranker, question, depth)
-                        asked.append(await judged(conversation.id, question, answer, session_of, latency_ms=latency_ms))
+                        asked.append(
+                            await judge_answer(conversation.id, question, answer, session_of, latency_ms=latency_ms)
+                        )
                         if keep is not None:
                             keep(asked[-1])
                         meter.step(system.name, conversation.id)
@@ -91,16 +93,20 @@ async def _timed(ranker: Ranker, question: Question, depth: int) -> tuple[Answer
     return answer, (perf_counter() - begun) * 1_000
 
 
-class _Meter:
+class ProgressMeter:
+    """Counts finished questions and reports progress to `on_progress`, if given."""
+
     def __init__(self, total: int, on_progress: OnProgress | None) -> None:
         self._total = total
         self._done = 0
         self._on_progress = on_progress
 
     def at(self, system: str, conversation: str) -> None:
+        """Report the current position, without counting."""
         if self._on_progress is not None:
             self._on_progress(Progress(system=system, conversation=conversation, done=self._done, total=self._total))
 
     def step(self, system: str, conversation: str) -> None:
+        """Count one question and report."""
         self._done += 1
         self.at(system, conversation)

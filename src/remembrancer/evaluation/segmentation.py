@@ -17,14 +17,14 @@ from remembrancer.domain import validation
 from remembrancer.errors import InvalidInput
 from remembrancer.evaluation import segmentation_records as records
 from remembrancer.evaluation.machine import machine_line
-from remembrancer.evaluation.run import OnProgress, Progress
+from remembrancer.evaluation.run import OnProgress, ProgressMeter
 from remembrancer.evaluation.segmentation_baselines import (
-    Chance,
     Method,
+    NoBoundaries,
+    RandomBoundaries,
     Segmentation,
     TextTiling,
     TurnTiling,
-    Undivided,
     VectorTiling,
     Windows,
 )
@@ -105,11 +105,11 @@ async def evaluate_segmentation(
             embedder, absent = choice.embedder, choice.absent
             if embedder is not None:
                 stack.push_async_callback(embedder.close)
-        meter = _Meter(sum(len(one.of(name).dialogues) for one, name in chosen), on_progress)
+        meter = ProgressMeter(sum(len(one.of(name).dialogues) for one, name in chosen), on_progress)
         sets: list[SetReport] = []
         for one, name in chosen:
-            told = _Reading(encoding, embedder, meter)
-            sets.append(await _measured(one, name, told, baselines=baselines, seed=seed, folder=folder))
+            dialogues = _DialogueEmbedder(encoding, embedder, meter)
+            sets.append(await _measure_set(one, name, dialogues, baselines=baselines, seed=seed, folder=folder))
     report = SegmentationReport(
         sets=tuple(sets),
         seed=seed,
@@ -122,35 +122,38 @@ async def evaluate_segmentation(
     return report
 
 
-async def _measured(
-    whole: DialogueSet, part: str, reading: _Reading, *, baselines: bool, seed: int, folder: Path | None
+async def _measure_set(
+    whole: DialogueSet, part: str, embedder: _DialogueEmbedder, *, baselines: bool, seed: int, folder: Path | None
 ) -> SetReport:
     """Run every method over the dialogues of one part of a set."""
     dialogues = whole.of(part).dialogues
-    methods = reading.methods()
-    compared: list[_Reader] = []
+    methods = embedder.methods()
+    compared: list[_MethodInput] = []
     if baselines:
         tuning = whole.for_tuning
-        compared = [_Reader(one) for one in (Undivided(), Chance.of(tuning, seed), Windows.of(tuning), TextTiling())]
-        compared.append(_Reader(TurnTiling()))
-        if reading.embeds:
-            compared.append(_Reader(VectorTiling(), plain=True))
+        compared = [
+            _MethodInput(one)
+            for one in (NoBoundaries(), RandomBoundaries.of(tuning, seed), Windows.of(tuning), TextTiling())
+        ]
+        compared.append(_MethodInput(TurnTiling()))
+        if embedder.embeds:
+            compared.append(_MethodInput(VectorTiling(), plain=True))
     readers = [*methods, *compared]
     outcomes: dict[str, list[Outcome]] = {one.method.name: [] for one in readers}
     seconds: dict[str, list[float]] = {name: [] for name in outcomes}
-    told: list[dict[str, Segmentation]] = []
+    segmentations_of: list[dict[str, Segmentation]] = []
     for dialogue in dialogues:
-        seen = await reading.vectors(whole.name, dialogue)
-        told.append({})
+        vectors = await embedder.vectors(whole.name, dialogue)
+        segmentations_of.append({})
         for one in readers:
             begun = perf_counter()
-            segmentations = one.method.segment(dialogue, one.of(seen))
+            segmentations = one.method.segment(dialogue, one.of(vectors))
             seconds[one.method.name].append(perf_counter() - begun)
             outcomes[one.method.name].append(_outcome(dialogue, segmentations))
-            told[-1][one.method.name] = segmentations[0]
-        reading.meter.step(whole.name)
+            segmentations_of[-1][one.method.name] = segmentations[0]
+        embedder.meter.step(whole.name, "")
     if folder is not None:
-        records.write_set(folder, whole.name, dialogues, told, outcomes)
+        records.write_set(folder, whole.name, dialogues, segmentations_of, outcomes)
     turns = sum(len(one.texts) for one in dialogues)
     first = methods[0].method.name
     return SetReport(
@@ -180,7 +183,7 @@ def _outcome(dialogue: Dialogue, segmentations: Sequence[Segmentation]) -> Outco
         pk=_mean(segmentations, lambda one: pk(gold, one)),
         window_diff=_mean(segmentations, lambda one: window_diff(gold, one)),
         right=float(np.mean([one.right for one in counts])),
-        told=float(np.mean([one.told for one in counts])),
+        predicted=float(np.mean([one.predicted for one in counts])),
         gold=len(gold) - 1,
     )
 
@@ -200,7 +203,7 @@ class _Vectors:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reader:
+class _MethodInput:
     """A method, and the vectors that it is given."""
 
     method: Method
@@ -213,10 +216,10 @@ class _Reader:
         return vectors.in_context if self.in_context else None
 
 
-class _Reading:
+class _DialogueEmbedder:
     """Embeds dialogues: each turn alone, and each turn with the turns before it as context."""
 
-    def __init__(self, encoding: Encoding, embedder: Embedder | None, meter: _Meter) -> None:
+    def __init__(self, encoding: Encoding, embedder: Embedder | None, meter: ProgressMeter) -> None:
         self.meter = meter
         self._encoding = encoding
         self._embedder = embedder
@@ -226,14 +229,14 @@ class _Reading:
     def embeds(self) -> bool:
         return self._embedder is not None
 
-    def methods(self) -> list[_Reader]:
+    def methods(self) -> list[_MethodInput]:
         """The default segmenter with each kind of input that is available, the best kind first."""
-        found = [_Reader(Segmented(TopicShift(), BY_WORDS))]
+        methods = [_MethodInput(Segmented(TopicShift(), BY_WORDS))]
         if self._words is not None:
-            found.insert(0, _Reader(Segmented(TopicShift(), IN_CONTEXT), in_context=True))
+            methods.insert(0, _MethodInput(Segmented(TopicShift(), IN_CONTEXT), in_context=True))
         if self._embedder is not None:
-            found.insert(0, _Reader(Segmented(TopicShift(), BY_VECTORS), plain=True))
-        return found
+            methods.insert(0, _MethodInput(Segmented(TopicShift(), BY_VECTORS), plain=True))
+        return methods
 
     async def vectors(self, name: str, dialogue: Dialogue) -> _Vectors:
         self.meter.at(name, dialogue.id)
@@ -245,18 +248,3 @@ class _Reading:
             Passage(text, self._encoding.before(speaker, said[:place])) for place, (speaker, text) in enumerate(said)
         ]
         return _Vectors(plain, (await self._words.embed_passages(passages)).vectors)
-
-
-class _Meter:
-    def __init__(self, total: int, on_progress: OnProgress | None) -> None:
-        self._total = total
-        self._done = 0
-        self._on_progress = on_progress
-
-    def at(self, name: str, dialogue: str) -> None:
-        if self._on_progress is not None:
-            self._on_progress(Progress(system=name, conversation=dialogue, done=self._done, total=self._total))
-
-    def step(self, name: str) -> None:
-        self._done += 1
-        self.at(name, "")

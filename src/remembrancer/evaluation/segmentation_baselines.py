@@ -45,7 +45,7 @@ class Method(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Undivided:
+class NoBoundaries:
     """Each dialogue is one segment."""
 
     name: str = "none"
@@ -55,7 +55,7 @@ class Undivided:
 
 
 @dataclass(frozen=True, slots=True)
-class Chance:
+class RandomBoundaries:
     """A boundary before each turn with probability `rate`; DRAWS segmentations, seeded by `seed` and the
     dialogue's id.
     """
@@ -65,7 +65,7 @@ class Chance:
     name: str = "random"
 
     @classmethod
-    def of(cls, tuning: DialogueSet, seed: int) -> Chance:
+    def of(cls, tuning: DialogueSet, seed: int) -> RandomBoundaries:
         """The rate is the share of turns, other than each dialogue's first, that begin a segment in the tuning part."""
         boundaries = sum(len(one.lengths) - 1 for one in tuning.dialogues)
         return cls(boundaries / (tuning.turns - len(tuning.dialogues)), seed)
@@ -100,13 +100,13 @@ class Tiling:
 
     Scores are smoothed `rounds` times by the mean with both neighbours. The depth of a gap is the sum of how far the
     nearest peak on each side is above it. Boundaries are the gaps whose depth exceeds mean + `cutoff` standard
-    deviations of all depths (and 0), deepest first, none within `apart` gaps of a deeper one. Source: Hearst,
+    deviations of all depths (and 0), deepest first, none within `min_gap` gaps of a deeper one. Source: Hearst,
     Computational Linguistics 23(1), 1997, §5.
     """
 
     rounds: int
     cutoff: float
-    apart: int
+    min_gap: int
 
     def gaps(self, scores: Sequence[float]) -> list[int]:
         """The indices of the boundaries in `scores`, ascending."""
@@ -119,7 +119,7 @@ class Tiling:
         least = max(float(np.mean(depths)) + self.cutoff * float(np.std(depths)), 0.0)
         chosen: list[int] = []
         for at in sorted(range(len(depths)), key=lambda at: -depths[at]):
-            if depths[at] > least and all(abs(at - other) > self.apart for other in chosen):
+            if depths[at] > least and all(abs(at - other) > self.min_gap for other in chosen):
                 chosen.append(at)
         return sorted(chosen)
 
@@ -134,7 +134,7 @@ class TextTiling:
 
     width: int = 20
     block: int = 10
-    tiling: Tiling = Tiling(rounds=1, cutoff=-0.5, apart=3)
+    tiling: Tiling = Tiling(rounds=1, cutoff=-0.5, min_gap=3)
     name: str = "texttiling"
 
     def segment(self, dialogue: Dialogue, vectors: NDArray[np.float32] | None) -> Sequence[Segmentation]:
@@ -147,8 +147,8 @@ class TextTiling:
             # Near an end, both blocks shrink to the same size, as in the usual implementations.
             size = min(self.block, at, len(bags) - at)
             scores.append(_cosine(_sum(bags[at - size : at]), _sum(bags[at : at + size])))
-        begun = {int(np.argmin(np.abs(ends[:-1] - (gap + 1) * self.width))) + 1 for gap in self.tiling.gaps(scores)}
-        return [lengths(sorted(begun), len(dialogue.texts))]
+        starts = {int(np.argmin(np.abs(ends[:-1] - (gap + 1) * self.width))) + 1 for gap in self.tiling.gaps(scores)}
+        return [lengths(sorted(starts), len(dialogue.texts))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ class TurnTiling:
     """
 
     block: int = 3
-    tiling: Tiling = Tiling(rounds=2, cutoff=1.5, apart=3)
+    tiling: Tiling = Tiling(rounds=2, cutoff=1.5, min_gap=3)
     name: str = "texttiling by turns"
 
     def segment(self, dialogue: Dialogue, vectors: NDArray[np.float32] | None) -> Sequence[Segmentation]:
@@ -179,7 +179,7 @@ class VectorTiling:
     """
 
     block: int = 5
-    tiling: Tiling = Tiling(rounds=0, cutoff=1.5, apart=3)
+    tiling: Tiling = Tiling(rounds=0, cutoff=1.5, min_gap=3)
     name: str = "texttiling by vectors"
 
     def segment(self, dialogue: Dialogue, vectors: NDArray[np.float32] | None) -> Sequence[Segmentation]:
@@ -188,7 +188,7 @@ class VectorTiling:
             return [(turns,)]
         rows = vectors.astype(np.float64)
         scores = [
-            _between(rows[max(0, at - self.block) : at].sum(axis=0), rows[at : at + self.block].sum(axis=0))
+            _vector_cosine(rows[max(0, at - self.block) : at].sum(axis=0), rows[at : at + self.block].sum(axis=0))
             for at in range(1, turns)
         ]
         return [lengths([gap + 1 for gap in self.tiling.gaps(scores)], turns)]
@@ -225,7 +225,7 @@ def _cosine(one: Counter[str], other: Counter[str]) -> float:
     return sum(count * other[word] for word, count in one.items()) / math.sqrt(squares) if squares else 0.0
 
 
-def _between(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
+def _vector_cosine(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
     """Cosine similarity of two vectors; 0 if either is zero."""
     length = float(np.linalg.norm(one) * np.linalg.norm(other))
     return float(one @ other) / length if length else 0.0

@@ -15,10 +15,12 @@ from remembrancer.errors import InvalidInput
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Boundary counts: `told` by the method, `gold` by people, and `right`: those in both at exactly the same place."""
+    """Boundary counts: `predicted` by the method, `gold` by people, and `right`, those in both at exactly the same
+    place.
+    """
 
     right: int
-    told: int
+    predicted: int
     gold: int
 
 
@@ -33,7 +35,7 @@ def window(gold: Sequence[int]) -> int:
     return min(max(2, (turns + len(gold)) // (2 * len(gold))), turns - 1)
 
 
-def pk(gold: Sequence[int], told: Sequence[int]) -> float:
+def pk(gold: Sequence[int], predicted: Sequence[int]) -> float:
     """Pk: the share of pairs of turns k apart on which the two segmentations disagree whether both are in one segment.
 
     0 for the gold segmentation itself. Source: Beeferman, Berger and Lafferty, Machine Learning 34, 1999.
@@ -41,10 +43,10 @@ def pk(gold: Sequence[int], told: Sequence[int]) -> float:
     >>> pk((4, 4), (8,))
     0.3333333333333333
     """
-    return _apart(gold, told, exact=False)
+    return _disagreement(gold, predicted, exact=False)
 
 
-def window_diff(gold: Sequence[int], told: Sequence[int]) -> float:
+def window_diff(gold: Sequence[int], predicted: Sequence[int]) -> float:
     """WindowDiff: the share of pairs of turns k apart with a different number of boundaries between them than in the
     gold segmentation.
 
@@ -53,23 +55,23 @@ def window_diff(gold: Sequence[int], told: Sequence[int]) -> float:
     >>> window_diff((4, 4), (4, 1, 3))
     0.3333333333333333
     """
-    return _apart(gold, told, exact=True)
+    return _disagreement(gold, predicted, exact=True)
 
 
-def found(gold: Sequence[int], told: Sequence[int]) -> Found:
+def found(gold: Sequence[int], predicted: Sequence[int]) -> Found:
     """Count the boundaries that match exactly.
 
     >>> found((4, 4), (4, 1, 3))
-    Found(right=1, told=2, gold=1)
+    Found(right=1, predicted=2, gold=1)
     """
-    _check(gold, told)
-    ours, theirs = boundaries(told), boundaries(gold)
+    _check(gold, predicted)
+    ours, theirs = boundaries(predicted), boundaries(gold)
     return Found(len(ours & theirs), len(ours), len(theirs))
 
 
-def f1(right: float, told: float, gold: float) -> float:
-    """2 right / (told + gold): the harmonic mean of precision and recall; 0 without any boundary."""
-    return 2 * right / (told + gold) if told + gold else 0.0
+def f1(right: float, predicted: float, gold: float) -> float:
+    """2 right / (predicted + gold): the harmonic mean of precision and recall; 0 without any boundary."""
+    return 2 * right / (predicted + gold) if predicted + gold else 0.0
 
 
 def boundaries(lengths: Sequence[int]) -> frozenset[int]:
@@ -81,20 +83,20 @@ def boundaries(lengths: Sequence[int]) -> frozenset[int]:
     return frozenset(accumulate(lengths[:-1]))
 
 
-def lengths(begun: Sequence[int], turns: int) -> tuple[int, ...]:
+def lengths(starts: Sequence[int], turns: int) -> tuple[int, ...]:
     """The inverse of `boundaries`: segment lengths from the ascending indices of the turns that begin a segment, except
     the first turn.
 
     >>> lengths((4, 5), 8)
     (4, 1, 3)
     """
-    return tuple(end - start for start, end in zip((0, *begun), (*begun, turns), strict=True))
+    return tuple(end - start for start, end in zip((0, *starts), (*starts, turns), strict=True))
 
 
-def _apart(gold: Sequence[int], told: Sequence[int], *, exact: bool) -> float:
-    _check(gold, told)
+def _disagreement(gold: Sequence[int], predicted: Sequence[int], *, exact: bool) -> float:
+    _check(gold, predicted)
     turns, k = sum(gold), window(gold)
-    theirs, ours = _numbers(gold), _numbers(told)
+    theirs, ours = _numbers(gold), _numbers(predicted)
     wrong = 0
     for start in range(turns - k):
         expected, said = theirs[start + k] - theirs[start], ours[start + k] - ours[start]
@@ -107,9 +109,9 @@ def _numbers(lengths: Sequence[int]) -> list[int]:
     return [number for number, length in enumerate(lengths) for _ in range(length)]
 
 
-def _check(gold: Sequence[int], told: Sequence[int]) -> None:
-    for name, segments in (("gold", gold), ("told", told)):
+def _check(gold: Sequence[int], predicted: Sequence[int]) -> None:
+    for name, segments in (("gold", gold), ("predicted", predicted)):
         if min(segments, default=0) < 1:
             raise InvalidInput(name, list(segments), "lengths of at least 1")
-    if sum(gold) != sum(told) or sum(gold) < 2:
-        raise InvalidInput("told", list(told), f"lengths of {sum(gold)} turns, at least 2, as the gold has")
+    if sum(gold) != sum(predicted) or sum(gold) < 2:
+        raise InvalidInput("predicted", list(predicted), f"lengths of {sum(gold)} turns, at least 2, as the gold has")

@@ -22,7 +22,7 @@ def write_set(
     folder: Path,
     name: str,
     dialogues: Sequence[Dialogue],
-    told: Sequence[Mapping[str, tuple[int, ...]]],
+    segmentations: Sequence[Mapping[str, tuple[int, ...]]],
     outcomes: Mapping[str, Sequence[Outcome]],
 ) -> None:
     """Write `<name>.jsonl`: for each dialogue, the gold segments, and each method's segments and metrics.
@@ -34,11 +34,11 @@ def write_set(
     for place, dialogue in enumerate(dialogues):
         methods: dict[str, JsonValue] = {
             method: {
-                "segments": list(told[place][method]),
+                "segments": list(segmentations[place][method]),
                 "pk": each[place].pk,
                 "window_diff": each[place].window_diff,
                 "right": each[place].right,
-                "told": each[place].told,
+                "told": each[place].predicted,
             }
             for method, each in outcomes.items()
         }

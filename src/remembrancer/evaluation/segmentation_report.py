@@ -63,7 +63,7 @@ def as_json(report: SegmentationReport) -> dict[str, JsonValue]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reached:
+class MethodMetrics:
     """Each method's metrics on a set. `name`, here and below: the picture's file name without extension."""
 
     name: str
@@ -71,22 +71,22 @@ class Reached:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Apart:
+class MethodDifferences:
     """The default segmenter compared with each baseline on a set; there is at least one baseline."""
 
     name: str
     of: SetReport
 
 
-View = Reached | Apart
+View = MethodMetrics | MethodDifferences
 """Each view is printed as a table and drawn as a picture."""
 
 
 def views(one: SetReport) -> Iterator[View]:
     """The views of one set."""
-    yield Reached(name=f"segments-{one.name}", of=one)
+    yield MethodMetrics(name=f"segments-{one.name}", of=one)
     if one.differences:
-        yield Apart(name=f"differences-{one.name}", of=one)
+        yield MethodDifferences(name=f"differences-{one.name}", of=one)
 
 
 def print_report(report: SegmentationReport, console: Console) -> None:
@@ -109,15 +109,15 @@ def print_report(report: SegmentationReport, console: Console) -> None:
 def sheet(view: View) -> Sheet:
     """The table of a view."""
     match view:
-        case Reached():
-            return _reached(view.of)
-        case Apart():
-            return _apart(view.of)
+        case MethodMetrics():
+            return _metrics_sheet(view.of)
+        case MethodDifferences():
+            return _differences_sheet(view.of)
         case _:
             assert_never(view)
 
 
-def _reached(one: SetReport) -> Sheet:
+def _metrics_sheet(one: SetReport) -> Sheet:
     return Sheet(
         title=f"How far from people's segments (Pk, WindowDiff: mean over {several(one.dialogues, 'dialogue')}, less "
         "is better; F1: exact boundaries, pooled; 95 % interval below, by drawing dialogues)",
@@ -128,7 +128,7 @@ def _reached(one: SetReport) -> Sheet:
                 (
                     *(_with_interval(result, metric) for metric in METRICS),
                     *("-" if share is None else f"{share:.3f}" for share in (result.precision, result.recall)),
-                    f"{result.told:,.0f}",
+                    f"{result.predicted:,.0f}",
                 ),
             )
             for result in one.results
@@ -136,7 +136,7 @@ def _reached(one: SetReport) -> Sheet:
     )
 
 
-def _apart(one: SetReport) -> Sheet:
+def _differences_sheet(one: SetReport) -> Sheet:
     first = one.results[0].method
     others = dict.fromkeys(each.second for each in one.differences)
     return Sheet(
@@ -185,7 +185,7 @@ def _set_json(one: SetReport) -> dict[str, JsonValue]:
                 "precision": result.precision,
                 "recall": result.recall,
                 "right": result.right,
-                "told": result.told,
+                "told": result.predicted,
                 "gold": result.gold,
                 "median_ms": result.median_ms,
                 "turns_per_second": result.turns_per_second,

@@ -90,17 +90,17 @@ def sign_flip_p(
     Sources: Fisher, The Design of Experiments, 1935, §21; Smucker, Allan and Carterette, CIKM 2007 (for comparing
     retrieval systems); Phipson and Smyth, 2010 (for adding 1).
     """
-    told = differences[np.any(differences != 0, axis=1)]
-    rows = told.shape[0]
-    seen = np.abs(told.sum(axis=0)) - _EQUAL
+    nonzero = differences[np.any(differences != 0, axis=1)]
+    rows = nonzero.shape[0]
+    observed = np.abs(nonzero.sum(axis=0)) - _EQUAL
     if 2**rows <= flips:
         signs = np.array(list(product((1.0, -1.0), repeat=rows))).reshape(2**rows, rows)
-        return np.mean(np.abs(signs @ told) >= seen, axis=0)
-    as_far = np.zeros(differences.shape[1])
-    for begun in range(0, flips, _CHUNK):
-        signs = rng.integers(0, 2, size=(min(_CHUNK, flips - begun), rows)) * 2.0 - 1.0
-        as_far += np.count_nonzero(np.abs(signs @ told) >= seen, axis=0)
-    return (1 + as_far) / (1 + flips)
+        return np.mean(np.abs(signs @ nonzero) >= observed, axis=0)
+    extreme = np.zeros(differences.shape[1])
+    for start in range(0, flips, _CHUNK):
+        signs = rng.integers(0, 2, size=(min(_CHUNK, flips - start), rows)) * 2.0 - 1.0
+        extreme += np.count_nonzero(np.abs(signs @ nonzero) >= observed, axis=0)
+    return (1 + extreme) / (1 + flips)
 
 
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:

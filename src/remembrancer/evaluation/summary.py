@@ -9,10 +9,16 @@ from typing import Final
 
 import numpy as np
 
-from remembrancer.evaluation.abstention import Reliability, Unanswered, first_answers, reliability, unanswered
-from remembrancer.evaluation.budget import BUDGETS, SURVIVAL
+from remembrancer.evaluation.abstention import (
+    Reliability,
+    UnanswerableResult,
+    first_answers,
+    reliability,
+    unanswerable_result,
+)
+from remembrancer.evaluation.budget import BLOCK_METRICS, BUDGETS
 from remembrancer.evaluation.metrics import METRICS
-from remembrancer.evaluation.misses import Cause, counted
+from remembrancer.evaluation.misses import Cause, count_causes
 from remembrancer.evaluation.outcome import Asked
 from remembrancer.evaluation.statistics import Interval, bootstrap_intervals
 
@@ -37,7 +43,7 @@ class Means:
     cluster_intervals: Mapping[str, Interval]
 
     @property
-    def told(self) -> Mapping[str, Interval]:
+    def shown_intervals(self) -> Mapping[str, Interval]:
         """The intervals to report: over conversations if there are at least ENOUGH_CONVERSATIONS, otherwise over
         questions.
         """
@@ -65,8 +71,8 @@ class Latency:
 class SystemResult:
     """One system's results.
 
-    `main`: all answerable questions; `by_category`: the same by category. `hinted`: the unanswerable questions whose
-    `evidence` names turns that look like an answer. `block_chars`: mean length of each block. `missed`: number of
+    `main`: all answerable questions; `by_category`: the same by category. `adversarial`: the unanswerable questions
+    whose `evidence` names turns that look like an answer. `block_chars`: mean length of each block. `missed`: number of
     evidence turns per cause, for each reader. `reliability`: calibration over the answerable questions, and
     `reliability_of_all` over all; None when scores are not fractions or there is nothing to measure. `unanswerable`,
     `foreign`: abstention on such questions.
@@ -75,13 +81,13 @@ class SystemResult:
     system: str
     main: Levels
     by_category: Mapping[str, Levels]
-    hinted: Levels
+    adversarial: Levels
     block_chars: Mapping[str, float]
     missed: Mapping[str, Mapping[Cause, int]]
     reliability: Reliability | None
     reliability_of_all: Reliability | None
-    unanswerable: Unanswered
-    foreign: Unanswered
+    unanswerable: UnanswerableResult
+    foreign: UnanswerableResult
     latency: Latency
 
 
@@ -113,7 +119,7 @@ def summarise(outcomes: Outcomes, categories: Sequence[str], *, seed: int) -> Sy
     unanswerable = [one for one in asked if not one.answerable]
     latencies = [one.latency_ms for one in asked]
     fractions = outcomes.fractions and any(one.scores for one in main)
-    apart = set_apart(outcomes)
+    own, foreign = abstention_results(outcomes)
     return SystemResult(
         system=outcomes.system,
         main=levels(main, seed=seed),
@@ -121,24 +127,24 @@ def summarise(outcomes: Outcomes, categories: Sequence[str], *, seed: int) -> Sy
             category: levels([one for one in main if one.question.category == category], seed=seed)
             for category in categories
         },
-        hinted=levels([one for one in unanswerable if one.turn], seed=seed),
+        adversarial=levels([one for one in unanswerable if one.turn], seed=seed),
         block_chars={
             budget: math.fsum(one.block_chars[budget] for one in main) / len(main) for budget in BUDGETS if main
         },
-        missed=counted(sought for one in main for sought in one.sought),
+        missed=count_causes(turn for one in main for turn in one.evidence_turns),
         reliability=reliability(first_answers(main)) if fractions else None,
         reliability_of_all=reliability(first_answers(asked)) if fractions and unanswerable else None,
-        unanswerable=apart[0],
-        foreign=apart[1],
+        unanswerable=own,
+        foreign=foreign,
         latency=Latency(p50=float(np.percentile(latencies, 50)), p95=float(np.percentile(latencies, 95))),
     )
 
 
-def set_apart(outcomes: Outcomes) -> tuple[Unanswered, Unanswered]:
+def abstention_results(outcomes: Outcomes) -> tuple[UnanswerableResult, UnanswerableResult]:
     """Abstention on the unanswerable questions and on the foreign ones, each compared with the answerable ones."""
     main = [one for one in outcomes.asked if one.answerable]
     others = ([one for one in outcomes.asked if not one.answerable], outcomes.foreign)
-    own, foreign = (unanswered(main, asked, fractions=outcomes.fractions) for asked in others)
+    own, foreign = (unanswerable_result(main, asked, fractions=outcomes.fractions) for asked in others)
     return own, foreign
 
 
@@ -148,7 +154,7 @@ def levels(asked: Sequence[Asked], *, seed: int) -> Levels:
     columns = {
         "turn": (METRICS, [one.turn for one in asked]),
         "session": (METRICS, [one.session for one in asked]),
-        "block": (SURVIVAL if all(one.block for one in asked) else (), [one.block for one in asked]),
+        "block": (BLOCK_METRICS if all(one.block for one in asked) else (), [one.block for one in asked]),
     }
     return Levels(**_means(columns, conversations, seed))
 

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Final, assert_never
 from rich.markup import escape
 
 from remembrancer.evaluation import diagnosis
-from remembrancer.evaluation.budget import BUDGETS, CHARS_PER_TOKEN, SURVIVAL
+from remembrancer.evaluation.budget import BLOCK_METRICS, BUDGETS, CHARS_PER_TOKEN
 from remembrancer.evaluation.metrics import METRICS
 from remembrancer.evaluation.report import Report
 from remembrancer.evaluation.sheet import Sheet, print_sheet
 from remembrancer.evaluation.summary import ENOUGH_CONVERSATIONS, Means
 from remembrancer.evaluation.views import (
+    Abstention,
+    AbstentionByFloor,
     Blocks,
-    ByFloor,
+    Calibration,
     Categories,
     Causes,
     ChangedMost,
     Differences,
     EveryMetric,
     Found,
-    Reliable,
-    Silent,
     Times,
     View,
     views,
@@ -74,11 +74,11 @@ def sheet(view: View) -> Sheet:  # noqa: C901, PLR0911 - a case for each kind of
             return _every_metric(view)
         case Causes():
             return diagnosis.causes(view)
-        case Reliable():
-            return diagnosis.reliable(view)
-        case Silent():
-            return diagnosis.silent(view)
-        case ByFloor():
+        case Calibration():
+            return diagnosis.calibration(view)
+        case Abstention():
+            return diagnosis.abstention(view)
+        case AbstentionByFloor():
             return diagnosis.by_floor(view)
         case Differences():
             return diagnosis.differences(view)
@@ -126,7 +126,7 @@ def _over(means: Means) -> str:
 def _found(view: Found) -> Sheet:
     first = next(iter(view.means.values()))
     return Sheet(
-        title=f"{diagnosis.titled(view)} ({_over(first)})",
+        title=f"{diagnosis.title_of(view)} ({_over(first)})",
         columns=tuple(_heading(metric) for metric in view.metrics),
         rows=tuple(
             (system, tuple(_with_interval(means, metric) for metric in view.metrics))
@@ -140,13 +140,13 @@ def _blocks(view: Blocks) -> Sheet:
     first = next(iter(view.means.values()))
     used = [f"used@{budget}" for budget in BUDGETS if view.chars]
     return Sheet(
-        title=f"{diagnosis.titled(view)} ({_over(first)})",
-        columns=tuple(_heading(name.removeprefix("block-")) for name in (*SURVIVAL, *used)),
+        title=f"{diagnosis.title_of(view)} ({_over(first)})",
+        columns=tuple(_heading(name.removeprefix("block-")) for name in (*BLOCK_METRICS, *used)),
         rows=tuple(
             (
                 system,
                 (
-                    *(_with_interval(means, name) for name in SURVIVAL),
+                    *(_with_interval(means, name) for name in BLOCK_METRICS),
                     *(f"{chars / CHARS_PER_TOKEN:,.0f}" for chars in view.chars.get(system, {}).values()),
                 ),
             )
@@ -196,6 +196,6 @@ def _heading(metric: str) -> str:
 
 
 def _with_interval(means: Means, metric: str) -> str:
-    interval = means.told[metric]
+    interval = means.shown_intervals[metric]
     between = f"{interval.low:.2f}-{interval.high:.2f}".replace("0.", ".")
     return f"{means.values[metric]:.3f}\n{between}"

@@ -10,21 +10,21 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from remembrancer.evaluation.abstention import Reliability, Unanswered
+from remembrancer.evaluation.abstention import Reliability, UnanswerableResult
 from remembrancer.evaluation.budget import CHARS_PER_TOKEN
 from remembrancer.evaluation.misses import READERS, Cause
-from remembrancer.evaluation.paired import Changed, Paired
+from remembrancer.evaluation.paired import ChangedQuestion, PairedComparison
 from remembrancer.evaluation.report import Group, Report
 from remembrancer.evaluation.summary import Latency, Levels, Means, SystemResult
 from remembrancer.policies.rendering.safe import one_line
 
 TURN_METRICS: Final = ("recall@5", "recall@10", "recall@20", "any@10", "all@10", "ndcg@10", "mrr")
 SESSION_METRICS: Final = ("recall@5", "any@5", "all@5", "recall@10", "any@10", "all@10", "ndcg@10", "mrr")
-TOLD_CHANGES: Final = 10
+SHOWN_CHANGES: Final = 10
 """Changed questions shown."""
 FOREIGN: Final = "foreign"
 """The label of foreign questions."""
-SILENCE: Final = "Nothing returned, and what the best score tells"
+ABSTENTION_TITLE: Final = "Nothing returned, and what the best score tells"
 
 Level = Literal["turn", "session"]
 
@@ -89,7 +89,7 @@ class Causes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reliable:
+class Calibration:
     """Calibration of one system's scores. `every`: with the unanswerable questions; None without them."""
 
     name: str
@@ -99,22 +99,22 @@ class Reliable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Silent:
+class Abstention:
     """Abstention by system and by kind of unanswerable questions; every system has the same kinds."""
 
     name: str
     title: str
     where: str
-    told: Mapping[str, Mapping[str, Unanswered]]
+    results: Mapping[str, Mapping[str, UnanswerableResult]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ByFloor:
+class AbstentionByFloor:
     """Abstention per relevance threshold under one system, by kind of unanswerable questions."""
 
     name: str
     system: str
-    told: Mapping[str, Unanswered]
+    results: Mapping[str, UnanswerableResult]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +123,7 @@ class Differences:
 
     name: str
     before: str
-    paired: Paired
+    paired: PairedComparison
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,11 +131,11 @@ class ChangedMost:
     """The questions on which two systems differ most; there is at least one."""
 
     name: str
-    paired: Paired
+    paired: PairedComparison
 
     @property
-    def shown(self) -> tuple[Changed, ...]:
-        return self.paired.changed[:TOLD_CHANGES]
+    def shown(self) -> tuple[ChangedQuestion, ...]:
+        return self.paired.changed[:SHOWN_CHANGES]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +147,17 @@ class Times:
 
 
 View = (
-    Found | Blocks | Categories | EveryMetric | Causes | Reliable | Silent | ByFloor | Differences | ChangedMost | Times
+    Found
+    | Blocks
+    | Categories
+    | EveryMetric
+    | Causes
+    | Calibration
+    | Abstention
+    | AbstentionByFloor
+    | Differences
+    | ChangedMost
+    | Times
 )
 
 
@@ -158,13 +168,14 @@ def views(report: Report) -> Iterator[View]:
     chars = {result.system: result.block_chars for result in report.results}
     yield from _found("", "", everything, chars, report)
     if len(_categories(first)) > 1:
-        told = {
-            result.system: [*_categories(result), *_hinted(result, report, " (apart)")] for result in report.results
+        by_label = {
+            result.system: [*_categories(result), *_adversarial(result, report, " (apart)")]
+            for result in report.results
         }
         yield Categories(
             name="categories",
-            labels=tuple(label for label, _ in told[first.system]),
-            means={system: tuple(levels.turn for _, levels in several) for system, several in told.items()},
+            labels=tuple(label for label, _ in by_label[first.system]),
+            means={system: tuple(levels.turn for _, levels in several) for system, several in by_label.items()},
         )
     yield from _every_metric(first, report)
     for group in report.groups:
@@ -173,7 +184,7 @@ def views(report: Report) -> Iterator[View]:
     yield Times(name="times", latencies={result.system: result.latency for result in report.results})
 
 
-def of_paired(paired: Paired) -> Iterator[View]:
+def of_paired(paired: PairedComparison) -> Iterator[View]:
     """The views of a comparison: differences by metric, and the changed questions if there are any."""
     yield Differences(name="differences", before="", paired=paired)
     if paired.changed:
@@ -184,7 +195,7 @@ def _found(
     part: str, where: str, systems: Mapping[str, Levels], chars: Mapping[str, Mapping[str, float]], report: Report
 ) -> Iterator[View]:
     """Turns found, sessions found, and evidence in blocks. `part`: the group of conversations, empty for all."""
-    prefix, only = _named(part)
+    prefix, only = _affixes(part)
     turns = {system: levels.turn for system, levels in systems.items()}
     sessions = {system: levels.session for system, levels in systems.items()}
     yield Found(name=f"{prefix}turns", title=f"Turns found{only}", where=where, metrics=TURN_METRICS, means=turns)
@@ -207,11 +218,11 @@ def _found(
 
 def _every_metric(first: SystemResult, report: Report) -> Iterator[View]:
     several = _categories(first) if len(_categories(first)) > 1 else []
-    told = [*several, ("together", first.main), *_hinted(first, report)]
-    labels = tuple(label for label, _ in told)
-    of_level: dict[Level, tuple[Means, ...]] = {"turn": tuple(levels.turn for _, levels in told)}
+    by_label = [*several, ("together", first.main), *_adversarial(first, report)]
+    labels = tuple(label for label, _ in by_label)
+    of_level: dict[Level, tuple[Means, ...]] = {"turn": tuple(levels.turn for _, levels in by_label)}
     if report.has_sessions:
-        of_level["session"] = tuple(levels.session for _, levels in told)
+        of_level["session"] = tuple(levels.session for _, levels in by_label)
     for level, means in of_level.items():
         yield EveryMetric(name=f"{level}s-every-metric", system=first.system, level=level, labels=labels, means=means)
 
@@ -221,13 +232,13 @@ def _of_group(group: Group, report: Report) -> Iterator[View]:
     if group.questions:
         where = ", ".join(one_line(name) for name in group.conversations)
         yield from _found(group.name, where, group.results, {}, report)
-        kinds = {system: _kinds(*apart, report) for system, apart in group.apart.items()}
+        kinds = {system: _kinds(*results, report) for system, results in group.abstention.items()}
         if any(kinds.values()):
-            prefix, only = _named(group.name)
-            yield Silent(name=f"{prefix}silence", title=f"{SILENCE}{only}", where=where, told=kinds)
+            prefix, only = _affixes(group.name)
+            yield Abstention(name=f"{prefix}silence", title=f"{ABSTENTION_TITLE}{only}", where=where, results=kinds)
 
 
-def _named(part: str) -> tuple[str, str]:
+def _affixes(part: str) -> tuple[str, str]:
     """The prefix of file names and the suffix of titles for a group."""
     return (f"{part}-", f", only the {part}") if part else ("", "")
 
@@ -241,18 +252,18 @@ def _diagnosis(report: Report) -> Iterator[View]:
         yield Causes(name=f"causes{suffix}", system=result.system, missed=result.missed)
     for suffix, one in suffixed:
         if one.reliability is not None:
-            yield Reliable(
+            yield Calibration(
                 name=f"reliability{suffix}",
                 system=one.system,
                 answerable=one.reliability,
                 every=one.reliability_of_all,
             )
     if any(kinds.values()):
-        yield Silent(name="silence", title=SILENCE, where="", told=kinds)
-    for suffix, result in suffixed:
-        swept = {kind: told for kind, told in kinds[result.system].items() if told.by_floor}
+        yield Abstention(name="silence", title=ABSTENTION_TITLE, where="", results=kinds)
+    for suffix, one in suffixed:
+        swept = {kind: result for kind, result in kinds[one.system].items() if result.by_floor}
         if swept:
-            yield ByFloor(name=f"abstention{suffix}", system=result.system, told=swept)
+            yield AbstentionByFloor(name=f"abstention{suffix}", system=one.system, results=swept)
     if report.paired is not None:
         yield from of_paired(report.paired)
     for group in report.groups:
@@ -265,13 +276,15 @@ def _categories(result: SystemResult) -> list[tuple[str, Levels]]:
     return [(one_line(name), levels) for name, levels in result.by_category.items() if levels.turn.questions]
 
 
-def _hinted(result: SystemResult, report: Report, suffix: str = "") -> list[tuple[str, Levels]]:
+def _adversarial(result: SystemResult, report: Report, suffix: str = "") -> list[tuple[str, Levels]]:
     """The unanswerable questions that name turns; an empty list when there are none."""
     label = f"{one_line(report.unanswerable)}{suffix}"
-    return [(label, result.hinted)] if result.hinted.turn.questions else []
+    return [(label, result.adversarial)] if result.adversarial.turn.questions else []
 
 
-def _kinds(unanswerable: Unanswered, foreign: Unanswered, report: Report) -> dict[str, Unanswered]:
+def _kinds(
+    unanswerable: UnanswerableResult, foreign: UnanswerableResult, report: Report
+) -> dict[str, UnanswerableResult]:
     """The kinds of unanswerable questions that were asked."""
     kinds = {one_line(report.unanswerable): unanswerable, FOREIGN: foreign}
-    return {kind: told for kind, told in kinds.items() if told.questions}
+    return {kind: result for kind, result in kinds.items() if result.questions}

@@ -14,10 +14,10 @@ from scripted import Told
 
 from remembrancer.errors import InvalidInput
 from remembrancer.evaluation.abstention import FLOORS, reliability, separation, sweep
-from remembrancer.evaluation.budget import BUDGETS, SURVIVAL, chars_of, packed, survival
+from remembrancer.evaluation.budget import BLOCK_METRICS, BUDGETS, block_metrics, chars_of, pack_block
 from remembrancer.evaluation.dataset import Question
-from remembrancer.evaluation.misses import READERS, Cause, Sought, counted
-from remembrancer.evaluation.outcome import Asked, judged
+from remembrancer.evaluation.misses import READERS, Cause, EvidenceTurn, count_causes
+from remembrancer.evaluation.outcome import Asked, judge_answer
 from remembrancer.evaluation.system import Block, Fate
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -35,16 +35,16 @@ def asked(
     )
     several = {turn: turn for turn in (*ranked, *gold)}
     told = Told(tuple(ranked), tuple(scores), {} if fates is None else fates, several | dict(texts or {}))
-    return asyncio.run(judged("conversation", question, told, several, latency_ms=1))
+    return asyncio.run(judge_answer("conversation", question, told, several, latency_ms=1))
 
 
 @every_row(table("block_survival"), cells)
 def test_what_finds_room_and_how_much_of_the_evidence_that_is(row: dict[str, str]) -> None:
     lengths = dict(one.split(":") for one in row["texts"].split())
-    block = packed(
+    block = pack_block(
         row["ranked"].split(), {name: "x" * int(length) for name, length in lengths.items()}, int(row["room"])
     )
-    values = survival(dict.fromkeys(BUDGETS, block), row["gold"].split())
+    values = block_metrics(dict.fromkeys(BUDGETS, block), row["gold"].split())
     assert (" ".join(block.turns), block.chars) == (row["held"], int(row["chars"]))
     for budget in BUDGETS:
         assert values[f"block-recall@{budget}"] == pytest.approx(float(row["recall"]))
@@ -52,12 +52,12 @@ def test_what_finds_room_and_how_much_of_the_evidence_that_is(row: dict[str, str
 
 
 def test_survival_has_every_name_in_order() -> None:
-    assert tuple(survival(dict.fromkeys(BUDGETS, Block((), 0)), ["a"])) == SURVIVAL
+    assert tuple(block_metrics(dict.fromkeys(BUDGETS, Block((), 0)), ["a"])) == BLOCK_METRICS
 
 
 def test_survival_of_nothing_is_an_error() -> None:
     with pytest.raises(InvalidInput, match="gold"):
-        survival(dict.fromkeys(BUDGETS, Block((), 0)), [])
+        block_metrics(dict.fromkeys(BUDGETS, Block((), 0)), [])
 
 
 def test_a_token_is_four_characters() -> None:
@@ -83,28 +83,28 @@ def test_a_token_is_four_characters() -> None:
 def test_a_turn_is_missed_for_one_cause_by_each_reader(
     fate: Fate, rank: int | None, blocks: set[str], causes: list[str]
 ) -> None:
-    sought = Sought(turn="t", fate=fate, rank=rank, blocks=frozenset(blocks))
+    sought = EvidenceTurn(turn="t", fate=fate, rank=rank, blocks=frozenset(blocks))
     assert [sought.cause(reader).value for reader in READERS] == causes
     assert sought.missed() == {reader: cause for reader, cause in zip(READERS, causes, strict=True) if cause != "found"}
 
 
 def test_causes_are_counted_for_each_reader() -> None:
-    found = Sought(turn="a", fate=Fate.RETURNED, rank=12, blocks=frozenset(BUDGETS))
-    never = Sought(turn="b", fate=Fate.NOT_INGESTED, rank=None, blocks=frozenset())
-    counts = counted([found, never])
+    found = EvidenceTurn(turn="a", fate=Fate.RETURNED, rank=12, blocks=frozenset(BUDGETS))
+    never = EvidenceTurn(turn="b", fate=Fate.NOT_INGESTED, rank=None, blocks=frozenset())
+    counts = count_causes([found, never])
     assert counts["first 10"] == {Cause.RANKED_LOW: 1, Cause.NOT_INGESTED: 1}
     assert counts["2k"] == {Cause.FOUND: 1, Cause.NOT_INGESTED: 1}
 
 
 def test_a_turn_too_long_for_the_block_is_cut() -> None:
     one = asked(["a", "b"], gold=["a", "b"], texts={"a": "x" * 5_000})
-    assert [sought.missed() for sought in one.sought] == [{"1k": "cut"}, {}]
+    assert [sought.missed() for sought in one.evidence_turns] == [{"1k": "cut"}, {}]
     assert one.block["block-recall@1k"] == 0.5
 
 
 def test_the_fate_of_a_turn_that_is_returned_is_not_asked_for() -> None:
     one = asked(["a"], gold=["a"], fates={"a": Fate.FLOOR})
-    assert one.sought[0].fate is Fate.RETURNED
+    assert one.evidence_turns[0].fate is Fate.RETURNED
 
 
 @every_row(table("calibration_error"), cells)

@@ -13,7 +13,7 @@ from evaluated import evaluated
 from remembrancer.config import Settings
 from remembrancer.errors import InvalidInput
 from remembrancer.evaluation.dataset import ASKED_AFTER, Conversation, Dataset, Question, Transcript, Turn
-from remembrancer.evaluation.foreign import participants, renamed, with_foreign
+from remembrancer.evaluation.foreign import participants, replace_names, with_foreign
 from remembrancer.evaluation.locomo import load
 from remembrancer.evaluation.report import Report, as_json
 from remembrancer.testing.doubles import HashEmbedder
@@ -98,15 +98,18 @@ def test_another_seed_draws_other_questions() -> None:
 
 
 def test_two_names_that_trade_places_are_both_replaced() -> None:
-    assert renamed("Does John's boat suit Maria?", {"John": "Maria", "Maria": "John"}) == "Does Maria's boat suit John?"
+    assert (
+        replace_names("Does John's boat suit Maria?", {"John": "Maria", "Maria": "John"})
+        == "Does Maria's boat suit John?"
+    )
 
 
 def test_a_name_within_a_word_stays() -> None:
-    assert renamed("Johnson met John.", {"John": "Al"}) == "Johnson met Al."
+    assert replace_names("Johnson met John.", {"John": "Al"}) == "Johnson met Al."
 
 
 def test_the_longer_of_two_names_is_replaced_as_a_whole() -> None:
-    assert renamed("Jo Ann left.", {"Jo": "X", "Jo Ann": "Y"}) == "Y left."
+    assert replace_names("Jo Ann left.", {"Jo": "X", "Jo Ann": "Y"}) == "Y left."
 
 
 def measured(foreign: int) -> Report:

@@ -23,7 +23,7 @@ from remembrancer.errors import InvalidInput, ModelUnavailable
 from remembrancer.evaluation.dataset import Conversation, Transcript, Turn
 from remembrancer.evaluation.locomo import load
 from remembrancer.evaluation.machine import machine_line
-from remembrancer.evaluation.memory_system import FATES, MemorySystem
+from remembrancer.evaluation.memory_system import FATE_OF_STAGE, MemorySystem
 from remembrancer.evaluation.misses import Cause
 from remembrancer.evaluation.report import as_json
 from remembrancer.evaluation.system import Answer, Fate, Ranker
@@ -220,7 +220,7 @@ def test_records_hold_the_report_and_a_file_a_system(tmp_path: Path) -> None:
 
 
 def test_every_stage_of_a_recall_has_its_fate() -> None:
-    assert set(FATES) == set(Stage)
+    assert set(FATE_OF_STAGE) == set(Stage)
 
 
 def test_scores_of_the_memory_are_fractions_that_fall(tmp_path: Path) -> None:

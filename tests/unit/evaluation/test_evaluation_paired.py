@@ -13,7 +13,7 @@ from scripted import Scripted
 
 from remembrancer.errors import InvalidInput
 from remembrancer.evaluation import records
-from remembrancer.evaluation.paired import COMPARED, Paired, Scored, paired
+from remembrancer.evaluation.paired import COMPARED, PairedComparison, Scored, compare_systems
 from remembrancer.evaluation.questions import load
 from remembrancer.evaluation.run import judge
 
@@ -42,8 +42,10 @@ def scored(values: Sequence[float], conversations: Sequence[str] | None = None) 
     ]  # fmt: skip
 
 
-def compared(first: Sequence[float], second: Sequence[float], conversations: Sequence[str] | None = None) -> Paired:
-    return paired(("a", "b"), scored(first, conversations), scored(second, conversations), seed=1)
+def compared(
+    first: Sequence[float], second: Sequence[float], conversations: Sequence[str] | None = None
+) -> PairedComparison:
+    return compare_systems(("a", "b"), scored(first, conversations), scored(second, conversations), seed=1)
 
 
 def run(folder: Path, *systems: Scripted) -> None:
@@ -93,7 +95,9 @@ def test_swapping_the_two_turns_every_sign() -> None:
 
 def test_the_order_of_the_questions_does_not_matter_to_the_second() -> None:
     first, second = scored([1, 0.5, 0]), scored([0, 1, 0.25])
-    assert paired(("a", "b"), first, second[::-1], seed=1) == paired(("a", "b"), first, second, seed=1)
+    assert compare_systems(("a", "b"), first, second[::-1], seed=1) == compare_systems(
+        ("a", "b"), first, second, seed=1
+    )
 
 
 def test_the_most_changed_questions_come_first() -> None:
@@ -104,12 +108,12 @@ def test_the_most_changed_questions_come_first() -> None:
 @pytest.mark.parametrize("second", [scored([1]), scored([1, 0, 1]), scored([1, 0], ["c", "d"])])
 def test_other_questions_are_no_pair(second: list[Scored]) -> None:
     with pytest.raises(InvalidInput, match="the same questions on both sides"):
-        paired(("a", "b"), scored([1, 0]), second, seed=1)
+        compare_systems(("a", "b"), scored([1, 0]), second, seed=1)
 
 
 def test_no_questions_are_no_pair() -> None:
     with pytest.raises(InvalidInput, match="at least one answerable question"):
-        paired(("a", "b"), [], [], seed=1)
+        compare_systems(("a", "b"), [], [], seed=1)
 
 
 def test_records_tell_the_same_as_the_run(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from evaluated import evaluated
 from rich.console import Console
 
 from remembrancer.config import Settings
-from remembrancer.evaluation.budget import SURVIVAL
+from remembrancer.evaluation.budget import BLOCK_METRICS
 from remembrancer.evaluation.metrics import METRICS
 from remembrancer.evaluation.misses import READERS, Cause
 from remembrancer.evaluation.questions import load
@@ -59,7 +59,7 @@ def test_json_has_a_row_a_system_with_every_metric(printed: Any) -> None:
     for row in printed["table"]:
         assert set(row) == {"system", "turn", "session", "block"}
         assert set(row["turn"]) == set(row["session"]) == set(METRICS)
-        assert set(row["block"]) == set(SURVIVAL)
+        assert set(row["block"]) == set(BLOCK_METRICS)
         assert all(0 <= value <= 1 for level in ("turn", "session", "block") for value in row[level].values())
 
 

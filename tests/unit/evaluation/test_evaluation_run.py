@@ -13,7 +13,7 @@ from scripted import Scripted
 
 from remembrancer.errors import InvalidInput
 from remembrancer.evaluation.baselines import Recency
-from remembrancer.evaluation.budget import SURVIVAL
+from remembrancer.evaluation.budget import BLOCK_METRICS
 from remembrancer.evaluation.dataset import Dataset
 from remembrancer.evaluation.locomo import load
 from remembrancer.evaluation.metrics import METRICS
@@ -73,8 +73,8 @@ def test_categories_part_the_main_questions_and_the_adversarial_stand_apart() ->
         "open-domain": 1,
     }
     assert result.by_category["multi-hop"].turn.values["recall@5"] == pytest.approx(1 / 3)
-    assert (result.hinted.turn.questions, result.unanswerable.questions) == (1, 1)
-    assert result.hinted.turn.values["recall@5"] == 1.0
+    assert (result.adversarial.turn.questions, result.unanswerable.questions) == (1, 1)
+    assert result.adversarial.turn.values["recall@5"] == 1.0
 
 
 def test_interval_holds_the_mean() -> None:
@@ -89,8 +89,8 @@ def test_intervals_by_conversations_are_shown_where_there_are_enough_of_them() -
     (outcome,) = outcomes(Scripted(ANSWERS))
     copies = [replace(one, conversation=f"{one.conversation}-{copy}") for copy in range(3) for one in outcome.asked]
     result = summarise(replace(outcome, asked=tuple(copies)), load(TINY).categories, seed=1)
-    assert (result.main.turn.conversations, result.main.turn.told) == (6, result.main.turn.cluster_intervals)
-    assert judged(Scripted(ANSWERS)).main.turn.told == judged(Scripted(ANSWERS)).main.turn.intervals
+    assert (result.main.turn.conversations, result.main.turn.shown_intervals) == (6, result.main.turn.cluster_intervals)
+    assert judged(Scripted(ANSWERS)).main.turn.shown_intervals == judged(Scripted(ANSWERS)).main.turn.intervals
 
 
 def test_one_conversation_has_no_interval_by_conversations() -> None:
@@ -161,7 +161,7 @@ def test_records_hold_each_question_with_its_ranks(tmp_path: Path) -> None:
     record = records[1]
     assert record.pop("latency_ms") >= 0
     assert set(record.pop("turn")) == set(record.pop("session")) == set(METRICS)
-    assert set(record.pop("block")) == set(SURVIVAL)
+    assert set(record.pop("block")) == set(BLOCK_METRICS)
     below, never = (
         dict.fromkeys(("first 10", "1k", "2k", "4k"), cause) for cause in ("below the floor", "not ingested")
     )
@@ -198,7 +198,7 @@ def test_a_block_is_judged_by_what_stands_in_it() -> None:
 
 
 def test_nothing_returned_is_counted_by_whether_something_answers() -> None:
-    silent = judged(Scripted({**ANSWERS, "What did Ines sell?": []})).unanswerable.silence
+    silent = judged(Scripted({**ANSWERS, "What did Ines sell?": []})).unanswerable.counts
     assert (silent.silent_on_unanswerable, silent.silent_on_answerable) == (1, 1)
 
 

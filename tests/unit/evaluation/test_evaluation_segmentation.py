@@ -36,7 +36,7 @@ def outcomes(seed: int, *, right: float) -> list[Outcome]:
     rng = np.random.default_rng(seed)
     found = rng.binomial(4, right, size=40)
     return [
-        Outcome(str(place), pk=0.5 - one / 10, window_diff=0.6 - one / 10, right=float(one), told=4, gold=4)
+        Outcome(str(place), pk=0.5 - one / 10, window_diff=0.6 - one / 10, right=float(one), predicted=4, gold=4)
         for place, one in enumerate(found.tolist())
     ]
 
@@ -106,7 +106,7 @@ def test_records_hold_segments_and_no_texts(tmp_path: Path) -> None:
 
 
 def test_f1_pools_the_boundaries_of_all_dialogues() -> None:
-    told = [Outcome("a", 0.0, 0.0, right=1, told=1, gold=1), Outcome("b", 1.0, 1.0, right=0, told=3, gold=5)]
+    told = [Outcome("a", 0.0, 0.0, right=1, predicted=1, gold=1), Outcome("b", 1.0, 1.0, right=0, predicted=3, gold=5)]
     result = summarise("ours", told, seed=0, seconds=[0.1, 0.3], turns=20)
     assert result.values == {"pk": 0.5, "window_diff": 0.5, "f1": pytest.approx(0.2)}
     assert (result.precision, result.recall) == (pytest.approx(1 / 4), pytest.approx(1 / 6))

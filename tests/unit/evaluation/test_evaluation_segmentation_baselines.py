@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from remembrancer.evaluation.segmentation_baselines import (
-    Chance,
+    NoBoundaries,
+    RandomBoundaries,
     TextTiling,
     Tiling,
     TurnTiling,
-    Undivided,
     VectorTiling,
     Windows,
 )
@@ -39,7 +39,7 @@ def long_dialogue() -> Dialogue:
 
 
 def test_none_sets_no_boundary() -> None:
-    assert Undivided().segment(WORKSHOP, None) == [(14,)]
+    assert NoBoundaries().segment(WORKSHOP, None) == [(14,)]
 
 
 def test_windows_are_as_long_as_the_mean_of_the_part_for_tuning() -> None:
@@ -47,27 +47,27 @@ def test_windows_are_as_long_as_the_mean_of_the_part_for_tuning() -> None:
 
 
 def test_chance_sets_as_many_boundaries_as_are_to_be_expected() -> None:
-    chance = Chance.of(ERRANDS.for_tuning, seed=0)
+    chance = RandomBoundaries.of(ERRANDS.for_tuning, seed=0)
     assert chance.rate == pytest.approx(1 / 5)
     drawn = [len(one) - 1 for one in chance.segment(WORKSHOP, None)]
     assert np.mean(drawn) == pytest.approx(13 / 5, abs=0.5)
 
 
 def test_chance_is_drawn_by_the_seed() -> None:
-    assert Chance(0.3, 1).segment(WORKSHOP, None) == Chance(0.3, 1).segment(WORKSHOP, None)
-    assert Chance(0.3, 1).segment(WORKSHOP, None) != Chance(0.3, 2).segment(WORKSHOP, None)
+    assert RandomBoundaries(0.3, 1).segment(WORKSHOP, None) == RandomBoundaries(0.3, 1).segment(WORKSHOP, None)
+    assert RandomBoundaries(0.3, 1).segment(WORKSHOP, None) != RandomBoundaries(0.3, 2).segment(WORKSHOP, None)
 
 
 def test_tiling_finds_the_one_dip() -> None:
-    assert Tiling(rounds=0, cutoff=0.5, apart=2).gaps([0.9, 0.8, 0.1, 0.8, 0.9]) == [2]
+    assert Tiling(rounds=0, cutoff=0.5, min_gap=2).gaps([0.9, 0.8, 0.1, 0.8, 0.9]) == [2]
 
 
 def test_a_level_line_has_no_dip() -> None:
-    assert Tiling(rounds=1, cutoff=-1.0, apart=1).gaps([0.5] * 6) == []
+    assert Tiling(rounds=1, cutoff=-1.0, min_gap=1).gaps([0.5] * 6) == []
 
 
 def test_of_two_dips_beside_each_other_the_deeper_stands() -> None:
-    assert Tiling(rounds=0, cutoff=-1.0, apart=2).gaps([0.9, 0.3, 0.6, 0.1, 0.9]) == [3]
+    assert Tiling(rounds=0, cutoff=-1.0, min_gap=2).gaps([0.9, 0.3, 0.6, 0.1, 0.9]) == [3]
 
 
 @pytest.mark.parametrize("method", [TextTiling(width=5, block=6), TurnTiling()])

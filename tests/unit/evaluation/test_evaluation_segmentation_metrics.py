@@ -17,12 +17,12 @@ def read(cell: str) -> tuple[int, ...]:
 
 @every_row(table("segmentation"), cells)
 def test_distances_are_those_worked_out_apart(row: dict[str, str]) -> None:
-    gold, told = read(row["gold"]), read(row["told"])
+    gold, predicted = read(row["gold"]), read(row["told"])
     assert window(gold) == int(row["k"])
-    assert pk(gold, told) == pytest.approx(float(row["pk"]))
-    assert window_diff(gold, told) == pytest.approx(float(row["window_diff"]))
-    counted = found(gold, told)
-    assert (counted.right, counted.told, counted.gold) == (int(row["right"]), len(told) - 1, len(gold) - 1)
+    assert pk(gold, predicted) == pytest.approx(float(row["pk"]))
+    assert window_diff(gold, predicted) == pytest.approx(float(row["window_diff"]))
+    counts = found(gold, predicted)
+    assert (counts.right, counts.predicted, counts.gold) == (int(row["right"]), len(predicted) - 1, len(gold) - 1)
 
 
 Lengths = st.lists(st.integers(1, 12), min_size=1, max_size=8).map(tuple).filter(lambda each: sum(each) > 1)
@@ -37,9 +37,9 @@ def test_the_gold_segmentation_is_at_no_distance_from_itself(gold: tuple[int, ..
 def test_window_diff_is_never_less_than_pk(gold: tuple[int, ...], data: st.DataObject) -> None:
     turns = sum(gold)
     begun = data.draw(st.sets(st.integers(1, turns - 1)))
-    told = lengths(sorted(begun), turns)
-    assert boundaries(told) == begun
-    assert 0 <= pk(gold, told) <= window_diff(gold, told) <= 1
+    predicted = lengths(sorted(begun), turns)
+    assert boundaries(predicted) == begun
+    assert 0 <= pk(gold, predicted) <= window_diff(gold, predicted) <= 1
 
 
 def test_f1_of_no_boundaries_at_all_is_zero() -> None:
@@ -47,7 +47,9 @@ def test_f1_of_no_boundaries_at_all_is_zero() -> None:
     assert f1(2, 3, 5) == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize(("gold", "told"), [((4, 4), (4, 3)), ((4, 0), (4,)), ((4,), ()), ((), (4,)), ((1,), (1,))])
-def test_segmentations_of_other_turns_are_refused(gold: tuple[int, ...], told: tuple[int, ...]) -> None:
+@pytest.mark.parametrize(
+    ("gold", "predicted"), [((4, 4), (4, 3)), ((4, 0), (4,)), ((4,), ()), ((), (4,)), ((1,), (1,))]
+)
+def test_segmentations_of_other_turns_are_refused(gold: tuple[int, ...], predicted: tuple[int, ...]) -> None:
     with pytest.raises(InvalidInput):
-        pk(gold, told)
+        pk(gold, predicted)

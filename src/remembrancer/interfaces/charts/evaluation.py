@@ -18,17 +18,17 @@ from remembrancer.evaluation.statistics import Interval
 from remembrancer.evaluation.summary import ENOUGH_CONVERSATIONS, Means
 from remembrancer.evaluation.tables import CATEGORY_METRIC, sheet
 from remembrancer.evaluation.views import (
-    SILENCE,
+    ABSTENTION_TITLE,
+    Abstention,
+    AbstentionByFloor,
     Blocks,
-    ByFloor,
+    Calibration,
     Categories,
     Causes,
     ChangedMost,
     Differences,
     EveryMetric,
     Found,
-    Reliable,
-    Silent,
     Times,
     View,
 )
@@ -77,8 +77,10 @@ def documents(shown: Iterable[View]) -> dict[str, str]:
     drawn: dict[str, str] = {}
     for view in shown:
         drawn[view.name] = titled_as(sheet(view), _drawn(view))
-        if isinstance(view, Silent) and any(told.by_floor for kinds in view.told.values() for told in kinds.values()):
-            title = view.title.replace(SILENCE, "What a least score lets through")
+        if isinstance(view, Abstention) and any(
+            told.by_floor for kinds in view.results.values() for told in kinds.values()
+        ):
+            title = view.title.replace(ABSTENTION_TITLE, "What a least score lets through")
             roc = _operating(view)
             drawn[view.name.replace("silence", "roc")] = _document(title, roc.told, roc)
     return drawn
@@ -109,11 +111,11 @@ def _drawn(view: View) -> Drawing:  # noqa: C901, PLR0911 - a case for each kind
             return _every_metric(view)
         case Causes():
             return _causes(view)
-        case Reliable():
+        case Calibration():
             return _reliable(view)
-        case Silent():
+        case Abstention():
             return _silent(view)
-        case ByFloor():
+        case AbstentionByFloor():
             return _by_floor(view)
         case Differences():
             return _differences(view)
@@ -166,7 +168,7 @@ def _whisker(panel: Panel, x: float, interval: Interval, hue: str) -> Markup:
 
 
 def _cell(means: Means, metric: str) -> Cell:
-    return means.values[metric], means.told[metric]
+    return means.values[metric], means.shown_intervals[metric]
 
 
 def _categories(view: Categories) -> Drawing:
@@ -188,7 +190,9 @@ def _blocks(view: Blocks) -> Drawing:
         )
         marks += panel.line(points, hue)
         for point, budget in zip(points, BUDGETS, strict=True):
-            marks += _whisker(panel, point[0], block.told[f"block-recall@{budget}"], hue) + panel.dot(point, hue)
+            marks += _whisker(panel, point[0], block.shown_intervals[f"block-recall@{budget}"], hue) + panel.dot(
+                point, hue
+            )
         used = [f"{chars / CHARS_PER_TOKEN:,.0f}" for chars in view.chars.get(system, {}).values()]
         legend.append((sample(hue), " ".join([name(system), " · ".join(used)]).rstrip()))
     marks += panel.names([(place, f"{budget} tokens") for place, budget in enumerate(BUDGETS)])
@@ -225,7 +229,7 @@ def _causes(view: Causes) -> Drawing:
     return Drawing(panel.picture(marks), legend)
 
 
-def _reliable(view: Reliable) -> Drawing:
+def _reliable(view: Calibration) -> Drawing:
     """A reliability diagram: how often the first turn answers the question, by its score; dashed: calibrated."""
     panel = Panel(x=UNIT)
     marks = panel.levels("share that answers") + panel.uprights("score of the first turn")
@@ -246,18 +250,18 @@ def _reliable(view: Reliable) -> Drawing:
     return Drawing(panel.picture(marks), legend, "Numbers: answers; bars: 95 % intervals (Wilson).")
 
 
-def _silent(view: Silent) -> Drawing:
+def _silent(view: Abstention) -> Drawing:
     """How often unanswerable questions get nothing, and the AUC of the best score, by system and kind."""
-    rows = [(system, kind, told) for system, kinds in view.told.items() for kind, told in kinds.items()]
+    rows = [(system, kind, told) for system, kinds in view.results.items() for kind, told in kinds.items()]
     hues = dict(zip(dict.fromkeys(kind for _, kind, _ in rows), ("blue", "orange"), strict=False))
     panel = row_panel(len(rows), UNIT, right=540.0)
     separating = row_panel(len(rows), UNIT, left=660.0)
     marks = panel.uprights("nothing returned (mark: to answerable)") + separating.uprights("AUC of the best score")
     marks += separating.line([(0.5, -0.5), (0.5, len(rows) - 0.5)], "faint", DASHED)
     for row, (_, kind, told) in enumerate(rows):
-        share = told.silence.sensitivity or 0.0
-        wrong = told.silence.silent_on_answerable / told.silence.answerable
-        beside = f"{told.silence.silent_on_unanswerable:,} of {told.questions:,}"
+        share = told.counts.sensitivity or 0.0
+        wrong = told.counts.silent_on_answerable / told.counts.answerable
+        beside = f"{told.counts.silent_on_unanswerable:,} of {told.questions:,}"
         marks += panel.bar((0.0, row - 0.3), (share, row + 0.3), hues[kind], 0.75)
         marks += panel.line([(wrong, row - 0.35), (wrong, row + 0.35)], "vermillion")
         marks += panel.words((max(share, wrong), row), beside, (8.0, 4.0))
@@ -268,13 +272,13 @@ def _silent(view: Silent) -> Drawing:
     return Drawing(panel.picture(marks), told="AUC: area under the ROC curve, 95 % interval.")
 
 
-def _by_floor(view: ByFloor) -> Drawing:
+def _by_floor(view: AbstentionByFloor) -> Drawing:
     """Precision, recall and F1 of returning nothing below a threshold, by that threshold."""
     panel = Panel(x=UNIT)
     marks, legend = panel.levels() + panel.uprights("least score"), list[tuple[Markup, str]]()
-    first = next(iter(view.told.values())).by_floor
+    first = next(iter(view.results.values())).by_floor
     marks += panel.line([(one.floor, one.recall) for one in first], "green")
-    for (kind, of), dash in zip(view.told.items(), DASHES, strict=False):
+    for (kind, of), dash in zip(view.results.items(), DASHES, strict=False):
         curves = {
             "precision": ("blue", [one.precision for one in of.by_floor]),
             "recall": ("purple", [one.sensitivity for one in of.by_floor]),
@@ -288,14 +292,14 @@ def _by_floor(view: ByFloor) -> Drawing:
     return Drawing(panel.picture(marks), legend, "Positive: nothing is returned.")
 
 
-def _operating(view: Silent) -> Drawing:
+def _operating(view: Abstention) -> Drawing:
     """ROC curves of the best score: answerable questions that get an answer, against unanswerable ones that do."""
     panel = Panel(x=UNIT)
     marks = panel.levels("share of the answerable ones that get an answer")
     marks += panel.uprights("share of the questions that nothing answers that get an answer")
     marks += panel.line([(0.0, 0.0), (1.0, 1.0)], "faint", DOTTED)
     legend = list[tuple[Markup, str]]()
-    for (system, kinds), hue in coloured(view.told):
+    for (system, kinds), hue in coloured(view.results):
         for (kind, told), dash in zip(kinds.items(), DASHES, strict=False):
             points = [
                 (1 - (one.sensitivity or 0.0), 1 - one.silent_on_answerable / one.answerable) for one in told.by_floor

@@ -6,8 +6,8 @@ from typing import assert_never
 
 from remembrancer.evaluation.segmentation_report import (
     TITLES,
-    Apart,
-    Reached,
+    MethodDifferences,
+    MethodMetrics,
     SegmentationReport,
     SetReport,
     View,
@@ -26,9 +26,9 @@ def documents(report: SegmentationReport) -> dict[str, str]:
 
 def _drawn(view: View) -> Drawing:
     match view:
-        case Reached():
+        case MethodMetrics():
             return _reached(view.of)
-        case Apart():
+        case MethodDifferences():
             return _apart(view.of)
         case _:
             assert_never(view)

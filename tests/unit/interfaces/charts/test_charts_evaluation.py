@@ -111,8 +111,8 @@ def test_the_same_report_makes_the_same_documents(shown: tuple[View, ...], drawn
 
 def test_what_there_is_nothing_to_say_of_has_no_picture(report: Report) -> None:
     first = report.results[0]
-    nothing = replace(first.unanswerable.silence, unanswerable=0, silent_on_unanswerable=0)
-    none = replace(first.unanswerable, silence=nothing, by_floor=(), separation=None)
+    nothing = replace(first.unanswerable.counts, unanswerable=0, silent_on_unanswerable=0)
+    none = replace(first.unanswerable, counts=nothing, by_floor=(), separation=None)
     alone = replace(first, by_category={}, reliability=None, reliability_of_all=None, unanswerable=none, foreign=none)
     bare = replace(report, results=(alone,), paired=None, groups=(), has_sessions=False)
     assert tuple(evaluation.documents(views(bare))) == (
