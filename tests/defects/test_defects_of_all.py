@@ -148,11 +148,11 @@ class Faltering(HashEmbedder):
 
     answered = False
 
-    async def embed_query(self, text: str) -> Any:
+    def query_now(self, text: str) -> Any:
         if self.answered:
             raise ModelUnavailable("connection refused")
         self.answered = True
-        return await super().embed_query(text)
+        return super().query_now(text)
 
 
 @every_ranking

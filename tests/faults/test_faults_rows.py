@@ -14,15 +14,22 @@ from remembrancer.adapters.relational.sqlite.file import SqliteFile
 from remembrancer.adapters.relational.store import RelationalStore
 from remembrancer.domain.strength import Exposure
 from remembrancer.errors import StoreUnavailable
+from remembrancer.index.resident import ResidentIndex
 from remembrancer.policies.admission.formation import analysed
 from remembrancer.ports.journal import EventFilter
 from remembrancer.testing.contract.base import EVERYTHING, MODEL, exported, stored_words
+from remembrancer.testing.contract.finding import Finder, request
 from remembrancer.testing.contract.world import DEPLOY, FORMER, MARKED, OLD, OOM, OTHER_MODEL, populate
 from remembrancer.testing.doubles import NOW, READER, SCOPE
 
 Read = Callable[[RelationalStore], Awaitable[object]]
 NEVER: Final = 2**62
 """A time that no calendar has."""
+
+
+async def _found(store: RelationalStore) -> object:
+    return await Finder(store, ResidentIndex()).search(READER, request("deploy", model=MODEL))
+
 
 RUINED: Final[dict[str, tuple[str, Read]]] = {
     "the kind of an edge": (
@@ -57,6 +64,15 @@ RUINED: Final[dict[str, tuple[str, Read]]] = {
         "UPDATE word_vectors SET signs = 'no bytes'",
         lambda store: stored_words(store, {OLD: 0}, model=OTHER_MODEL),
     ),
+    "a vector that an index reads": ("UPDATE embeddings SET vector = x'00'", _found),
+    "vectors of several lengths": ("UPDATE embeddings SET vector = x'00000000' WHERE n % 2", _found),
+    "terms that an index reads": ("UPDATE cues SET terms = 7", _found),
+    "a time that an index reads": ("UPDATE memories SET last_used_at = 'never'", _found),
+    "a count that an index reads": (f"UPDATE memories SET used = {NEVER}", _found),
+    "tags that an index reads": ("UPDATE memories SET tags = '['", _found),
+    "metadata that an index reads": ("UPDATE memories SET metadata = '{'", _found),
+    "the id of a memory that an index reads": ("UPDATE memories SET id = x'00' || n", _found),
+    "the place of a turn that an index reads": ("UPDATE events SET seq = 'first' || n", _found),
     "the kind of an exposure": ("UPDATE exposures SET kind = 'seen' || at", exported),
     "the time of an exposure": (f"UPDATE exposures SET at = {NEVER}", exported),
     "the rating of a review": ("UPDATE reviews SET rating = 9", lambda store: store.reviews(READER, DEPLOY)),

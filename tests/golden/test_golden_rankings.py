@@ -50,9 +50,9 @@ class By(StrEnum):
 class OneWord(WordHashEmbedder):
     """Of a question it gives the vector of one word, whose components are all the same."""
 
-    async def embed_question(self, text: str) -> EmbeddedQuestion:
+    def question_now(self, text: str) -> EmbeddedQuestion:
         word = np.full((1, SIGNS), SIGNS**-0.5, dtype=np.float32)
-        return EmbeddedQuestion(await self.embed_query(text), word, ("checkout",))
+        return EmbeddedQuestion(self.query_now(text), word, ("checkout",))
 
 
 def cases_of(name: str, file: str, with_vectors: By) -> list[pytest.ParameterSet]:

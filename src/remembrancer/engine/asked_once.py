@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from remembrancer.errors import ModelUnavailable
 from remembrancer.ports.embedder import (
+    ComputingEmbedder,
     Embedded,
     EmbeddedPassages,
     EmbeddedQuestion,
     Embedder,
     Passage,
     WordEmbedder,
-    computes,
+    computing,
     word_embedder,
 )
 
@@ -41,7 +42,7 @@ class _AskedOnce:
 
     @property
     def computes(self) -> bool:
-        return computes(self.inner)
+        return computing(self.inner) is not None
 
     def reads(self, text: str) -> bool:
         return self.inner.reads(text)
@@ -50,8 +51,13 @@ class _AskedOnce:
         return await self.inner.embed_documents(texts)
 
     async def embed_query(self, text: str) -> NDArray[np.float32]:
-        answer = await self._once(text)
-        return answer.vector if isinstance(answer, EmbeddedQuestion) else answer
+        return _vector(await self._once(text))
+
+    def query_now(self, text: str) -> NDArray[np.float32]:
+        return _vector(self._once_now(text))
+
+    def question_now(self, text: str) -> EmbeddedQuestion:
+        return cast("EmbeddedQuestion", self._once_now(text))  # what `_asked_now` of one with words has given
 
     async def close(self) -> None:
         """The inner one is its owner's to close."""
@@ -62,6 +68,17 @@ class _AskedOnce:
                 self.known[text] = await self._asked(text)
             except ModelUnavailable as error:
                 self.known[text] = error
+        return self._answer(text)
+
+    def _once_now(self, text: str) -> _Vector:
+        if text not in self.known:
+            try:
+                self.known[text] = self._asked_now(text)
+            except ModelUnavailable as error:
+                self.known[text] = error
+        return self._answer(text)
+
+    def _answer(self, text: str) -> _Vector:
         answer = self.known[text]
         if isinstance(answer, ModelUnavailable):
             raise answer
@@ -69,6 +86,9 @@ class _AskedOnce:
 
     async def _asked(self, text: str) -> _Vector:
         return await self.inner.embed_query(text)
+
+    def _asked_now(self, text: str) -> _Vector:
+        return cast("ComputingEmbedder", self.inner).query_now(text)
 
 
 @dataclass(slots=True)
@@ -85,6 +105,13 @@ class _WordsAskedOnce(_AskedOnce):
 
     async def _asked(self, text: str) -> _Vector:
         return await self.words.embed_question(text)
+
+    def _asked_now(self, text: str) -> _Vector:
+        return cast("ComputingEmbedder", self.inner).question_now(text)
+
+
+def _vector(answer: _Vector) -> NDArray[np.float32]:
+    return answer.vector if isinstance(answer, EmbeddedQuestion) else answer
 
 
 def asked_once(embedder: Embedder) -> Embedder:

@@ -19,7 +19,9 @@ from remembrancer.policies.forgetting.dynamics import instant
 from remembrancer.policies.prompts import key_terms as prompt
 from remembrancer.policies.ranking.late_interaction import QuestionWords, weighted
 from remembrancer.policies.ranking.ranking import Ranking
-from remembrancer.ports.embedder import EmbeddedQuestion, word_embedder
+from remembrancer.policies.ranking.relevance import ANCHOR_COVERAGE
+from remembrancer.ports.changes import ReadView
+from remembrancer.ports.embedder import EmbeddedQuestion, computing, word_embedder
 from remembrancer.ports.index import SearchRequest
 from remembrancer.ports.language_model import JsonObject, Task
 
@@ -29,8 +31,6 @@ if TYPE_CHECKING:
 
 KEY_TERMS: Final = "key_terms"
 """What an answer calls them where it says that they are missing."""
-ANCHOR_COVERAGE: Final = 0.5
-"""The share of the words of "the trip to Rome" that a memory must hold to be taken for the trip to Rome."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,54 +92,83 @@ async def key_terms(ctx: Context, scope: Scope, text: str) -> Keyed:
     return Keyed(found, _since(ctx, start))
 
 
-async def planned_for(
-    ctx: Context, reader: Reader, text: str, where: Filter, ranking: Ranking, terms: Sequence[str] = ()
+def planned_for(
+    ctx: Context, view: ReadView, reader: Reader, text: str, where: Filter, ranking: Ranking, terms: Sequence[str] = ()
 ) -> Reading:
     """What to search for, with the time of what it counts from looked up. `terms`: the question's key terms."""
     keyed = ctx.preset.key_terms
-    if keyed is not None or not ranking.reads_surroundings:
-        people = frozenset[str]() if ctx.embedder is None else await _participants(ctx, reader, where)
+    in_context = keyed is None and ranking.reads_surroundings
+    people = frozenset[str]()
+    if in_context or ctx.embedder is not None:
+        people = ctx.index.participants(view, reader, where, model=ctx.model)
+    if not in_context:
         return read_terms(salient_part(text) if keyed is None else keyed.searched(text, terms), people)
-    planned = read_question(text, await _participants(ctx, reader, where), where.current_at)
+    planned = read_question(text, people, where.current_at)
     # "After the trip" alone leaves open how long after: looking the trip up for it lost more than it found.
     if planned.anchored is None or planned.anchored.soft:
         return planned
-    happened_at = await _happened_at(ctx, reader, planned.anchored.anchor, where)
+    happened_at = _happened_at(ctx, view, reader, planned.anchored.anchor, where)
     return planned if happened_at is None else planned.anchored_at(happened_at)
 
 
 async def embed(ctx: Context, planned: Reading, ranking: Ranking) -> Embedded:
     """The question's vectors; without one, why."""
-    if ctx.embedder is None:
-        return Embedded(degraded={"dense": ctx.without_embedder})
-    if not ctx.embedder.reads(planned.embedded):
-        return Embedded(degraded={"dense": f"{ctx.model} does not read the question's script: words only"})
-    words = word_embedder(ctx.embedder) if ranking.reread else None
+    embedder = ctx.embedder
+    if embedder is None or not embedder.reads(planned.embedded):
+        return _not_embedded(ctx)
+    words = word_embedder(embedder) if ranking.reread else None
     start = ctx.stopwatch()
     try:
         if words is None:
-            return Embedded(await ctx.embedder.embed_query(planned.embedded), took=_since(ctx, start))
-        question = await words.embed_question(planned.embedded)
-        return Embedded(question.vector, question, took=_since(ctx, start))
+            return _embedded(ctx, start, await embedder.embed_query(planned.embedded))
+        return _embedded(ctx, start, await words.embed_question(planned.embedded))
     except ModelUnavailable as error:
-        return Embedded(degraded={"dense": f"embedder down: {error}"}, took=_since(ctx, start))
+        return _embedded(ctx, start, error)
+
+
+def embed_now(ctx: Context, planned: Reading, ranking: Ranking) -> Embedded:
+    """As `embed`, in this thread, of an embedder that computes."""
+    embedder = computing(ctx.embedder)
+    if embedder is None or not embedder.reads(planned.embedded):
+        return _not_embedded(ctx)
+    words = ranking.reread and word_embedder(ctx.embedder) is not None
+    start = ctx.stopwatch()
+    try:
+        asked = embedder.question_now(planned.embedded) if words else embedder.query_now(planned.embedded)
+        return _embedded(ctx, start, asked)
+    except ModelUnavailable as error:
+        return _embedded(ctx, start, error)
+
+
+def _not_embedded(ctx: Context) -> Embedded:
+    unread = f"{ctx.model} does not read the question's script: words only"
+    return Embedded(degraded={"dense": ctx.without_embedder if ctx.embedder is None else unread})
+
+
+def _embedded(
+    ctx: Context, start: float, answer: NDArray[np.float32] | EmbeddedQuestion | ModelUnavailable
+) -> Embedded:
+    took = _since(ctx, start)
+    match answer:
+        case ModelUnavailable():
+            return Embedded(degraded={"dense": f"embedder down: {answer}"}, took=took)
+        case EmbeddedQuestion():
+            return Embedded(answer.vector, answer, took=took)
+        case _:
+            return Embedded(answer, took=took)
 
 
 def _since(ctx: Context, start: float) -> timedelta:
     return timedelta(seconds=ctx.stopwatch() - start)
 
 
-async def _participants(ctx: Context, reader: Reader, where: Filter) -> frozenset[str]:
-    return await ctx.store.read(lambda view: ctx.index.participants(view, reader, where, model=ctx.model))
-
-
-async def _happened_at(ctx: Context, reader: Reader, event: str, where: Filter) -> datetime | None:
+def _happened_at(ctx: Context, view: ReadView, reader: Reader, event: str, where: Filter) -> datetime | None:
     """When the event that a time counts from happened: the time of the memory that holds most of its words."""
     terms = lexical_query(event)
     if terms.is_empty:
         return None
     request = SearchRequest(where=where, depth=1, lexical=terms, model=ctx.model)
-    found = await ctx.store.read(lambda view: ctx.index.search(view, reader, request).candidates())
+    found = ctx.index.search(view, reader, request).candidates()
     if not found.ids or found.coverage[0] < ANCHOR_COVERAGE:
         return None
     return instant(int(found.states.occurred_at[0]))

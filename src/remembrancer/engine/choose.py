@@ -1,15 +1,15 @@
-"""From a ranking to the hits: rows read, repeats left out, and what is too much alike put back."""
+"""From a ranking to hits: read the rows, leave out repeats, and lower what is much like better hits."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from remembrancer.domain.memory import Cue, Memory
 from remembrancer.domain.scope import Reader
-from remembrancer.engine.context import Context
 from remembrancer.engine.rank import Ranked
 from remembrancer.policies.ranking.diversity import Mmr, same_words, words_of
+from remembrancer.ports.changes import ReadView
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,8 @@ class Choice:
     repeated: dict[int, int] = field(default_factory=dict[int, int])
 
 
-async def choose(
-    ctx: Context, reader: Reader, ranking: Ranked, diversity: Mmr | None, limit: int, min_score: float
+def choose(
+    view: ReadView, reader: Reader, ranking: Ranked, diversity: Mmr | None, limit: int, min_score: float
 ) -> Choice:
     """The best `limit` that pass the floor and say something new, reordered for diversity where that is asked for."""
     choice = Choice()
@@ -44,7 +44,7 @@ async def choose(
     wanted = limit if diversity is None else len(contenders)
     said: dict[str, int] = {}
     for start in range(0, len(contenders), page):
-        async for chosen in _read(ctx, reader, ranking, contenders[start : start + page].tolist(), choice, said):
+        for chosen in _read(view, reader, ranking, contenders[start : start + page].tolist(), choice, said):
             if len(choice.chosen) < wanted:
                 choice.chosen.append(chosen)
         if len(choice.chosen) == wanted:
@@ -55,14 +55,14 @@ async def choose(
     return choice
 
 
-async def _read(
-    ctx: Context, reader: Reader, ranking: Ranked, page: Sequence[int], choice: Choice, said: dict[str, int]
-) -> AsyncIterator[Chosen]:
+def _read(
+    view: ReadView, reader: Reader, ranking: Ranked, page: Sequence[int], choice: Choice, said: dict[str, int]
+) -> Iterator[Chosen]:
     """The page's rows, in order, without repeats of what was said before."""
     ids = ranking.found.ids
     wanted = [ids[index] for index in page]
-    rows = await ctx.store.get(reader, wanted)
-    cues = await ctx.store.cues(reader, wanted)
+    rows = view.get(reader, wanted)
+    cues = view.cues(reader, wanted)
     for index in page:
         memory = rows.get(ids[index])
         several = cues.get(ids[index])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
 from remembrancer.domain.scope import Reach, Reader, Scope
+from remembrancer.engine.executor import Executor
 from remembrancer.engine.tail_vectors import TailVectors
 from remembrancer.presets.spec import Preset
 
@@ -32,7 +33,7 @@ class Context:
     `without_llm` of a language model.
 
     `stopwatch` counts seconds from any start; `new_id` makes the id of something that happens at a time. `tails`: what
-    this process need not embed again.
+    this process need not embed again. `executor`: threads for arithmetic beside a read.
     """
 
     store: Store
@@ -47,6 +48,7 @@ class Context:
     llm: LanguageModel | None = None
     without_llm: str = "no language model is set (llm)"
     tails: TailVectors = field(default_factory=TailVectors, compare=False, repr=False)
+    executor: Executor = field(default_factory=Executor, compare=False, repr=False)
 
     @property
     def model(self) -> str | None:

@@ -17,8 +17,9 @@ from remembrancer.domain.relation import Relation
 from remembrancer.domain.review import Review
 from remembrancer.domain.scope import Reach, Reader, Scope
 from remembrancer.engine.context import Context
-from remembrancer.engine.recall import Question, recall, searched, shown, standing
+from remembrancer.engine.recall import Question, recall
 from remembrancer.engine.rerank import judged
+from remembrancer.engine.shown import pinned, searched, shown
 from remembrancer.errors import ModelUnavailable, NotFound
 from remembrancer.policies.ranking.selection import excluded_by
 from remembrancer.ports.embedder import arithmetic
@@ -162,7 +163,8 @@ async def why_not(ctx: Context, reader: Reader, memory_id: UUID, question: Quest
     if memory_id not in await ctx.store.get(reader, [memory_id]):
         reason = f"out of reach: this reader looks as far as {reader.reach}, the memory belongs to {_owner(memory)}"
         return WhyNot(memory=memory, returned=False, reason=reason)
-    if any(one.id == memory_id for one in await standing(ctx, reader, question.where.current_at)):
+    now = question.where.current_at
+    if any(one.id == memory_id for one in await ctx.store.read(lambda view: pinned(ctx, view, reader, now))):
         return WhyNot(memory=memory, returned=False, reason="it stands in every answer, apart from the hits")
     excluded = excluded_by(memory, question.where) or excluded_by(memory, searched(ctx, question.where))
     if excluded:

@@ -1,4 +1,4 @@
-"""A question to an answer, in seven steps: plan, legs, score, reread, rerank, choose, and the answer with its reasons.
+"""Answering a question: gather candidates, rank them, present the best with the reasons for their scores.
 
 Recall reads only. What was shown is recorded afterwards, by whoever showed it.
 """
@@ -6,43 +6,43 @@ Recall reads only. What was shown is recorded afterwards, by whoever showed it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from remembrancer.domain import validation
-from remembrancer.domain.memory import Cue, Memory, searchable_text
+from remembrancer.domain.candidates import Candidates
+from remembrancer.domain.memory import Cue, searchable_text
 from remembrancer.domain.query import Filter
 from remembrancer.domain.recall import Hit, Recall, Trace
 from remembrancer.domain.scope import Reader
-from remembrancer.engine.asking import KEY_TERMS, Embedded, Keyed, embed, key_terms, planned_for
+from remembrancer.engine.asking import KEY_TERMS, Embedded, Keyed, embed, embed_now, key_terms, planned_for
 from remembrancer.engine.choose import choose
 from remembrancer.engine.context import Context
 from remembrancer.engine.explained import explanations
 from remembrancer.engine.fates import Fates, Scores
-from remembrancer.engine.rank import Bar, Ranked, rank
+from remembrancer.engine.rank import Ranked, ranked_by
 from remembrancer.engine.rerank import rerank
 from remembrancer.engine.reread import reread
+from remembrancer.engine.shown import pinned, searched
 from remembrancer.engine.walk import walk
 from remembrancer.errors import ModelUnavailable
 from remembrancer.language.lexical import analyse
 from remembrancer.language.reading import Reading
 from remembrancer.policies.ranking import signals
-from remembrancer.policies.ranking.late_interaction import QuestionWords
 from remembrancer.policies.ranking.nearness import happened_in
 from remembrancer.policies.ranking.ranking import LATE_INTERACTION, Ranking
-from remembrancer.ports.embedder import computes
+from remembrancer.policies.ranking.relevance import Acceptance
+from remembrancer.ports.changes import ReadView
+from remembrancer.ports.embedder import computing
 from remembrancer.ports.index import SearchRequest
-from remembrancer.ports.one_thread import Beside
 from remembrancer.presets.spec import MAX_LIMIT
 
 if TYPE_CHECKING:
     from remembrancer.policies.ranking.scoring import Column
-
-MAX_STANDING: Final = 100
-"""Standing memories of one answer, the newest first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,182 +74,227 @@ class Question:
 class _Timer:
     """How long each stage took, by name."""
 
-    ctx: Context
+    stopwatch: Callable[[], float]
     last: float
     stages: dict[str, timedelta] = field(default_factory=dict[str, timedelta])
 
     def lap(self, stage: str) -> None:
-        now = self.ctx.stopwatch()
+        now = self.stopwatch()
         self.stages[stage] = timedelta(seconds=now - self.last)
         self.last = now
 
     def shared(self, stage: str, inner: str, took: timedelta) -> None:
-        """Of what `stage` took, so much was waiting for `inner`, which may have gone on beside it."""
+        """Count what `stage` waited for `inner`, which may have run beside it, as a stage of its own before it."""
         whole = self.stages.pop(stage)
         self.stages[inner] = min(took, whole)
         self.stages[stage] = whole - self.stages[inner]
 
 
+@dataclass(frozen=True, slots=True)
+class _Recalling:
+    """What the steps of one recall share. `where`: the filter that is searched with; `at`: the moment of asking, or the
+    past one that it is asked as of. `degraded` and `timer` are added to on the way.
+    """
+
+    ctx: Context
+    reader: Reader
+    question: Question
+    keyed: Keyed
+    asked_at: datetime
+    where: Filter
+    limit: int
+    ranking: Ranking
+    timer: _Timer
+    degraded: dict[str, str]
+
+    @classmethod
+    def of(cls, ctx: Context, reader: Reader, question: Question, keyed: Keyed) -> _Recalling:
+        return cls(
+            ctx,
+            reader,
+            question,
+            keyed,
+            asked_at=ctx.clock(),
+            where=searched(ctx, question.where),
+            limit=ctx.preset.limits.of(question.limit),
+            ranking=ctx.preset.ranking_named(question.ranking),
+            timer=_Timer(ctx.stopwatch, ctx.stopwatch()),
+            degraded=dict(keyed.degraded),
+        )
+
+    @property
+    def at(self) -> datetime:
+        return self.where.current_at
+
+    def planned(self, view: ReadView) -> Reading:
+        """What to search for."""
+        self.timer.last = self.ctx.stopwatch()  # waiting for a thread is no part of it
+        planned = planned_for(
+            self.ctx, view, self.reader, self.question.text, self.where, self.ranking, self.keyed.terms
+        )
+        self.timer.lap("plan")
+        return planned
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """Candidates, before anything is scored: `table` holds each one's signals but those of late interaction."""
+
+    planned: Reading
+    embedded: Embedded
+    found: Candidates
+    table: Mapping[str, Column]
+    asked: signals.Asked
+    any_at: tuple[tuple[datetime, datetime], ...]
+
+
 async def recall(ctx: Context, reader: Reader, question: Question) -> Recall:
     """The memories that answer, best first; none when nothing does. Raises InvalidInput for a blank question."""
     keyed = await key_terms(ctx, reader.scope, question.text)
-    if computes(ctx.embedder) and ctx.reranker is None:
-        return await ctx.store.in_one_thread(lambda beside: _recall(ctx, reader, question, keyed, beside))
-    return await _recall(ctx, reader, question, keyed, None)
+    recalling = _Recalling.of(ctx, reader, question, keyed)
+    ranking, reranker = recalling.ranking, ctx.reranker if recalling.ranking.rerank else None
+
+    def at_once(view: ReadView) -> Recall:
+        planned = recalling.planned(view)
+        # The embedding takes about as long as looking up the words, so the two run beside each other.
+        embedding = partial(embed_now, ctx, planned, ranking)
+        gathered = gather(recalling, view, planned, ctx.executor.begin(embedding) if ctx.embedder else embedding)
+        return present(recalling, view, gathered, rank(recalling, view, gathered))
+
+    def best(view: ReadView) -> tuple[Gathered, Ranked]:
+        gathered = gather(recalling, view, planned, lambda: embedded)
+        return gathered, rank(recalling, view, gathered)
+
+    if reranker is None and (ctx.embedder is None or computing(ctx.embedder)):
+        return await ctx.store.read(at_once)
+    # Nothing that has to be waited for is awaited inside a read.
+    planned = await ctx.store.read(recalling.planned)
+    embedded = await embed(ctx, planned, ranking)
+    gathered, ranked = await ctx.store.read(best)
+    if reranker is not None:
+        try:
+            ranked = await rerank(ctx, reader, reranker, ranking, ranked, planned.searched)
+        except ModelUnavailable as error:
+            recalling.degraded["rerank"] = f"reranker down: {error}"
+        recalling.timer.lap("rerank")
+    return await ctx.store.read(lambda view: present(recalling, view, gathered, ranked))
 
 
-async def _recall(ctx: Context, reader: Reader, question: Question, keyed: Keyed, beside: Beside | None) -> Recall:
-    timer = _Timer(ctx, ctx.stopwatch())
-    now = ctx.clock()
-    limit, ranking = ctx.preset.limits.of(question.limit), ctx.preset.ranking_named(question.ranking)
-    where = searched(ctx, question.where)
-    planned = await planned_for(ctx, reader, question.text, where, ranking, keyed.terms)
-    timer.lap("plan")
-    embedding = await _embedding(ctx, planned, ranking, beside)
+def gather(recalling: _Recalling, view: ReadView, planned: Reading, embedding: Callable[[], Embedded]) -> Gathered:
+    """Search for candidates and work out their signals. `embedding` waits for the question's vectors."""
+    ctx, ranking, timer = recalling.ctx, recalling.ranking, recalling.timer
+    any_at = tuple((span.start, span.end) for span in planned.spans) if planned.only_when else ()
     request = SearchRequest(
-        where=where,
-        depth=ranking.depth.of(limit),
+        where=recalling.where,
+        depth=ranking.depth.of(recalling.limit),
         lexical=planned.lexical,
         model=ctx.model,
         surroundings=ranking.reads_surroundings,
         speakers=planned.speakers,
         roles=planned.roles,
-        any_at=tuple((span.start, span.end) for span in planned.spans) if planned.only_when else (),
+        any_at=any_at,
     )
-    found = await ctx.store.read(lambda view: ctx.index.search(view, reader, request).candidates(embedding().vector))
+    search = ctx.index.search(view, recalling.reader, request)
     embedded = embedding()
+    found = search.candidates(embedded.vector)
     timer.lap("search")
     timer.shared("search", "embed", embedded.took)
-    degraded = {**keyed.degraded, **embedded.degraded}
+    recalling.degraded.update(embedded.degraded)
     if embedded.vector is not None and found.without_vector:
-        degraded["dense"] = f"index catching up: {found.without_vector} of {found.visible} memories have no vector yet"
-    # Where nothing has a vector yet there is no meaning to compare, however well the embedder answers.
-    at = where.current_at  # asked as of another time, everything is as old as it was then
-    with_vector = bool(found.dense_rank.any())
+        recalling.degraded["dense"] = (
+            f"index catching up: {found.without_vector} of {found.visible} memories have no vector yet"
+        )
     asked = signals.Asked(
         planned.spans,
         planned.answer_type,
         speakers=bool(planned.speakers or planned.roles),
         by_role=bool(planned.roles),
     )
-    table = signals.compute(found, signals.Moment(at, ctx.preset.dynamics), asked)
-    words = embedded.words(planned, found) if with_vector else None
+    # Asked as of another time, everything is as old as it was then.
+    table = signals.compute(found, signals.Moment(recalling.at, ctx.preset.dynamics), asked)
+    return Gathered(planned, embedded, found, table, asked, any_at)
+
+
+def rank(recalling: _Recalling, view: ReadView, gathered: Gathered) -> Ranked:
+    """Score the candidates: at a first stage, then, where token embeddings can be compared, the best of them anew."""
+    ranking, found = recalling.ranking, gathered.found
+    # Where no memory has a vector yet there is no meaning to compare, however well the embedder answers.
+    with_vector = bool(found.dense_rank.any())
+    words = gathered.embedded.words(gathered.planned, found) if with_vector else None
     close: Mapping[str, Column] | None = None
-    if words is not None:
-        # Which are compared, and not yet whether they answer.
-        best = rank(ranking.expression(with_vector=True, reread=False), found, table, Bar())
-        timer.lap("score")
-        close = await _compared(ctx, reader, best, words, max(limit, ranking.reread), degraded)
-        timer.lap("reread")
+    if words is not None and recalling.ctx.model is not None:
+        first = ranked_by(ranking.expression(with_vector=True, reread=False), found, gathered.table, Acceptance())
+        recalling.timer.lap("score")
+        count = max(recalling.limit, ranking.reread)
+        try:
+            close = reread(recalling.ctx, view, recalling.reader, first, recalling.ctx.model, words, count)
+        except ModelUnavailable as error:
+            recalling.degraded[LATE_INTERACTION] = f"words not compared: {error}"
+        recalling.timer.lap("reread")
     compared = close is not None
-    bar = Bar(
+    accepts = Acceptance(
         floor=ranking.floor,
-        least=ranking.least_evidence(with_vector=with_vector, reread=compared),
-        then=happened_in(request.any_at, found.states.occurred_from, found.states.occurred_at)
-        if request.any_at
+        least_evidence=ranking.least_evidence(with_vector=with_vector, reread=compared),
+        then=happened_in(gathered.any_at, found.states.occurred_from, found.states.occurred_at)
+        if gathered.any_at
         else None,
-        no_evidence=asked.no_evidence,
-        min_score=question.min_score,
+        no_evidence=gathered.asked.no_evidence,
+        min_score=recalling.question.min_score,
     )
     expression = ranking.expression(with_vector=with_vector, reread=compared)
-    ranked = rank(expression, found, {**table, **(close or {})}, bar)
-    timer.lap("score" if words is None else "rescore")
-    if ctx.reranker is not None and ranking.rerank:
-        try:
-            ranked = await rerank(ctx, reader, ctx.reranker, ranking, ranked, planned.searched, bar)
-        except ModelUnavailable as error:
-            degraded["rerank"] = f"reranker down: {error}"
-        timer.lap("rerank")
-    choice = await choose(ctx, reader, ranked, ranking.diversity, limit, question.min_score)
+    ranked = ranked_by(expression, found, {**gathered.table, **(close or {})}, accepts)
+    recalling.timer.lap("score" if words is None else "rescore")
+    return ranked
+
+
+def present(recalling: _Recalling, view: ReadView, gathered: Gathered, ranked: Ranked) -> Recall:
+    """The best candidates as hits, with what explains them, and what is pinned to every answer."""
+    question, planned, found, timer = recalling.question, gathered.planned, gathered.found, recalling.timer
+    diversity, limit = recalling.ranking.diversity, recalling.limit
+    choice = choose(view, recalling.reader, ranked, diversity, limit, question.min_score)
     timer.lap("gather")
     matched = [_held(chosen.cue, planned) if question.explain else () for chosen in choice.chosen]
+    explained = explanations(ranked, diversity, choice.chosen, matched)
     hits = tuple(
         Hit(
             rank=place,
             score=chosen.score,
             memory=chosen.memory,
             cue=chosen.cue,
-            age=at - chosen.memory.occurred_to,
+            age=recalling.at - chosen.memory.occurred_to,
             turns=tuple(cue for cue in chosen.cues if cue.event_id is not None),
             explanation=explanation,
         )
-        for place, (chosen, explanation) in enumerate(
-            zip(choice.chosen, explanations(ranked, ranking.diversity, choice.chosen, matched), strict=True), start=1
-        )
+        for place, (chosen, explanation) in enumerate(zip(choice.chosen, explained, strict=True), start=1)
     )
     timer.lap("explain")
     if question.walk_depth:
-        hits = await walk(ctx, reader, hits, where, limit, question.min_score)
+        hits = walk(view, recalling.reader, hits, recalling.where, limit, question.min_score)
         timer.lap("walk")
+    took = recalling.keyed.took
+    legs = {"dense": found.dense_rank, "lexical": found.lexical_rank}
+    if found.surroundings is not None:
+        legs["context"] = found.surroundings.rank
     return Recall(
         query=question.text,
-        asked_at=now,
+        asked_at=recalling.asked_at,
         hits=hits,
-        degraded=degraded,
-        timings=timer.stages if keyed.took is None else {KEY_TERMS: keyed.took, **timer.stages},
+        degraded=recalling.degraded,
+        timings=timer.stages if took is None else {KEY_TERMS: took, **timer.stages},
         trace=Trace(
             searched=planned.searched,
             embedded=planned.embedded,
             terms=planned.lexical.terms or planned.lexical.phrase,
-            legs={
-                "dense": int(np.count_nonzero(found.dense_rank)),
-                "lexical": int(np.count_nonzero(found.lexical_rank)),
-            }
-            | ({} if found.surroundings is None else {"context": int(np.count_nonzero(found.surroundings.rank))}),
+            legs={leg: int(np.count_nonzero(ranks)) for leg, ranks in legs.items()},
             fates=Fates(ranked, choice),
             scores=Scores(ranked),
         ),
-        renderer=ctx.preset.renderer,
-        standing=await standing(ctx, reader, where.current_at),
+        renderer=recalling.ctx.preset.renderer,
+        standing=pinned(recalling.ctx, view, recalling.reader, recalling.at),
     )
 
 
-async def _embedding(ctx: Context, planned: Reading, ranking: Ranking, beside: Beside | None) -> Callable[[], Embedded]:
-    """What waits for the question's vectors. A second thread, where there is one, makes them while words are sought."""
-    if beside is not None and ctx.embedder is not None:
-        return beside(lambda: embed(ctx, planned, ranking))
-    embedded = await embed(ctx, planned, ranking)
-    return lambda: embedded
-
-
-async def _compared(
-    ctx: Context, reader: Reader, best: Ranked, words: QuestionWords, count: int, degraded: dict[str, str]
-) -> Mapping[str, Column] | None:
-    """As `reread` has it; None, and `degraded` says why, where they cannot be compared."""
-    if ctx.model is None:
-        return None
-    try:
-        return await reread(ctx, reader, best, ctx.model, words, count)
-    except ModelUnavailable as error:
-        degraded[LATE_INTERACTION] = f"words not compared: {error}"
-        return None
-
-
-def searched(ctx: Context, where: Filter) -> Filter:
-    """The filter that a question is searched with.
-
-    Standing memories are in every answer and compete with nobody: they are left out. So is what this preset hides
-    unless a question asks for its kind.
-    """
-    tag = ctx.preset.standing_tag
-    return shown(ctx, where if tag is None else replace(where, without_tags=where.without_tags | {tag}))
-
-
-def shown(ctx: Context, where: Filter) -> Filter:
-    """A filter without what this preset hides, where no kind is asked for."""
-    hidden = ctx.preset.hidden_kinds
-    return replace(where, without_kinds=where.without_kinds | hidden) if hidden and where.kinds is None else where
-
-
-async def standing(ctx: Context, reader: Reader, at: datetime) -> tuple[Memory, ...]:
-    """What is in every answer, newest first."""
-    tag = ctx.preset.standing_tag
-    if tag is None:
-        return ()
-    return await ctx.store.memories(reader, Filter(current_at=at, tags=frozenset({tag})), limit=MAX_STANDING)
-
-
 def _held(cue: Cue, planned: Reading) -> tuple[str, ...]:
-    """The question's terms that stand in the cue, in their order there."""
+    """The question's terms that stand in the cue, in their order in the question."""
     held = set(analyse(searchable_text(cue)).tokens)
     return tuple(term for term in planned.lexical.terms or planned.lexical.phrase if term in held)

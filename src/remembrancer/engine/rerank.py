@@ -10,7 +10,7 @@ import numpy as np
 from remembrancer.domain.memory import Cue
 from remembrancer.domain.scope import Reader
 from remembrancer.engine.context import Context
-from remembrancer.engine.rank import Bar, Ranked, rank
+from remembrancer.engine.rank import Ranked, ranked_by
 from remembrancer.errors import ModelUnavailable
 from remembrancer.policies.ranking.ranking import RERANK, Ranking
 from remembrancer.ports.reranker import Reranker
@@ -25,7 +25,7 @@ _SLACK: Final = 1e-6
 
 
 async def rerank(
-    ctx: Context, reader: Reader, reranker: Reranker, ranking: Ranking, ranked: Ranked, asked: str, bar: Bar
+    ctx: Context, reader: Reader, reranker: Reranker, ranking: Ranking, ranked: Ranked, asked: str
 ) -> Ranked:
     """The same candidates ranked anew, with the judgement of the best `ranking.rerank` above the floor; others that are
     above it come after these. As they were where there is none to judge. Raises ModelUnavailable.
@@ -40,11 +40,11 @@ async def rerank(
     column: Column = np.full(len(ids), np.nan)
     column[there] = await judged(reranker, asked, texts)
     # Equals stay as they were: what the reranker gives 0 still comes before what it was not asked about.
-    return rank(
+    return ranked_by(
         ranking.reranked(ranked.expression),
         ranked.found,
         {**ranked.table, RERANK: column},
-        bar,
+        ranked.accepts,
         before=ranked,
     )
 

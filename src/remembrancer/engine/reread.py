@@ -1,4 +1,4 @@
-"""The best of what was found compared with the question word by word, by what is kept of their words' vectors."""
+"""Late-interaction rerank: the best candidates compared with the question by their token embeddings."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from remembrancer.engine.context import Context
 from remembrancer.engine.rank import Ranked
 from remembrancer.policies.ranking.late_interaction import QuestionWords, compared
 from remembrancer.policies.ranking.ranking import LATE_INTERACTION, PASSAGE_WORDS, SESSION_WORDS
+from remembrancer.ports.changes import ReadView
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,16 +21,17 @@ if TYPE_CHECKING:
     from remembrancer.policies.ranking.scoring import Column
 
 
-async def reread(
-    ctx: Context, reader: Reader, ranking: Ranked, model: str, words: QuestionWords, count: int
+def reread(
+    ctx: Context, view: ReadView, reader: Reader, ranking: Ranked, model: str, words: QuestionWords, count: int
 ) -> Mapping[str, Column] | None:
-    """Of each candidate how close its words come to the question's, those of its closest passage, and those of all of
-    its session that are compared; NaN but for the best `count`. None where none of them has vectors of its words.
-    Raises ModelUnavailable when they cannot be compared.
+    """Signals of the best `count` candidates, NaN for the others: how close each one's words come to the question's,
+    those of its closest passage, and those of all of its session that are compared.
+
+    None where none of them has token embeddings. Raises ModelUnavailable when they cannot be compared.
     """
     best = ranking.order[:count]
     refs: list[int] = ranking.found.ref[best].tolist()
-    read = await ctx.store.read(lambda view: ctx.index.token_embeddings(view, reader, model, refs))
+    read = ctx.index.token_embeddings(view, reader, model, refs)
     if not read:
         return None
     nothing = np.zeros((0, -(-words.vectors.shape[1] // 8)), dtype=np.uint8)

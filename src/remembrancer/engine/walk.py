@@ -11,13 +11,13 @@ from remembrancer.domain.query import Filter
 from remembrancer.domain.recall import PRODUCT, Explanation, Hit, Part
 from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.scope import Reader
-from remembrancer.engine.context import Context
 from remembrancer.policies.ranking.diversity import same_words
 from remembrancer.policies.ranking.selection import excluded_by
+from remembrancer.ports.changes import ReadView
 
 
-async def walk(
-    ctx: Context, reader: Reader, hits: tuple[Hit, ...], where: Filter, limit: int, min_score: float
+def walk(
+    view: ReadView, reader: Reader, hits: tuple[Hit, ...], where: Filter, limit: int, min_score: float
 ) -> tuple[Hit, ...]:
     """The hits and what they are similar to, best first, at most `limit`, none below `min_score`.
 
@@ -27,7 +27,7 @@ async def walk(
     there = {hit.id for hit in hits}
     ways: dict[UUID, tuple[float, Hit, float]] = {}
     by_id = {hit.id: hit for hit in hits}
-    for edge in await ctx.store.relations(reader, list(by_id)):
+    for edge in view.relations(reader, list(by_id)):
         if edge.kind is not RelationKind.SIMILAR or edge.created_at > where.current_at:
             continue
         for near, far in ((edge.source, edge.target), (edge.target, edge.source)):
@@ -35,8 +35,8 @@ async def walk(
                 score = by_id[near].score * edge.weight
                 if far not in ways or score > ways[far][0]:
                     ways[far] = (score, by_id[near], edge.weight)
-    rows = await ctx.store.get(reader, list(ways))
-    cues = await ctx.store.cues(reader, list(rows))
+    rows = view.get(reader, list(ways))
+    cues = view.cues(reader, list(rows))
     led = [
         _led(memory, cues[identifier], *ways[identifier], where.current_at)
         for identifier, memory in rows.items()

@@ -156,10 +156,9 @@ class AsyncRemembrancer(View):
             ctx,
             owned=tuple(
                 one
-                for one in (ctx.store, ctx.embedder, ctx.reranker, ctx.llm)
+                for one in (ctx.executor, ctx.index, ctx.store, ctx.embedder, ctx.reranker, ctx.llm)
                 if one is not None and not any(one is other for other in lent)
             ),
-            owned_index=ctx.index if index is None else None,
             background_index=chosen.background_index,
         )
         opened.indexer(scope.workspace)

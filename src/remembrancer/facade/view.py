@@ -10,7 +10,6 @@ from remembrancer import engine, jobs
 from remembrancer.domain import validation
 from remembrancer.domain.query import Filter, Filters, filter_of
 from remembrancer.domain.scope import Reach, Reader, Scope
-from remembrancer.ports.index import Index
 
 if TYPE_CHECKING:
     from remembrancer.engine.context import Caller, Context
@@ -29,13 +28,10 @@ class Closable(Protocol):
 class Opened:
     """What all views of one open store share."""
 
-    def __init__(
-        self, ctx: Context, *, owned: tuple[Closable, ...], owned_index: Index | None, background_index: bool
-    ) -> None:
-        """`owned`, `owned_index`: what `close` closes; objects that the program passed in are not among them."""
+    def __init__(self, ctx: Context, *, owned: tuple[Closable, ...], background_index: bool) -> None:
+        """`owned`: what `close` closes, the last of them first; objects that the program passed in are not among it."""
         self.ctx = ctx
         self._owned = owned
-        self._owned_index = owned_index
         self._background_index = background_index
         self._indexers: dict[str, Indexer] = {}  # by workspace, of those that were used
         self._arrivals: dict[str, Arrivals] = {}  # by workspace, of those whose journal was waited for
@@ -63,8 +59,6 @@ class Opened:
         for background in (*self._indexers.values(), *self._arrivals.values()):
             await background.stop()
         async with AsyncExitStack() as closing:  # an error in one leaves none of the others open
-            if self._owned_index is not None:
-                closing.callback(self._owned_index.close)
             for one in self._owned:
                 closing.push_async_callback(one.close)
 

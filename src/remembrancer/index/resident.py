@@ -60,7 +60,7 @@ class ResidentIndex:
         with self.caught_up(feed, reader.scope, model) as index:
             return index.token_embeddings(feed, reader, refs)
 
-    def close(self) -> None:
+    async def close(self) -> None:
         with self._lock:
             self._workspaces.clear()
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from remembrancer.domain.arithmetic import SumOfBits
 
 WORDS: Final = "embed_question"
-COMPUTES: Final = "computes"
+COMPUTES: Final = "query_now"
 ARITHMETIC: Final = "arithmetic"
 """What tells a kind of embedder from others."""
 
@@ -99,19 +99,28 @@ def word_embedder(embedder: Embedder | None) -> WordEmbedder | None:
 
 
 class ComputingEmbedder(Embedder, Protocol):
-    """An embedder that may need nothing but arithmetic for a question."""
+    """An embedder that needs nothing but arithmetic for a question, and does it in the thread that asks."""
 
     @property
     def computes(self) -> bool:
-        """Whether a question asked now in a thread without an event loop is answered in that thread."""
+        """Whether it does so by now: the model may not be loaded yet."""
+        ...
+
+    def query_now(self, text: str) -> NDArray[np.float32]:
+        """The vector that `embed_query` gives. Raises ModelUnavailable."""
+        ...
+
+    def question_now(self, text: str) -> EmbeddedQuestion:
+        """What `embed_question` gives, where the embedder is a `WordEmbedder`. Raises ModelUnavailable."""
         ...
 
 
-def computes(embedder: Embedder | None) -> bool:
-    """Whether nothing has to be waited for: there is no embedder, or it computes."""
-    if embedder is None:
-        return True
-    return _offers(type(embedder), COMPUTES) and cast("ComputingEmbedder", embedder).computes
+def computing(embedder: Embedder | None) -> ComputingEmbedder | None:
+    """The same embedder, where it computes now."""
+    if embedder is None or not _offers(type(embedder), COMPUTES):
+        return None
+    able = cast("ComputingEmbedder", embedder)
+    return able if able.computes else None
 
 
 class ReportingEmbedder(Embedder, Protocol):

@@ -143,6 +143,6 @@ class Index(Protocol):
         """
         ...
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Let go of memory and connections. Closing twice does nothing."""
         ...

@@ -7,8 +7,8 @@ is one transaction: its whole effect, or none of it. Reading methods write nothi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable
+from typing import Protocol, TypeVar
 
 from remembrancer.ports.access import Access
 from remembrancer.ports.changes import ReadView
@@ -19,7 +19,6 @@ from remembrancer.ports.inspection import Inspection
 from remembrancer.ports.jobs import Jobs
 from remembrancer.ports.journal import Journal
 from remembrancer.ports.memories import Memories
-from remembrancer.ports.one_thread import Beside
 from remembrancer.ports.reviews import Reviews
 from remembrancer.ports.transfer import Transfer
 
@@ -28,14 +27,6 @@ T = TypeVar("T")
 
 class Store(Journal, Memories, Embeddings, Reviews, Jobs, Access, Erasures, Transfer, Inspection, Protocol):
     """All roles of one record store."""
-
-    async def in_one_thread(self, work: Callable[[Beside | None], Coroutine[Any, Any, T]]) -> T:
-        """Run work that awaits nothing but this store's reading methods and what waits for nothing either.
-
-        A store may run it whole in a thread of its own, where each read is done there and then, all see one state, and
-        a second thread is there for arithmetic; None where there is none.
-        """
-        ...
 
     async def read(self, work: Callable[[ReadView], T]) -> T:
         """Run a plain function over one unchanging state of the records, whole, in a thread of the store's.

@@ -98,8 +98,11 @@ class HashEmbedder:
             truncated[row] = len(_words(text)) > self._max_words
         return Embedded(vectors, truncated)
 
-    async def embed_query(self, text: str) -> NDArray[np.float32]:
+    def query_now(self, text: str) -> NDArray[np.float32]:
         return self._vector(text)
+
+    async def embed_query(self, text: str) -> NDArray[np.float32]:
+        return self.query_now(text)
 
     async def close(self) -> None:
         """Nothing is open."""
@@ -137,9 +140,12 @@ class WordHashEmbedder(HashEmbedder):
         return EmbeddedPassages(vectors, plain.truncated, tuple(words))
 
     async def embed_question(self, text: str) -> EmbeddedQuestion:
+        return self.question_now(text)
+
+    def question_now(self, text: str) -> EmbeddedQuestion:
         spelled = re.findall(r"\w+", text)[: self._max_words]
         words = self._directions([word.casefold() for word in spelled])
-        return EmbeddedQuestion(await self.embed_query(text), words, tuple(spelled))
+        return EmbeddedQuestion(self.query_now(text), words, tuple(spelled))
 
     def _directions(self, words: Sequence[str]) -> NDArray[np.float32]:
         rows = [self._direction(word) for word in words[: self._max_words]]
@@ -157,7 +163,7 @@ class FailingEmbedder(HashEmbedder):
     async def embed_documents(self, texts: Sequence[str]) -> Embedded:
         raise ModelUnavailable("the model does not answer")
 
-    async def embed_query(self, text: str) -> NDArray[np.float32]:
+    def query_now(self, text: str) -> NDArray[np.float32]:
         raise ModelUnavailable("the model does not answer")
 
 

@@ -45,7 +45,7 @@ class SimpleIndex:
     ) -> Mapping[int, NDArray[np.uint8]]:
         return {}
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Nothing is open."""
 
 

@@ -62,7 +62,7 @@ class TextbookIndex:
         seen = [ref for ref, cue in cues.items() if rows.visible(reader, cue.memory_id) is not None]
         return feed.token_embeddings(reader.scope, model, seen)
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Nothing is open."""
 
 

@@ -21,9 +21,9 @@ class Counting(HashEmbedder):
     def reads(self, text: str) -> bool:
         return text.isascii()
 
-    async def embed_query(self, text: str) -> NDArray[np.float32]:
+    def query_now(self, text: str) -> NDArray[np.float32]:
         self.asked.append(text)
-        return await super().embed_query(text)
+        return super().query_now(text)
 
     async def close(self) -> None:
         self.asked.append("closed")
@@ -37,11 +37,11 @@ class CountingWords(WordHashEmbedder):
         self.asked: list[str] = []
         self.well = well
 
-    async def embed_question(self, text: str) -> EmbeddedQuestion:
+    def question_now(self, text: str) -> EmbeddedQuestion:
         self.asked.append(text)
         if not self.well:
             raise ModelUnavailable("the model does not answer")
-        return await super().embed_question(text)
+        return super().question_now(text)
 
 
 def once_words(inner: Embedder) -> tuple[Embedder, Sequence[Awaitable[EmbeddedQuestion]]]:

@@ -16,10 +16,9 @@ from remembrancer.domain.event import EventDraft, Role
 from remembrancer.domain.memory import Mark
 from remembrancer.domain.query import Filter
 from remembrancer.engine import record
-from remembrancer.engine.asking import Embedded, embed, planned_for
+from remembrancer.engine.asking import Embedded, embed, embed_now, planned_for
 from remembrancer.engine.context import Context
 from remembrancer.errors import ModelUnavailable
-from remembrancer.index.resident import ResidentIndex
 from remembrancer.language.reading import Reading, read_question, read_terms
 from remembrancer.policies.ranking.late_interaction import weighted
 from remembrancer.policies.ranking.ranking import Ranking
@@ -39,6 +38,7 @@ from remembrancer.testing.doubles import (
     a_memory,
     indexed,
 )
+from remembrancer.testing.textbook_index import TextbookIndex
 
 T = TypeVar("T")
 SIMILARITY = Signal("similarity")
@@ -55,7 +55,7 @@ def run(steps: Callable[[Context], Awaitable[T]], embedder: Embedder | None = No
     ids = SequentialIds()
     ctx = Context(
         store=ReferenceStore(),
-        index=ResidentIndex(),
+        index=TextbookIndex(),
         embedder=embedder,
         without_embedder="" if embedder else "no embedder here",
         preset=DEFAULT,
@@ -82,7 +82,7 @@ def planned(
 
     async def steps(ctx: Context) -> Reading:
         await record.observe(ctx, SCOPE, [EventDraft(text=text, actor=who, occurred_at=at) for who, text in said])
-        return await planned_for(ctx, READER, question, where, ranking)
+        return await ctx.store.read(lambda view: planned_for(ctx, view, READER, question, where, ranking))
 
     return run(steps, embedder)
 
@@ -93,10 +93,10 @@ class NoLatin(WordHashEmbedder):
 
 
 class FailingWordEmbedder(WordHashEmbedder):
-    async def embed_query(self, text: str) -> NDArray[np.float32]:
+    def query_now(self, text: str) -> NDArray[np.float32]:
         raise ModelUnavailable("the model does not answer")
 
-    async def embed_question(self, text: str) -> EmbeddedQuestion:
+    def question_now(self, text: str) -> EmbeddedQuestion:
         raise ModelUnavailable("the model does not answer")
 
 
@@ -145,7 +145,7 @@ def test_it_is_counted_from_the_memory_that_tells_most_of_it() -> None:
     async def steps(ctx: Context) -> Reading:
         said = [("The trip to Rome begins", TRIP), ("Another trip", NOW - DAY), ("Rome again", NOW - 2 * DAY)]
         await record.observe(ctx, SCOPE, [EventDraft(text=text, occurred_at=at) for text, at in said])
-        return await planned_for(ctx, READER, BEFORE_THE_TRIP, WHERE, IN_CONTEXT)
+        return await ctx.store.read(lambda view: planned_for(ctx, view, READER, BEFORE_THE_TRIP, WHERE, IN_CONTEXT))
 
     (span,) = run(steps).spans
     assert span.start <= TRIP - 14 * DAY <= span.end
@@ -170,7 +170,7 @@ def test_a_time_that_leaves_the_calendar_is_none() -> None:
     async def steps(ctx: Context) -> Reading:
         memory = a_memory("The trip to Rome begins", at=datetime(1000, 1, 2, tzinfo=UTC))
         await ctx.store.insert(SCOPE, indexed(replace(memory, recorded_at=NOW)))
-        return await planned_for(ctx, READER, BEFORE_THE_TRIP, WHERE, IN_CONTEXT)
+        return await ctx.store.read(lambda view: planned_for(ctx, view, READER, BEFORE_THE_TRIP, WHERE, IN_CONTEXT))
 
     assert run(steps).spans == ()
 
@@ -185,8 +185,14 @@ def test_another_time_in_the_question_stands_beside_the_one_that_was_looked_up()
 # ── its vectors ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def embedded(embedder: Embedder | None, ranking: Ranking, question: str = "Which port?") -> Embedded:
-    return run(lambda ctx: embed(ctx, read_terms(question), ranking), embedder)
+def embedded(embedder: Embedder | None, ranking: Ranking, *, at_once: bool = False) -> Embedded:
+    """The vectors of a question, waited for or made at once."""
+
+    async def steps(ctx: Context) -> Embedded:
+        asked = read_terms("Which port?")
+        return embed_now(ctx, asked, ranking) if at_once else await embed(ctx, asked, ranking)
+
+    return run(steps, embedder)
 
 
 @pytest.mark.parametrize(
@@ -199,20 +205,25 @@ def embedded(embedder: Embedder | None, ranking: Ranking, question: str = "Which
     ],
 )
 @pytest.mark.parametrize("ranking", [PLAIN, BY_WORDS], ids=["plain", "by words"])
-def test_a_question_without_a_vector_says_why(embedder: Embedder | None, why: str, ranking: Ranking) -> None:
-    assert embedded(embedder, ranking) == Embedded(None, None, {"dense": why})
+@pytest.mark.parametrize("at_once", [False, True], ids=["waited for", "at once"])
+def test_a_question_without_a_vector_says_why(
+    embedder: Embedder | None, why: str, ranking: Ranking, at_once: bool
+) -> None:
+    assert embedded(embedder, ranking, at_once=at_once) == Embedded(None, None, {"dense": why})
 
 
 @pytest.mark.parametrize(("embedder", "ranking"), [(HashEmbedder(), BY_WORDS), (WordHashEmbedder(), PLAIN)])
+@pytest.mark.parametrize("at_once", [False, True], ids=["waited for", "at once"])
 def test_words_have_vectors_only_where_they_are_compared_and_the_embedder_gives_them(
-    embedder: Embedder, ranking: Ranking
+    embedder: Embedder, ranking: Ranking, at_once: bool
 ) -> None:
-    found = embedded(embedder, ranking)
+    found = embedded(embedder, ranking, at_once=at_once)
     assert (found.vector is not None, found.question, found.degraded) == (True, None, {})
 
 
-def test_where_words_are_compared_one_answer_of_the_embedder_has_both() -> None:
-    found = embedded(WordHashEmbedder(), BY_WORDS)
+@pytest.mark.parametrize("at_once", [False, True], ids=["waited for", "at once"])
+def test_where_words_are_compared_one_answer_of_the_embedder_has_both(at_once: bool) -> None:
+    found = embedded(WordHashEmbedder(), BY_WORDS, at_once=at_once)
     assert found.question is not None
     assert found.vector is found.question.vector
     assert found.question.spelled == ("Which", "port")
@@ -227,7 +238,7 @@ def test_the_words_of_a_question_weigh_by_their_idf_in_what_was_searched() -> No
         for text in ("port one", "port two", "checkout"):
             await ctx.store.insert(SCOPE, indexed(a_memory(text)))
         asked = read_terms("checkout of the port")
-        found = await searched(ctx, SearchRequest(where=WHERE, depth=9, lexical=asked.lexical, surroundings=True))
+        found = await searched(ctx, SearchRequest(where=WHERE, depth=9, lexical=asked.lexical))
         question = await embed(ctx, asked, BY_WORDS)
         words = question.words(asked, found)
         assert words is not None
@@ -242,13 +253,13 @@ def test_the_words_of_a_question_weigh_by_their_idf_in_what_was_searched() -> No
     run(steps, WordHashEmbedder())
 
 
-def test_without_the_idf_of_words_or_their_vectors_there_are_no_words_to_compare() -> None:
+def test_without_search_terms_or_vectors_of_words_there_are_no_words_to_compare() -> None:
     async def steps(ctx: Context) -> list[object]:
         await ctx.store.insert(SCOPE, indexed(a_memory("port")))
         asked = read_terms("port")
-        bare = await searched(ctx, SearchRequest(where=WHERE, depth=9, lexical=asked.lexical))
-        around = await searched(ctx, SearchRequest(where=WHERE, depth=9, lexical=asked.lexical, surroundings=True))
+        without_terms = await searched(ctx, SearchRequest(where=WHERE, depth=9))
+        with_terms = await searched(ctx, SearchRequest(where=WHERE, depth=9, lexical=asked.lexical))
         with_words, without = await embed(ctx, asked, BY_WORDS), await embed(ctx, asked, PLAIN)
-        return [with_words.words(asked, replace(bare, idf=None)), without.words(asked, around)]
+        return [with_words.words(asked, without_terms), without.words(asked, with_terms)]
 
     assert run(steps, WordHashEmbedder()) == [None, None]

@@ -261,9 +261,9 @@ class Counting(HashEmbedder):
         super().__init__()
         self.asked: list[str] = []
 
-    async def embed_query(self, text: str) -> NDArray[np.float32]:
+    def query_now(self, text: str) -> NDArray[np.float32]:
         self.asked.append(text)
-        return await super().embed_query(text)
+        return super().query_now(text)
 
 
 def test_the_question_is_embedded_once(clock: FixedClock) -> None:
@@ -279,7 +279,7 @@ def test_an_embedder_that_is_down_is_asked_once_and_said_to_be_down_by_all(clock
     class Down(FailingEmbedder):
         asked = 0
 
-        async def embed_query(self, text: str) -> NDArray[np.float32]:
+        def query_now(self, text: str) -> NDArray[np.float32]:
             Down.asked += 1
             raise ModelUnavailable("the model does not answer")
 

@@ -44,7 +44,7 @@ class Angles(HashEmbedder):
     async def embed_documents(self, texts: Sequence[str]) -> Embedded:
         return Embedded(np.stack([_towards(text) for text in texts]), np.zeros(len(texts), dtype=np.bool_))
 
-    async def embed_query(self, text: str) -> NDArray[np.float32]:
+    def query_now(self, text: str) -> NDArray[np.float32]:
         return _towards(text)
 
 

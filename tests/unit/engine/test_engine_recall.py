@@ -5,13 +5,16 @@ import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 from uuid import UUID
 
+import numpy as np
 import pytest
 
 from remembrancer import InvalidInput, Recall, Remembrancer, Settings
 from remembrancer.adapters.reference import ReferenceStore
+from remembrancer.adapters.reference.rows import Rows
+from remembrancer.adapters.reference.view import ReferenceView
 from remembrancer.domain.memory import Cue, Memory, MemoryDraft
 from remembrancer.domain.query import Filter
 from remembrancer.domain.recall import Part, Stage
@@ -20,9 +23,7 @@ from remembrancer.engine import record
 from remembrancer.engine.context import Context
 from remembrancer.engine.recall import Question, recall
 from remembrancer.errors import ModelUnavailable
-from remembrancer.index.resident import ResidentIndex
 from remembrancer.policies.ranking.signals import SCALES
-from remembrancer.ports.changes import ReadView
 from remembrancer.ports.embedder import Embedder
 from remembrancer.presets.catalogue import PRESETS
 from remembrancer.presets.default import DEFAULT
@@ -35,6 +36,7 @@ from remembrancer.testing.doubles import (
     HashEmbedder,
     SequentialIds,
 )
+from remembrancer.testing.textbook_index import TextbookIndex
 
 NAIVE = datetime(2026, 3, 4, 9, 0)  # noqa: DTZ001  the fault under test
 DAY = timedelta(days=1)
@@ -48,7 +50,7 @@ def a_context(store: ReferenceStore | None = None, embedder: Embedder | None = N
     ids = SequentialIds()
     return Context(
         store=store or ReferenceStore(),
-        index=ResidentIndex(),
+        index=TextbookIndex(),
         embedder=embedder,
         without_embedder="" if embedder else "no embedder",
         preset=DEFAULT,
@@ -520,11 +522,11 @@ class Recovering(HashEmbedder):
 
     asked = 0
 
-    async def embed_query(self, text: str) -> Any:
+    def query_now(self, text: str) -> Any:
         self.asked += 1
         if self.asked == 1:
             raise ModelUnavailable("warming up")
-        return await super().embed_query(text)
+        return super().query_now(text)
 
 
 def test_an_embedder_that_is_back_is_used_again() -> None:
@@ -538,48 +540,38 @@ def test_an_embedder_that_is_back_is_used_again() -> None:
 # ── a store that moves ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-T = TypeVar("T")
-
-
 class Moving(ReferenceStore):
-    """Something happens to it right after a search, or right after rows were read."""
+    """A store whose rows change after the search: an embedder or a reranker was waited for meanwhile, or the index is
+    newer than the view.
+    """
 
-    after_search: Callable[[], Awaitable[object]] | None = None
-    after_get: Callable[[], Awaitable[object]] | None = None
     hidden: frozenset[UUID] = frozenset()
+    hidden_cues: frozenset[UUID] = frozenset()
 
-    async def read(self, work: Callable[[ReadView], T]) -> T:
-        found = await super().read(work)
-        if self.after_search is not None:
-            await self.after_search()
-        return found
-
-    async def get(self, reader: Reader, ids: Sequence[UUID]) -> Mapping[UUID, Memory]:
-        rows = await super().get(reader, ids)
-        found = {key: memory for key, memory in rows.items() if key not in self.hidden}
-        if self.after_get is not None:
-            await self.after_get()
-        return found
-
-    async def cues(self, reader: Reader, ids: Sequence[UUID]) -> Mapping[UUID, tuple[Cue, ...]]:
-        kept = await super().cues(reader, ids)
-        return {key: cues for key, cues in kept.items() if key not in self.hidden}
+    def view(self) -> ReferenceView:
+        return MovingView(self._workspaces, self)
 
 
-def vanish(store: Moving, memory: Memory) -> Callable[[], Awaitable[object]]:
-    async def step() -> None:
-        store.hidden = frozenset({memory.id})
+class MovingView(ReferenceView):
+    def __init__(self, workspaces: Mapping[str, Rows], store: Moving) -> None:
+        super().__init__(dict(workspaces))
+        self._store = store
 
-    return step
+    def get(self, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, Memory]:
+        return {key: memory for key, memory in super().get(reader, ids).items() if key not in self._store.hidden}
+
+    def cues(self, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, tuple[Cue, ...]]:
+        kept = super().cues(reader, [one for one in ids if one not in self._store.hidden])
+        return {key: cues for key, cues in kept.items() if key not in self._store.hidden_cues}
 
 
-@pytest.mark.parametrize("moment", ["after_search", "after_get"])
-def test_a_memory_that_vanishes_meanwhile_is_left_out_and_counted(moment: str) -> None:
+@pytest.mark.parametrize("missing", ["hidden", "hidden_cues"])
+def test_a_memory_that_vanishes_meanwhile_is_left_out_and_counted(missing: str) -> None:
     async def steps() -> tuple[list[str], Stage]:
         store = Moving()
         ctx = a_context(store)
         first, second, *_ = await remembered(ctx, "deploy one", "deploy two", "deploy three")
-        setattr(store, moment, vanish(store, second))
+        setattr(store, missing, frozenset({second.id}))
         answer = await recall(ctx, READER, question("deploy", limit=2))
         assert first.id in answer.trace.fates
         return texts(answer), answer.trace.fates[second.id].stage
@@ -587,17 +579,33 @@ def test_a_memory_that_vanishes_meanwhile_is_left_out_and_counted(moment: str) -
     assert asyncio.run(steps()) == (["deploy one", "deploy three"], Stage.ROW_MISSING)
 
 
+class Telling:
+    """A reranker that changes the memories while it is waited for."""
+
+    model_id = "telling"
+
+    def __init__(self, tell: Callable[[], Awaitable[object]]) -> None:
+        self._tell = tell
+
+    async def scores(self, query: str, texts: Sequence[str]) -> Any:
+        await self._tell()
+        return np.ones(len(texts), dtype=np.float32)
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
 def test_a_memory_told_anew_meanwhile_is_returned_as_it_is_now() -> None:
     async def steps() -> list[str]:
-        store = Moving()
-        ctx = a_context(store)
+        ctx = a_context()
         draft = MemoryDraft(text="deploy one", topic_key="deploy")
         await record.remember(ctx, SCOPE, draft)
 
         async def tell() -> None:
             await record.remember(ctx, SCOPE, replace(draft, text="deploy two"))
 
-        store.after_search = tell
+        ranked = replace(DEFAULT, ranking=replace(DEFAULT.ranking, rerank=9))
+        ctx = replace(ctx, reranker=Telling(tell), preset=ranked)
         return [hit.cue.text for hit in await recall(ctx, READER, question("deploy"))]
 
     assert asyncio.run(steps()) == ["deploy two"]

@@ -14,6 +14,7 @@ import pytest
 from judging import Judge, SilentJudge
 
 from remembrancer.adapters.reference import ReferenceStore
+from remembrancer.adapters.reference.view import ReferenceView
 from remembrancer.domain.event import EventDraft
 from remembrancer.domain.memory import Cue
 from remembrancer.domain.query import Filter
@@ -252,10 +253,14 @@ def test_scores_of_some_of_the_texts_are_none() -> None:
 
 
 def test_what_has_gone_since_the_search_is_not_judged() -> None:
-    class Losing(ReferenceStore):
-        async def cues(self, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, tuple[Cue, ...]]:
-            found = await super().cues(reader, ids)
+    class Lost(ReferenceView):
+        def cues(self, reader: Reader, ids: Sequence[UUID]) -> dict[UUID, tuple[Cue, ...]]:
+            found = super().cues(reader, ids)
             return {one: cues for one, cues in found.items() if "wall" not in cues[0].text}
+
+    class Losing(ReferenceStore):
+        def view(self) -> ReferenceView:
+            return Lost(self._workspaces)
 
     asked = judge(kestrel=1.0)
     answer = answered(asked, store=Losing())

@@ -162,11 +162,11 @@ def test_a_store_without_vectors_of_words_answers_as_before_they_are_compared(en
 class FailingProducts(WordHashEmbedder):
     """Embeds a question, and cannot compare its words."""
 
-    async def embed_question(self, text: str) -> EmbeddedQuestion:
+    def question_now(self, text: str) -> EmbeddedQuestion:
         def failing(bits: NDArray[np.uint8], levels: NDArray[np.int8], /) -> NDArray[np.int32]:
             raise ModelUnavailable(f"no room for {len(bits)} words and {len(levels)}")
 
-        return replace(await super().embed_question(text), sum_of_bits=failing)
+        return replace(super().question_now(text), sum_of_bits=failing)
 
 
 def test_where_words_cannot_be_compared_the_answer_says_so_and_is_as_before_they_are() -> None:

@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from remembrancer.adapters.loading import LoadedOnce
+from remembrancer.errors import ModelUnavailable
 from remembrancer.ports.embedder import (
+    ComputingEmbedder,
     Embedded,
     EmbeddedPassages,
     EmbeddedQuestion,
@@ -14,7 +16,7 @@ from remembrancer.ports.embedder import (
     Passage,
     WordEmbedder,
     arithmetic,
-    computes,
+    computing,
 )
 
 if TYPE_CHECKING:
@@ -48,7 +50,21 @@ class DeferredEmbedder(Generic[Inner]):
 
     @property
     def computes(self) -> bool:
-        return self._inner.loaded is not None and computes(self._inner.loaded)
+        return computing(self._inner.loaded) is not None
+
+    def query_now(self, text: str) -> NDArray[np.float32]:
+        """Raises ModelUnavailable where it is not loaded yet, or does not compute."""
+        return self._computing().query_now(text)
+
+    def question_now(self, text: str) -> EmbeddedQuestion:
+        """Raises ModelUnavailable where it is not loaded yet, or does not compute."""
+        return self._computing().question_now(text)
+
+    def _computing(self) -> ComputingEmbedder:
+        inner = computing(self._inner.loaded)
+        if inner is None:
+            raise ModelUnavailable(f"{self._model_id} is not loaded")
+        return inner
 
     @property
     def arithmetic(self) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Generator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from itertools import count
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 from uuid import UUID
 
 import numpy as np
@@ -46,7 +46,6 @@ from remembrancer.ports.exchange import Analyse, row_to_record
 from remembrancer.ports.inspection import Finding, Stats, Vitals
 from remembrancer.ports.journal import Aged, Appended, Entry, EventFilter
 from remembrancer.ports.memories import Audited
-from remembrancer.ports.one_thread import Beside
 from remembrancer.ports.transfer import ExportRow
 
 if TYPE_CHECKING:
@@ -64,11 +63,8 @@ class ReferenceStore:
         self._new_ref = count(1).__next__
         self._closed = False
 
-    async def in_one_thread(self, work: Callable[[Beside | None], Coroutine[Any, Any, T]]) -> T:
-        return await work(None)
-
     async def read(self, work: Callable[[ReadView], T]) -> T:
-        return work(self._view())
+        return work(self.view())
 
     async def append(self, scope: Scope, entries: Sequence[Entry]) -> tuple[Appended, ...]:
         with self._writing(scope) as rows:
@@ -243,10 +239,10 @@ class ReferenceStore:
             access.release(rows, claim)
 
     async def get(self, reader: Reader, ids: Sequence[UUID]) -> Mapping[UUID, Memory]:
-        return self._view().get(reader, ids)
+        return self.view().get(reader, ids)
 
     async def cues(self, reader: Reader, ids: Sequence[UUID]) -> Mapping[UUID, tuple[Cue, ...]]:
-        return self._view().cues(reader, ids)
+        return self.view().cues(reader, ids)
 
     async def revisions(self, reader: Reader, memory_id: UUID) -> tuple[Revision, ...]:
         rows = self._reading(reader.scope)
@@ -255,7 +251,7 @@ class ReferenceStore:
         return tuple(revision for (owner, _), revision in sorted(rows.revisions.items()) if owner == memory_id)
 
     async def relations(self, reader: Reader, ids: Sequence[UUID]) -> tuple[Relation, ...]:
-        return self._view().relations(reader, ids)
+        return self.view().relations(reader, ids)
 
     async def hubs(self, reader: Reader, where: Filter, *, limit: int) -> Mapping[UUID, int]:
         rows = self._reading(reader.scope)
@@ -287,7 +283,7 @@ class ReferenceStore:
         oldest_first: bool = False,
         after: MemoryPlace | None = None,
     ) -> tuple[Memory, ...]:
-        return self._view().memories(reader, where, limit=limit, oldest_first=oldest_first, after=after)
+        return self.view().memories(reader, where, limit=limit, oldest_first=oldest_first, after=after)
 
     async def events(
         self,
@@ -332,7 +328,7 @@ class ReferenceStore:
         return journal.priority_changes(self._reading(reader.scope), reader, event_id)
 
     async def states(self, reader: Reader, where: Filter) -> tuple[tuple[UUID, ...], States]:
-        return self._view().states(reader, where)
+        return self.view().states(reader, where)
 
     async def pending(
         self, scope: Scope, model: str, *, limit: int, now: datetime, before: int = 0, words: bool = False
@@ -395,7 +391,7 @@ class ReferenceStore:
                     rows.failures[ref, model] = Failure(tries, now + work.wait_after(tries))
 
     async def vectors(self, reader: Reader, model: str, ids: Sequence[UUID]) -> Mapping[UUID, NDArray[np.float32]]:
-        return self._view().vectors(reader, model, ids)
+        return self.view().vectors(reader, model, ids)
 
     async def vitals(self, reader: Reader, where: Filter, *, model: str | None, shown_since: datetime) -> Vitals:
         return vitals(self._reading(reader.scope), reader, where, model, shown_since)
@@ -500,7 +496,8 @@ class ReferenceStore:
             raise StoreUnavailable("the store is closed")
         return self._workspaces.get(scope.workspace, Rows())
 
-    def _view(self) -> ReferenceView:
+    def view(self) -> ReferenceView:
+        """The rows as they are now."""
         if self._closed:
             raise StoreUnavailable("the store is closed")
         return ReferenceView(dict(self._workspaces))

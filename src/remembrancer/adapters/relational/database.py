@@ -2,8 +2,8 @@
 
 One writer thread takes up to 256 waiting writes into one transaction (group commit). Each write has a savepoint of its
 own: if it fails, the others are written nevertheless. A few reader threads have a connection each; work of many reads,
-such as a recall, has reader threads of its own, and others beside them for arithmetic. A function that is handed in
-runs in one of these threads from beginning to end, in one transaction.
+such as a recall, has reader threads of its own. A function that is handed in runs in one of these threads from
+beginning to end, in one transaction.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import asyncio
 import os
 import queue
 import threading
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
@@ -23,7 +23,6 @@ from remembrancer.adapters.relational.connection import LOCK_TIMEOUT_S, Connecti
 from remembrancer.adapters.relational.dialect import Backend
 from remembrancer.errors import StoreUnavailable
 from remembrancer.ports.exchange import Analyse
-from remembrancer.ports.one_thread import Beside, driven, has_event_loop
 
 T = TypeVar("T")
 
@@ -76,7 +75,6 @@ class Database:
         self._readers = None if backend.is_private else ThreadPoolExecutor(readers, "remembrancer-reader")
         # Apart, so that a read of a row or two, such as that of an API key, does not wait behind recalls.
         self._longer = None if backend.is_private else ThreadPoolExecutor(readers, "remembrancer-longer")
-        self._arithmetic = ThreadPoolExecutor(readers, "remembrancer-beside")
 
     async def write(self, work: Callable[[Connection], T]) -> T:
         """Run `work` in a savepoint of its own in a write transaction. Returns when the transaction is committed."""
@@ -104,21 +102,8 @@ class Database:
         threads = self._longer if longer else self._readers
         if threads is None:
             return await self.write(work)
-        if not has_event_loop():  # one of the reader threads, inside `in_one_thread`
-            return self._read(work)
         with self._entrance():
             result = threads.submit(self._read, work)
-        return await asyncio.wrap_future(result)
-
-    async def in_one_thread(self, work: Callable[[Beside | None], Coroutine[Any, Any, T]]) -> T:
-        """Run `work` whole in a reader thread: its reads are done there and then, and all see one state of the file. It
-        must not write. What it is given begins other work beside it, which reads nothing here; None where it is done
-        in the caller's own thread.
-        """
-        if self._longer is None or not has_event_loop():
-            return await work(None)
-        with self._entrance():
-            result = self._longer.submit(self._drive, work)
         return await asyncio.wrap_future(result)
 
     @asynccontextmanager
@@ -161,7 +146,6 @@ class Database:
             for threads in (self._readers, self._longer):
                 if threads is not None:
                     threads.shutdown()
-            self._arithmetic.shutdown()
             for connection in self._reading:
                 connection.close()
             self._writing.close()
@@ -188,34 +172,7 @@ class Database:
             connection.execute(connection.dialect.begin_reading)
             return connection
 
-    def _drive(self, work: Callable[[Beside | None], Coroutine[Any, Any, T]]) -> T:
-        """In a reader thread: one transaction around all reads of `work`. Each of its own would look for the newest
-        state of the file, and lock it, again.
-        """
-        with self._transaction() as connection:
-            self._local.within = connection
-            try:
-                return driven(work(self._beside))
-            finally:
-                self._local.within = None
-
-    def _beside(self, work: Callable[[], Coroutine[Any, Any, T]], /) -> Callable[[], T]:
-        begun = threading.Event()
-
-        def whole() -> T:
-            begun.set()
-            return driven(work())
-
-        result = self._arithmetic.submit(whole)
-        # Until it waits for something, this thread keeps Python's lock: the other would not begin before it is needed.
-        begun.wait()
-        return result.result
-
     def _read(self, work: Callable[[Connection], T]) -> T:
-        within: Connection | None = getattr(self._local, "within", None)
-        if within is not None:
-            with self._backend.translated():
-                return work(within)
         with self._transaction() as connection, self._backend.translated():
             return work(connection)
 

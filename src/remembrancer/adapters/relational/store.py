@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from datetime import datetime
 from functools import partial
 from types import CoroutineType
@@ -48,7 +48,6 @@ from remembrancer.ports.embeddings import PendingCue
 from remembrancer.ports.exchange import RECORDS, Analyse
 from remembrancer.ports.inspection import Finding
 from remembrancer.ports.journal import Aged, Appended, Entry
-from remembrancer.ports.one_thread import Beside
 from remembrancer.ports.transfer import ExportRow
 
 P = ParamSpec("P")
@@ -152,9 +151,6 @@ class RelationalStore:
     lying_in = _reads(lying_in)
     traces = _reads(traces)
     erasures = _reads(erasures)
-
-    async def in_one_thread(self, work: Callable[[Beside | None], Coroutine[Any, Any, T]]) -> T:
-        return await self.database.in_one_thread(work)
 
     async def read(self, work: Callable[[ReadView], T]) -> T:
         return await self.database.read(lambda connection: work(RelationalView(connection)), longer=True)

@@ -16,6 +16,8 @@ from remembrancer.policies.ranking.scoring import Expression, Signal, Weighted, 
 MAX_DEPTH = 10_000
 MAX_REREAD = 1_000
 MAX_RERANK = 200
+MAX_PINNED: Final = 100
+"""Pinned memories of one answer, the newest first."""
 LATE_INTERACTION: Final = "late_interaction"
 PASSAGE_WORDS: Final = "passage_words"
 SESSION_WORDS: Final = "session_words"

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from remembrancer.domain import validation
 from remembrancer.errors import InvalidInput
+from remembrancer.policies.ranking.evidence import evidence
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from remembrancer.policies.ranking.scoring import Column
+    from remembrancer.policies.ranking.scoring import Column, Expression
+
+ANCHOR_COVERAGE: Final = 0.5
+"""The share of the words of "the trip to Rome" that a memory must hold to be taken for the trip to Rome."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,3 +68,28 @@ class Floor:
         if best < least:
             return unproven
         return unproven | (shares >= self.then * best) if self.then and best else answers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acceptance:
+    """What a candidate of one question has to reach to be returned.
+
+    `floor`: as the preset has it; None: everything is relevant. `least_evidence`: the share of the evidence that the
+    best candidate needs, at the stage of ranking in force. `then`, shape (n,): the candidates that happened at the time
+    asked about, where that makes them relevant whatever they say. `no_evidence`: signals that are no evidence for this
+    question. `min_score`: the least score.
+    """
+
+    floor: Floor | None = None
+    least_evidence: float = 0.0
+    then: NDArray[np.bool_] | None = None
+    no_evidence: frozenset[str] = frozenset()
+    min_score: float = 0.0
+
+    def relevant(self, expression: Expression, table: Mapping[str, Column]) -> NDArray[np.bool_]:
+        """Which candidates pass the floor, shape (n,)."""
+        if self.floor is None:
+            return np.ones(len(table["similarity"]), dtype=np.bool_)
+        shares = evidence(expression, table, self.no_evidence)
+        passes = self.floor.passes(table["similarity"], table["coverage"], shares, self.least_evidence)
+        return passes if self.then is None else passes | self.then

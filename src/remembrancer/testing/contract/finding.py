@@ -116,7 +116,7 @@ class IndexSuite(StoreSuite):
             if not getattr(index.capabilities, name):
                 pytest.skip(f"the index does not declare {name}")
         yield Finder(store, index)
-        index.close()
+        self.runner.run(index.close())
 
     @asynccontextmanager
     async def another_finder(self) -> AsyncGenerator[Finder, None]:
@@ -124,7 +124,7 @@ class IndexSuite(StoreSuite):
         async with self.another_store() as store:
             finder = Finder(store, self.make_index())
             yield finder
-            finder.index.close()
+            await finder.index.close()
 
 
 def finding(test: Callable[[S, Finder], Awaitable[None]]) -> Callable[[S, Finder], None]:

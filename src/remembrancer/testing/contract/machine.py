@@ -90,7 +90,7 @@ class StoreMachine(RuleBasedStateMachine):
         """Every event ever offered."""
 
     def teardown(self) -> None:
-        self.finder.index.close()
+        self.runner.run(self.finder.index.close())
         self.runner.run(self.store.close())
         self.runner.close()
 

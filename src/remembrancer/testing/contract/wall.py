@@ -450,7 +450,7 @@ TRIED_ACROSS: Final = {"defer_vectors"}
 """Writes without a result to compare: `test_no_write_reaches_a_sibling` tries them."""
 OF_ALL: Final = {"has_keys"}
 """What is told of all workspaces together, as it must be: whether a server may be reached without a key."""
-WITHOUT_ROWS: Final = {"close", "in_one_thread", "read"}
+WITHOUT_ROWS: Final = {"close", "read"}
 
 
 class WallContract(StoreSuite):

@@ -20,7 +20,6 @@ from remembrancer.adapters.relational.sqlite.connection import SqliteConnection,
 from remembrancer.adapters.relational.sqlite.file import SqliteFile
 from remembrancer.errors import Conflict, StoreUnavailable
 from remembrancer.policies.admission.formation import analysed
-from remembrancer.ports.one_thread import Beside
 
 T = TypeVar("T")
 PATIENCE = 20.0
@@ -513,38 +512,17 @@ def no_thread_is_left() -> Iterator[None]:
     assert threads() == before
 
 
-async def _where(opened: Database) -> int:
-    return await opened.read(lambda c: threading.get_ident())
-
-
-def test_reads_of_work_in_one_thread_are_done_in_that_thread(file: str) -> None:
-    async def work(opened: Database) -> tuple[int, int, int]:
-        async def reads() -> tuple[int, int, int]:
-            return threading.get_ident(), await _where(opened), await _where(opened)
-
-        return await opened.in_one_thread(lambda _: reads())
-
-    assert len(set(run(file, work))) == 1
-
-
-def test_work_in_one_thread_leaves_the_event_loop_to_others(file: str) -> None:
+def test_a_longer_read_leaves_the_event_loop_to_others(file: str) -> None:
     async def work(opened: Database) -> bool:
-        async def reads() -> int:
-            return threading.get_ident()
-
-        return await opened.in_one_thread(lambda _: reads()) != threading.get_ident()
+        return await opened.read(lambda _: threading.get_ident(), longer=True) != threading.get_ident()
 
     assert run(file, work)
 
 
-def test_a_single_read_does_not_wait_for_work_in_one_thread(file: str) -> None:
+def test_a_short_read_does_not_wait_for_longer_ones(file: str) -> None:
     async def work(opened: Database) -> int:
         done = threading.Event()
-
-        async def long() -> bool:
-            return done.wait(2 * PATIENCE)
-
-        longer = [asyncio.ensure_future(opened.in_one_thread(lambda _: long())) for _ in range(10)]
+        longer = [asyncio.ensure_future(opened.read(lambda _: done.wait(2 * PATIENCE), longer=True)) for _ in range(10)]
         try:
             return await asyncio.wait_for(opened.read(lambda c: c.execute("SELECT 3").get), PATIENCE / 2)
         finally:
@@ -554,38 +532,29 @@ def test_a_single_read_does_not_wait_for_work_in_one_thread(file: str) -> None:
     assert run(file, work) == 3
 
 
-def test_work_in_one_thread_sees_what_was_written_before(place: str) -> None:
+def test_a_longer_read_sees_what_was_written_before(place: str) -> None:
     async def work(opened: Database) -> int:
         await opened.write(note(7))
-        return await opened.in_one_thread(lambda _: opened.read(lambda c: c.execute("SELECT n FROM noted").get))
+        return await opened.read(lambda c: c.execute("SELECT n FROM noted").get, longer=True)
 
     assert run(place, work) == 7
 
 
-def test_work_in_one_thread_may_hold_other_such_work(place: str) -> None:
-    async def work(opened: Database) -> int:
-        async def outer() -> int:
-            return await opened.in_one_thread(lambda _: opened.read(lambda c: c.execute("SELECT 3").get))
-
-        return await opened.in_one_thread(lambda _: outer())
-
-    assert run(place, work) == 3
-
-
-def test_reads_of_work_in_one_thread_see_one_state_of_the_file(file: str) -> None:
+def test_a_longer_read_sees_one_state_of_the_file(file: str) -> None:
     async def work(opened: Database) -> tuple[int, int]:
-        counted: list[int] = []
         read, written = threading.Event(), threading.Event()
 
-        async def reads() -> tuple[int, int]:
-            for _ in range(2):
-                counted.append(await opened.read(lambda c: c.execute("SELECT count(*) FROM noted").get))
-                read.set()
-                written.wait(PATIENCE)
-            return counted[0], counted[1]
+        def counted(connection: Connection) -> int:
+            return connection.execute("SELECT count(*) FROM noted").get
+
+        def twice(connection: Connection) -> tuple[int, int]:
+            before = counted(connection)
+            read.set()
+            written.wait(PATIENCE)
+            return before, counted(connection)
 
         await opened.write(note(7))
-        both = asyncio.ensure_future(opened.in_one_thread(lambda _: reads()))
+        both = asyncio.ensure_future(opened.read(twice, longer=True))
         await asyncio.to_thread(read.wait, PATIENCE)
         await opened.write(note(8))
         written.set()
@@ -594,53 +563,11 @@ def test_reads_of_work_in_one_thread_see_one_state_of_the_file(file: str) -> Non
     assert run(file, work) == (1, 1)
 
 
-def test_work_beside_other_work_is_done_in_another_thread(file: str) -> None:
-    async def work(opened: Database) -> tuple[int, int]:
-        async def ident() -> int:
-            return threading.get_ident()
-
-        async def whole(beside: Beside | None) -> tuple[int, int]:
-            assert beside is not None
-            return await ident(), beside(ident)()
-
-        return await opened.in_one_thread(whole)
-
-    assert len(set(run(file, work))) == 2
-
-
-def test_what_work_beside_other_work_raises_is_raised_where_it_is_waited_for(file: str) -> None:
-    async def work(opened: Database) -> str:
-        async def failing() -> int:
-            raise ValueError("no such sum")
-
-        async def whole(beside: Beside | None) -> str:
-            assert beside is not None
-            result = beside(failing)
-            try:
-                return str(result())
-            except ValueError as error:
-                return str(error)
-
-        return await opened.in_one_thread(whole)
-
-    assert run(file, work) == "no such sum"
-
-
-def test_work_that_is_done_in_the_caller_s_own_thread_has_none_beside_it() -> None:
-    async def work(opened: Database) -> bool:
-        async def whole(beside: Beside | None) -> bool:
-            return beside is None
-
-        return await opened.in_one_thread(whole)
-
-    assert run(":memory:", work)
-
-
-def test_work_in_one_thread_is_refused_once_closed(file: str) -> None:
+def test_a_longer_read_is_refused_once_closed(file: str) -> None:
     async def whole() -> None:
         opened = Database(SqliteFile(file), analyse=analysed)
         opened.close()
         with pytest.raises(StoreUnavailable, match="closed"):
-            await opened.in_one_thread(lambda _: opened.read(lambda c: c.execute("SELECT 1").get))
+            await opened.read(lambda c: c.execute("SELECT 1").get, longer=True)
 
     asyncio.run(whole())

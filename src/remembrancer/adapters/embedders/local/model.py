@@ -18,7 +18,6 @@ from remembrancer.adapters.embedders.local.graph import DIM, MAX_PIECES, Precisi
 from remembrancer.domain.arithmetic import SumOfBits
 from remembrancer.errors import InvalidInput, ModelUnavailable
 from remembrancer.ports.embedder import Embedded, EmbeddedPassages, EmbeddedQuestion, Passage
-from remembrancer.ports.one_thread import has_event_loop
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -202,19 +201,23 @@ class LocalEmbedder:
                 words[index] = row[pieces[index].own].copy()  # a view would keep the whole batch
         return EmbeddedPassages(vectors, _truncated(pieces), tuple(words))
 
-    async def embed_query(self, text: str) -> NDArray[np.float32]:
+    def query_now(self, text: str) -> NDArray[np.float32]:
         """A unit vector, float32 (384,). Raises ModelUnavailable when closed or when onnxruntime fails."""
-        return (await self._on(self._queries, lambda: self._run([self._pieces(text)], ["vectors"])))[0][0]
+        return self._run([self._pieces(text)], ["vectors"])[0][0]
+
+    def question_now(self, text: str) -> EmbeddedQuestion:
+        """Its vector, and those of its pieces of words. Raises ModelUnavailable as `query_now` does."""
+        pieces = self._pieces(text)
+        vectors, words = self._run([pieces], ["vectors", "words"])
+        return EmbeddedQuestion(vectors[0], words[0][pieces.own], pieces.spelled, self._sum_of_bits)
+
+    async def embed_query(self, text: str) -> NDArray[np.float32]:
+        """As `query_now`, on a thread of this object's."""
+        return await self._on(self._queries, lambda: self.query_now(text))
 
     async def embed_question(self, text: str) -> EmbeddedQuestion:
-        """Its vector, and those of its pieces of words. Raises ModelUnavailable as `embed_query` does."""
-
-        def embedded() -> EmbeddedQuestion:
-            pieces = self._pieces(text)
-            vectors, words = self._run([pieces], ["vectors", "words"])
-            return EmbeddedQuestion(vectors[0], words[0][pieces.own], pieces.spelled, self._sum_of_bits)
-
-        return await self._on(self._queries, embedded)
+        """As `question_now`, on a thread of this object's."""
+        return await self._on(self._queries, lambda: self.question_now(text))
 
     async def close(self) -> None:
         """Let the running batches end, then release the model. Closing twice does nothing."""
@@ -225,8 +228,6 @@ class LocalEmbedder:
     async def _on(self, threads: ThreadPoolExecutor, work: Callable[[], _Result]) -> _Result:
         if self._session is None:
             raise ModelUnavailable("this embedder is closed")
-        if not has_event_loop():
-            return work()
         return await asyncio.get_running_loop().run_in_executor(threads, work)
 
     def _pieces(self, text: str) -> _Pieces:
