@@ -19,6 +19,7 @@ from its answers. Expected numbers are computed from the constants it declares. 
 
 from __future__ import annotations
 
+from remembrancer.testing.contract.capabilities import CapabilitiesContract
 from remembrancer.testing.contract.filters import FoundByFilterContract
 from remembrancer.testing.contract.machine import MachineContract
 from remembrancer.testing.contract.neighbours import HiddenNeighboursContract, NearbyContract
@@ -40,6 +41,7 @@ from remembrancer.testing.contract.words import FoundWordsContract
 
 
 class IndexContract(
+    CapabilitiesContract,
     LexicalContract,
     DenseContract,
     UnionContract,

@@ -30,6 +30,7 @@ from remembrancer.testing.contract.archive import (
     ArchiveTransferContract,
 )
 from remembrancer.testing.contract.before import PendingTurnContract
+from remembrancer.testing.contract.changes import ChangesContract
 from remembrancer.testing.contract.effect import (
     CursorContract,
     EffectReachContract,
@@ -201,6 +202,10 @@ class InspectionSuite(
     """The role `ports.inspection.Inspection`."""
 
 
+class ChangesSuite(ChangesContract):
+    """What an index is told of: `ports.changes.ReadView`, through `Store.read`."""
+
+
 class StoreContract(
     JournalSuite,
     MemoriesSuite,
@@ -211,6 +216,7 @@ class StoreContract(
     ErasuresSuite,
     TransferSuite,
     InspectionSuite,
+    ChangesSuite,
     LifeContract,
     WallContract,
 ):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from datetime import timedelta
 from uuid import UUID
 
 import numpy as np
@@ -13,15 +14,28 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from remembrancer.errors import EmbedderMismatch
+from remembrancer.index.context import RULES
 from remembrancer.index.growing import GrowingArray
 from remembrancer.index.order import best, ordered
 from remembrancer.index.postings import BM25, Postings
 from remembrancer.index.vectors import VectorTable
-from remembrancer.ports.changes import packed_terms, term_hash
+from remembrancer.ports.changes import packed_terms, term_hash, unpacked_terms
+from remembrancer.ports.index import Bm25, ContextRules
 
 WORDS = ("kestrel", "owl", "barn", "roof", "nest")
 texts = st.lists(st.sampled_from(WORDS), max_size=8)
 batches = st.lists(st.lists(texts, min_size=1, max_size=5), min_size=1, max_size=6)
+
+# ── what is declared ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_numbers_of_the_lexical_score_are_those_that_were_measured() -> None:
+    assert Bm25(k1=0.9, b=0.4, background=100) == BM25
+
+
+def test_context_reaches_two_brief_turns_within_an_hour() -> None:
+    assert ContextRules(gap=timedelta(hours=1), next_but_one=0.75, brief_terms=40) == RULES
+
 
 # ── postings ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -289,3 +303,8 @@ def test_packed_terms_take_five_bytes_a_distinct_term() -> None:
 
 def test_no_terms_pack_to_nothing() -> None:
     assert packed_terms([]) == b""
+
+
+@given(st.lists(st.sampled_from(WORDS), max_size=8))
+def test_packed_terms_are_unpacked_as_they_were(terms: list[str]) -> None:
+    assert unpacked_terms(packed_terms(terms)) == {term_hash(term): terms.count(term) for term in terms}

@@ -1,4 +1,7 @@
-"""The store's contract, one module for each side of it. `testing.store_contract` puts them together."""
+"""The contracts of a store and of an index, one module for each side of them.
+
+`testing.store_contract` and `testing.index_contract` put them together.
+"""
 
 import pytest
 
@@ -6,6 +9,10 @@ _PARTS = (
     "access",
     "base",
     "before",
+    "capabilities",
+    "changes",
+    "filters",
+    "finding",
     "journal",
     "machine",
     "memories",
