@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
@@ -88,6 +89,7 @@ class StoreMachine(RuleBasedStateMachine):
         """Every memory ever offered, whether it was taken or not."""
         self.said: list[Event] = []
         """Every event ever offered."""
+        self.readers = itertools.cycle(READERS)
 
     def teardown(self) -> None:
         self.runner.run(self.finder.index.close())
@@ -338,9 +340,10 @@ class StoreMachine(RuleBasedStateMachine):
 
     @invariant()
     def the_lists_are_the_same(self) -> None:
+        """One reader's after each step: a hundred calls for every reader would take most of the run."""
         ids = [memory.id for memory in self.known]
-        for reader in READERS:
-            self._both(lambda store, reader=reader: _lists(store, reader, ids))
+        reader = next(self.readers)
+        self._both(lambda store: _lists(store, reader, ids))
 
     @invariant()
     def the_answers_are_the_same(self) -> None:
