@@ -76,7 +76,8 @@ def test_each_table_is_drawn_as_a_picture(cli: Cli, folder: Path) -> None:
     )
     names = [path.name for path in (folder / "pictures").iterdir()]
     assert len([name for name in names if not name.endswith("roc.png")]) == tables(ran.out) > 20
-    assert all(read_png((folder / "pictures" / name).read_bytes()).width == 2160 for name in names)
+    pictures = {name: read_png((folder / "pictures" / name).read_bytes()) for name in names}
+    assert [name for name, one in pictures.items() if one.width != 2160 or one.shades <= 40] == []
     assert all(name in ran.err for name in names)
 
 
