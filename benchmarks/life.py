@@ -20,6 +20,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
@@ -48,7 +49,14 @@ def needs_model(name: str) -> bool:
 
 
 async def run(
-    names: Sequence[str], life: Life, embedder: Embedder | None, *, with_model: bool, quiet_days: int, out: Path | None
+    names: Sequence[str],
+    life: Life,
+    embedder: Embedder | None,
+    *,
+    with_model: bool,
+    quiet_days: int,
+    often: timedelta,
+    out: Path | None,
 ) -> list[Lived]:
     told: list[Lived] = []
     for name in names:
@@ -62,6 +70,7 @@ async def run(
                     Path(folder) / "life.db",
                     with_model=with_model and needs_model(name),
                     quiet_days=quiet_days,
+                    often=often,
                     out=out,
                 )
             )
@@ -155,6 +164,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--embedder", choices=("local", "none"), default="local")
     parser.add_argument("--no-model", action="store_true", help="no stand-in for a language model")
     parser.add_argument("--quiet-days", type=int, default=QUIET_DAYS, help="days after it in which only jobs run")
+    parser.add_argument("--round-minutes", type=int, default=10, help="between two rounds of the jobs by day")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="where the pictures of fading go")
     parser.add_argument("--json", action="store_true", help="the figures as JSON")
     return parser
@@ -169,6 +179,7 @@ async def _lived(options: argparse.Namespace, life: Life) -> list[Lived]:
             embedder,
             with_model=not options.no_model,
             quiet_days=options.quiet_days,
+            often=timedelta(minutes=options.round_minutes),
             out=options.out,
         )
     finally:
@@ -179,7 +190,9 @@ async def _lived(options: argparse.Namespace, life: Life) -> list[Lived]:
 def main() -> int:
     parser = _parser()
     options = parser.parse_args()
-    for name, given, least in (("events", options.events, 1), ("quiet-days", options.quiet_days, 0)):
+    least_of = {"events": 1, "quiet-days": 0, "round-minutes": 1}
+    for name, least in least_of.items():
+        given = getattr(options, name.replace("-", "_"))
         if given < least:
             parser.error(f"--{name}: {given} is not allowed; expected {least} or more")
     if options.out is not None:

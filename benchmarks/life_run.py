@@ -39,8 +39,8 @@ from remembrancer.presets.spec import Preset
 
 WORKSPACE: Final = "life"
 AWAKE: Final = (8, 19)
-"""From one hour to the other of a day the jobs are looked to every ten minutes, and otherwise every hour."""
-OFTEN, SELDOM, DAILY = timedelta(minutes=10), timedelta(hours=1), timedelta(days=1)
+"""From one hour to the other of a day the jobs are looked to as often as asked for, and otherwise every hour."""
+SELDOM, DAILY = timedelta(hours=1), timedelta(days=1)
 DOWN: Final = (START + timedelta(days=3, hours=12), START + timedelta(days=4, hours=12))
 """From Thursday noon to Friday noon no job runs; people work on."""
 MODEL_DOWN: Final = (START + timedelta(days=8, hours=10), START + timedelta(days=8, hours=14))
@@ -148,16 +148,19 @@ async def live(
     *,
     with_model: bool,
     quiet_days: int,
+    often: timedelta,
     out: Path | None,
 ) -> Lived:
-    """Live through it in a new file. `quiet_days`: days after it in which nothing happens but the jobs."""
+    """Live through it in a new file. `quiet_days`: days after it in which nothing happens but the jobs; `often`: the
+    time between two rounds of the jobs by day.
+    """
     clock = _Clock(START)
     model = RuleModel(clock, [MODEL_DOWN]) if with_model else None
     settings = Settings(db=str(path), workspace=WORKSPACE, embedder="none", background_index=False)
     async with await AsyncRemembrancer.open(
         settings=settings, preset=preset, embedder=embedder, llm=model, clock=clock
     ) as rem:
-        running = _Running(rem, preset, clock)
+        running = _Running(rem, preset, clock, often)
         await running.through(life.actions)
         ctx = compose.context(settings, preset=preset, embedder=embedder, clock=clock)
         try:
@@ -196,7 +199,7 @@ async def _told(
 
 
 class _Running:
-    def __init__(self, rem: AsyncRemembrancer, preset: Preset, clock: _Clock) -> None:
+    def __init__(self, rem: AsyncRemembrancer, preset: Preset, clock: _Clock, often: timedelta) -> None:
         self.rem = rem
         self.clock = clock
         self.tally = _Tally(clock)
@@ -207,7 +210,8 @@ class _Running:
         self._views: dict[str, AsyncRemembrancer] = {}
         self._chance = Random(11)  # what people make of an answer
         self._calls = 0
-        self._next = START + OFTEN
+        self._often = often
+        self._next = START + often
         self._staged: set[int] = set()
 
     async def through(self, actions: Sequence[Action]) -> None:
@@ -245,7 +249,7 @@ class _Running:
             else:
                 await self._round()
             awake = AWAKE[0] <= self.clock.now.hour < AWAKE[1]
-            self._next += OFTEN if awake else SELDOM
+            self._next += self._often if awake else SELDOM
 
     async def _catch_up(self) -> None:
         waiting = await self.waiting()

@@ -47,7 +47,8 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def lives(out: Path) -> dict[str, Figures]:
     presets = ("default", "plastmem", "mnemosyne")
-    done = run("life", "--events", "500", "--embedder", "none", "--json", "--out", str(out), "--presets", *presets)
+    sizes = ("--events", "500", "--round-minutes", "60", "--embedder", "none")
+    done = run("life", *sizes, "--json", "--out", str(out), "--presets", *presets)
     assert not done.returncode, done.stderr
     return {one["preset"]: one for one in json.loads(done.stdout)}
 
