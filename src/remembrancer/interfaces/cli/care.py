@@ -23,9 +23,7 @@ def stats(call: Invocation) -> None:
     """
     from remembrancer.interfaces.wire.state import StatsOut
 
-    with call.opened(create=False) as memory:
-        counted = memory.health.stats()
-    call.answer(StatsOut.of(counted), pages.counts)
+    call.tell(lambda memory: StatsOut.of(memory.health.stats()), pages.counts)
 
 
 def health(
@@ -40,18 +38,13 @@ def health(
 
     Example: remembrancer health --history
     """
-    from remembrancer.interfaces.wire.health import HealthOut, MemoryHealthOut
+    from remembrancer.interfaces.wire.health import MemoryHealthOut
 
     crew = call.settings.crew
     with call.opened(create=False) as memory:
         latest = memory.health.latest(crew)
         days = memory.health.history(crew, pages.DAYS) if history else None
-    answer = MemoryHealthOut(
-        crew=crew,
-        latest=None if latest is None else HealthOut.of(latest),
-        history=None if days is None else [HealthOut.of(snapshot) for snapshot in days],
-    )
-    call.answer(answer, pages.health)
+    call.answer(MemoryHealthOut.of(crew, latest, days), pages.health)
 
 
 def doctor(call: Invocation) -> None:

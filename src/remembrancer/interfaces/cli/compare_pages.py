@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -10,15 +9,13 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from remembrancer.interfaces.cli.drawing import Shorter, indented
+from remembrancer.interfaces.cli.drawing import Blocks, Shorter, indented
 from remembrancer.interfaces.text import minute, one_line, titled
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+    from rich.console import Console, ConsoleOptions, RenderResult
 
     from remembrancer.interfaces.wire.comparison import ComparedOut, ComparisonOut, PlaceOut
-
-Blocks = Iterator["RenderableType"]
 
 LETTERS: Final = 4
 CELL: Final = 7

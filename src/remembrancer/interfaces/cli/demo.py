@@ -25,9 +25,9 @@ from rich.table import Table
 from rich.text import Text
 
 from remembrancer.errors import InvalidInput
-from remembrancer.interfaces.cli.drawing import Legend, Shares, Shorter, indented, leaves
+from remembrancer.interfaces.cli.drawing import Blocks, Legend, Shares, Shorter, indented, leaves
 from remembrancer.interfaces.cli.invocation import Invocation
-from remembrancer.interfaces.cli.pages import Blocks, said
+from remembrancer.interfaces.cli.pages import said
 from remembrancer.interfaces.text import counted, one_line, shown
 
 if TYPE_CHECKING:

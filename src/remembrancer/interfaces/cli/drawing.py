@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from remembrancer.interfaces.wire.recall import PartOut
 
+Blocks = Iterator["RenderableType"]
+"""What a page yields: texts and tables, printed one below the other."""
 COLOURS: Final = (
     *("cyan", "green", "yellow", "magenta", "blue", "red"),
     *("bright_cyan", "bright_green", "bright_yellow", "bright_magenta", "bright_blue", "bright_red"),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Chosen:
+class ErasureOptions:
     """Options that choose what is erased, in exactly one way."""
 
     event: Annotated[
@@ -56,7 +56,7 @@ def erase(
     ids: Annotated[
         list[str] | None, typer.Argument(metavar="[ID]...", help="Memories, as `recall` and `recent` print them.")
     ] = None,
-    chosen: Chosen,
+    chosen: ErasureOptions,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; needed where there is no terminal.")] = False,
 ) -> None:
@@ -92,9 +92,7 @@ def erasures(
     """
     from remembrancer.interfaces.wire.erasures import ErasuresOut
 
-    with call.opened(create=False) as memory:
-        found = memory.erasures(limit)
-    call.answer(ErasuresOut.of(found), erase_pages.receipts)
+    call.tell(lambda memory: ErasuresOut.of(memory.erasures(limit)), erase_pages.receipts)
 
 
 def has_somebody_to_ask(call: Invocation) -> bool:

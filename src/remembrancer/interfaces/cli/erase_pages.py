@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
-from remembrancer.interfaces.cli.drawing import facts, indented
+from remembrancer.interfaces.cli.drawing import Blocks, facts, indented
 from remembrancer.interfaces.text import counted, minute, one_line
 
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from rich.console import RenderableType
-
     from remembrancer.interfaces.wire.erasures import ChoiceOut, ErasureOut, ErasuresOut
-
-Blocks = Iterator["RenderableType"]
 
 LISTED: Final = 5
 """Ids of each kind that are shown; the JSON has them all."""

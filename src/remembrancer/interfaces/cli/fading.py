@@ -25,9 +25,9 @@ def decay(call: Invocation, *, limit: Limit = 20) -> None:
     from remembrancer.interfaces.cli import fading_pages
     from remembrancer.interfaces.wire.fading import OutlooksOut
 
-    with call.opened(create=False) as memory:
-        found = memory.health.decay(limit=limit)
-    call.answer(OutlooksOut.of(found), partial(fading_pages.weakest, now=call.now))
+    call.tell(
+        lambda memory: OutlooksOut.of(memory.health.decay(limit=limit)), partial(fading_pages.weakest, now=call.now)
+    )
 
 
 def fading(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -10,17 +9,13 @@ from rich.text import Text
 
 from remembrancer.facade import MAX_LISTED
 from remembrancer.interfaces.charts.strength import StrengthCurve, forecast
-from remembrancer.interfaces.cli.drawing import Shorter, indented
+from remembrancer.interfaces.cli.drawing import Blocks, Shorter, indented
 from remembrancer.interfaces.cli.plot import Plot
 from remembrancer.interfaces.text import counted, day, minute, titled
 from remembrancer.policies.rendering.ages import spoken_age
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from remembrancer.interfaces.wire.fading import CurveOut, OutlookOut, OutlooksOut
-
-Blocks = Iterator["RenderableType"]
 
 
 def weakest(answer: OutlooksOut, *, now: datetime) -> Blocks:

@@ -74,25 +74,22 @@ def _take(call: Invocation, memory: Remembrancer, file: Path, source: Format) ->
     from remembrancer.interfaces.cli.recording import LeftOut, learn, record
     from remembrancer.interfaces.wire.files import IngestedFileOut, ProblemOut
 
-    left_out = LeftOut(call)
+    left_out, events, learned = LeftOut(call), 0, 0
     try:
         if source is Format.LEARNINGS:
             learned = sum(1 for _ in learn(memory, file, on_problem=left_out))
-            problems = [ProblemOut.of(problem) for problem in left_out.problems]
-            return IngestedFileOut(
-                path=str(file), format=source, events=0, learnings=learned, problems=problems, refused=None
-            )
-        with call.reading(file) as on_bytes:
-            offered = read(file, format=source, on_bytes=on_bytes)
-            events = sum(1 for _ in record(memory, offered, file, on_problem=left_out))
+        else:
+            with call.reading(file) as on_bytes:
+                offered = read(file, format=source, on_bytes=on_bytes)
+                events = sum(1 for _ in record(memory, offered, file, on_problem=left_out))
     except InvalidInput as error:
         return _refused(call, file, source, error)
     problems = [ProblemOut.of(problem) for problem in left_out.problems]
-    return IngestedFileOut(path=str(file), format=source, events=events, learnings=0, problems=problems, refused=None)
+    return IngestedFileOut(path=str(file), format=source, events=events, learnings=learned, problems=problems)
 
 
 def _refused(call: Invocation, file: Path, source: Format | None, error: InvalidInput) -> IngestedFileOut:
     from remembrancer.interfaces.wire.files import IngestedFileOut
 
     call.note(f"error: {error}", style="red")
-    return IngestedFileOut(path=str(file), format=source, events=0, learnings=0, problems=[], refused=str(error))
+    return IngestedFileOut(path=str(file), format=source, refused=str(error))

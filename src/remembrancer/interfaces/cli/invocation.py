@@ -134,6 +134,12 @@ class Invocation:
         with Remembrancer.open(settings=settings or self.settings, clock=clock, create=create) as memory:
             yield memory
 
+    def tell(self, ask: Callable[[Remembrancer], W], draw: Callable[[W], Iterable[RenderableType]]) -> None:
+        """Open the memory, and print what `ask` makes of it. Raises StoreUnavailable where there is no database."""
+        with self.opened(create=False) as memory:
+            shape = ask(memory)
+        self.answer(shape, draw)
+
     def answer(self, shape: W, draw: Callable[[W], Iterable[RenderableType]]) -> None:
         """Tell the answer: as JSON where that is asked for, else as `draw` has it."""
         if self.as_json:

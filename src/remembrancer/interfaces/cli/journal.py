@@ -99,9 +99,12 @@ def list_(
 
     chosen = entries.chosen(call)
     chosen["archived"] = archived
-    with call.opened(create=False) as memory:
-        found = memory.journal.page(after=after, limit=limit, oldest_first=oldest_first, **chosen)
-    call.answer(JournalPageOut.of(found), journal_pages.page)
+    call.tell(
+        lambda memory: JournalPageOut.of(
+            memory.journal.page(after=after, limit=limit, oldest_first=oldest_first, **chosen)
+        ),
+        journal_pages.page,
+    )
 
 
 def get(call: Invocation, *, event_id: EventId) -> None:
@@ -153,9 +156,10 @@ def priority(
     """
     from remembrancer.interfaces.wire.journal import PriorityChangeOut
 
-    with call.opened(create=False) as memory:
-        change = memory.journal.set_priority(event_id, priority, reason)
-    call.answer(PriorityChangeOut.of(change), journal_pages.changed)
+    call.tell(
+        lambda memory: PriorityChangeOut.of(memory.journal.set_priority(event_id, priority, reason)),
+        journal_pages.changed,
+    )
 
 
 def tail(

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
 from remembrancer.domain.event import Priority, Severity
-from remembrancer.interfaces.cli.drawing import Shorter, facts, indented
+from remembrancer.interfaces.cli.drawing import Blocks, Shorter, facts, indented
 from remembrancer.interfaces.text import counted, minute, one_line, shown
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from remembrancer.interfaces.wire.journal import (
         EventOut,
         JournalCountOut,
@@ -24,8 +21,6 @@ if TYPE_CHECKING:
         RecordedOut,
         StretchOut,
     )
-
-Blocks = Iterator["RenderableType"]
 
 _STYLES: Final = {Severity.WARN: "yellow", Severity.ERROR: "bold red"}
 

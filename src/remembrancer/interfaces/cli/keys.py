@@ -49,9 +49,7 @@ def list_(call: Invocation) -> None:
     """
     from remembrancer.interfaces.wire.keys import KeysOut
 
-    with call.opened(create=False) as memory:
-        found = memory.keys.list()
-    call.answer(KeysOut.of(found, now=call.now), keys_pages.listed)
+    call.tell(lambda memory: KeysOut.of(memory.keys.list(), now=call.now), keys_pages.listed)
 
 
 def revoke(
@@ -67,6 +65,4 @@ def revoke(
     """
     from remembrancer.interfaces.wire.keys import KeyOut
 
-    with call.opened(create=False) as memory:
-        revoked = memory.keys.revoke(key_id)
-    call.answer(KeyOut.of(revoked, now=call.now), keys_pages.told)
+    call.tell(lambda memory: KeyOut.of(memory.keys.revoke(key_id), now=call.now), keys_pages.told)

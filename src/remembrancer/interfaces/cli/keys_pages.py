@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from remembrancer.interfaces.cli.drawing import Shorter
+from remembrancer.interfaces.cli.drawing import Blocks, Shorter
 from remembrancer.interfaces.text import minute
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from remembrancer.interfaces.wire.keys import KeyOut, KeysOut, NewKeyOut
-
-Blocks = Iterator["RenderableType"]
 
 
 def listed(found: KeysOut) -> Blocks:

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import asyncio
-import signal
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -16,6 +16,7 @@ from remembrancer.interfaces.cli import mind_pages, pages
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import TIME, TIMES
 from remembrancer.interfaces.cli.times import optional_time
+from remembrancer.interfaces.signals import on_stop_signal
 
 if TYPE_CHECKING:
     from remembrancer import Remembrancer
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from remembrancer.jobs.indexer import OnIndexed
     from remembrancer.jobs.reports import Report
     from remembrancer.jobs.worker import OnRun
+
+R = TypeVar("R")
 
 Since = Annotated[str | None, typer.Option("--since", metavar=TIME, help=f"From then on: {TIMES}.")]
 Only = Annotated[
@@ -46,11 +49,8 @@ def end_session(
     Example: remembrancer end-session standup-monday
     """
     from remembrancer.interfaces.cli import report_pages
-    from remembrancer.interfaces.wire.jobs import DoneOut
 
-    with call.opened(create=False) as memory:
-        report = memory.end_session(name)
-    call.answer(DoneOut.of(report), lambda _: report_pages.ended(report))
+    _done(call, lambda memory: memory.end_session(name), report_pages.ended)
 
 
 def sleep(
@@ -66,11 +66,8 @@ def sleep(
     Example: remembrancer sleep --preset mnemosyne --dry-run
     """
     from remembrancer.interfaces.cli import report_pages
-    from remembrancer.interfaces.wire.jobs import DoneOut
 
-    with call.opened(create=False) as memory:
-        report = memory.sleep(dry_run=dry_run)
-    call.answer(DoneOut.of(report), lambda _: report_pages.slept(report))
+    _done(call, lambda memory: memory.sleep(dry_run=dry_run), report_pages.slept)
 
 
 def consolidate(
@@ -87,12 +84,9 @@ def consolidate(
     Example: remembrancer consolidate --since 24h --limit 50
     """
     from remembrancer.interfaces.cli import report_pages
-    from remembrancer.interfaces.wire.jobs import DoneOut
 
     start = optional_time("since", since, now=call.now)
-    with call.opened(create=False) as memory:
-        report = memory.consolidate(start, limit)
-    call.answer(DoneOut.of(report), lambda _: report_pages.consolidated(report))
+    _done(call, lambda memory: memory.consolidate(start, limit), report_pages.consolidated)
 
 
 def maintain(
@@ -140,7 +134,6 @@ async def _work(call: Invocation, only: list[Job] | None) -> None:
     from remembrancer.jobs.stop import Stop
 
     stop = Stop()
-    loop = asyncio.get_running_loop()
     task = asyncio.current_task()
 
     def asked_to_stop() -> None:
@@ -148,14 +141,13 @@ async def _work(call: Invocation, only: list[Job] | None) -> None:
             task.cancel()
         stop.set()
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, asked_to_stop)
-    try:
-        async with await AsyncRemembrancer.open(settings=call.settings, create=False) as memory:
-            call.note(f"working on {call.settings.db}; Ctrl+C ends it")
-            await memory.jobs.work(stop, only=only, on_run=_telling(call))
-    except asyncio.CancelledError:
-        call.note("broken off; the next run goes on from here")
+    with on_stop_signal(asked_to_stop):
+        try:
+            async with await AsyncRemembrancer.open(settings=call.settings, create=False) as memory:
+                call.note(f"working on {call.settings.db}; Ctrl+C ends it")
+                await memory.jobs.work(stop, only=only, on_run=_telling(call))
+        except asyncio.CancelledError:
+            call.note("broken off; the next run goes on from here")
 
 
 def _telling(call: Invocation) -> OnRun:
@@ -187,9 +179,7 @@ def jobs(call: Invocation) -> None:
     """
     from remembrancer.interfaces.wire.jobs import JobsOut
 
-    with call.opened(create=False) as memory:
-        states = memory.jobs.list()
-    call.answer(JobsOut.of(states), lambda shape: mind_pages.jobs(shape, call.now))
+    call.tell(lambda memory: JobsOut.of(memory.jobs.list()), lambda shape: mind_pages.jobs(shape, call.now))
 
 
 def spending(call: Invocation, *, since: Since = None) -> None:
@@ -202,9 +192,7 @@ def spending(call: Invocation, *, since: Since = None) -> None:
     from remembrancer.interfaces.wire.jobs import SpendingOut
 
     start = optional_time("since", since, now=call.now)
-    with call.opened(create=False) as memory:
-        spent = memory.jobs.spending(start)
-    call.answer(SpendingOut.of(spent, start), mind_pages.spending)
+    call.tell(lambda memory: SpendingOut.of(memory.jobs.spending(start), start), mind_pages.spending)
 
 
 def promote(
@@ -249,15 +237,21 @@ def stage(
     Example: remembrancer stage INTENT.md --preset teaparty --project checkout
     """
     from remembrancer.interfaces.cli import report_pages
-    from remembrancer.interfaces.wire.jobs import DoneOut
 
     try:
         intent = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput("file", str(file), f"a readable UTF-8 text file ({error})") from error
+    _done(call, lambda memory: memory.learnings.enter_stage(intent), report_pages.staged)
+
+
+def _done(call: Invocation, do: Callable[[Remembrancer], R], draw: Callable[[R], pages.Blocks]) -> None:
+    """Do one thing with the memory and print its report."""
+    from remembrancer.interfaces.wire.jobs import DoneOut
+
     with call.opened(create=False) as memory:
-        report = memory.learnings.enter_stage(intent)
-    call.answer(DoneOut.of(report), lambda _: report_pages.staged(report))
+        report = do(memory)
+    call.answer(DoneOut.of(report), lambda _: draw(report))
 
 
 def _watching(

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Final
 from rich.table import Table
 from rich.text import Text
 
-from remembrancer.interfaces.cli.drawing import Shorter, indented
-from remembrancer.interfaces.cli.pages import Blocks
+from remembrancer.interfaces.cli.drawing import Blocks, Shorter, indented
 from remembrancer.interfaces.text import counted, minute, one_line
 from remembrancer.policies.rendering.ages import spoken_age
 

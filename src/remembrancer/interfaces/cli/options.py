@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import os
 import sys
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from typing import Annotated, Any, Final, get_type_hints
 import typer
 
 from remembrancer.domain.query import Filters
+from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.times import optional_time
 from remembrancer.interfaces.key_values import key_values
@@ -105,6 +107,14 @@ class Question:
             "walk_depth": self.walk,
             "min_score": self.min_score,
         }
+
+
+def json_option(argument: str, text: str | None) -> Any:
+    """The value of an option that takes JSON. The memory checks that it is an object, and its size."""
+    try:
+        return None if text is None else json.loads(text)
+    except (ValueError, RecursionError):
+        raise InvalidInput(argument, text, "a JSON object") from None
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import timedelta
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from rich.table import Table
 from rich.text import Text
 
-from remembrancer.interfaces.cli.drawing import Meter, Shorter, facts, indented, part_bars, sparkline
+from remembrancer.interfaces.cli.drawing import Blocks, Meter, Shorter, facts, indented, part_bars, sparkline
 from remembrancer.interfaces.text import counted, day, minute, one_line, shown, size, titled
 
 if TYPE_CHECKING:
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from remembrancer.interfaces.wire.recall import HitOut, RecallOut, WhyNotOut
     from remembrancer.interfaces.wire.shape import ScopeOut
     from remembrancer.interfaces.wire.state import DoctorOut, IndexReportOut, StatsOut
-
-Blocks = Iterator["RenderableType"]
 
 METER_CELLS: Final = 20
 _LEARNINGS: Final = "learnings"

@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING, Final
 from rich.table import Table
 from rich.text import Text
 
-from remembrancer.interfaces.cli.drawing import facts, indented
+from remembrancer.interfaces.cli.drawing import Blocks, facts, indented
 from remembrancer.interfaces.text import one_line
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
-    from rich.console import RenderableType
 
     from remembrancer.interfaces.wire.presets import PresetOut, PresetsOut
-
-Blocks = Iterator["RenderableType"]
 
 _SCORES: Final = ("ranking", "rankings", "fading")
 """Where expressions over signals stand."""

@@ -80,9 +80,7 @@ def recent(
     """
     from remembrancer.interfaces.wire.memories import MemoriesOut
 
-    with call.opened(create=False) as memory:
-        found = memory.recent(limit=limit, days=days)
-    call.answer(MemoriesOut.of(found), pages.listed)
+    call.tell(lambda memory: MemoriesOut.of(memory.recent(limit=limit, days=days)), pages.listed)
 
 
 def timeline(
@@ -106,9 +104,7 @@ def timeline(
 
     begin = optional_time("since", since, now=call.now)
     end = optional_time("until", until, now=call.now)
-    with call.opened(create=False) as memory:
-        found = memory.timeline(begin, end, limit=limit, kinds=kind or None)
-    call.answer(MemoriesOut.of(found), pages.told)
+    call.tell(lambda memory: MemoriesOut.of(memory.timeline(begin, end, limit=limit, kinds=kind or None)), pages.told)
 
 
 def show(
@@ -134,9 +130,7 @@ def show(
         raise InvalidInput("--png", str(png), "with --curve only: there is no other picture")
     from remembrancer.interfaces.wire.memories import DossierOut
 
-    with call.opened(create=False) as memory:
-        found = memory.show(memory_id)
-    call.answer(DossierOut.of(found), pages.dossier)
+    call.tell(lambda memory: DossierOut.of(memory.show(memory_id)), pages.dossier)
 
 
 def _draw(call: Invocation, memory_id: str, days: float, png: Path | None) -> None:

@@ -38,9 +38,7 @@ def link(
     """
     from remembrancer.interfaces.wire.memories import RelationOut
 
-    with call.opened(create=False) as memory:
-        edge = memory.link(source, target, relation, weight)
-    call.answer(RelationOut.of(edge), pages.linked)
+    call.tell(lambda memory: RelationOut.of(memory.link(source, target, relation, weight)), pages.linked)
 
 
 def supersede(
@@ -57,9 +55,7 @@ def supersede(
     """
     from remembrancer.interfaces.wire.memories import MemoryOut
 
-    with call.opened(create=False) as memory:
-        ended = memory.supersede(old, new)
-    call.answer(MemoryOut.of(ended), pages.ended)
+    call.tell(lambda memory: MemoryOut.of(memory.supersede(old, new)), pages.ended)
 
 
 def invalidate(call: Invocation, *, memory_id: Id) -> None:
@@ -71,6 +67,4 @@ def invalidate(call: Invocation, *, memory_id: Id) -> None:
     """
     from remembrancer.interfaces.wire.memories import MemoryOut
 
-    with call.opened(create=False) as memory:
-        ended = memory.invalidate(memory_id)
-    call.answer(MemoryOut.of(ended), pages.ended)
+    call.tell(lambda memory: MemoryOut.of(memory.invalidate(memory_id)), pages.ended)

@@ -18,8 +18,7 @@ from remembrancer.engine.segment import Segmented
 from remembrancer.engine.sleep import SleepReport
 from remembrancer.engine.stages import StageReport
 from remembrancer.interfaces.cli import report_lines
-from remembrancer.interfaces.cli.drawing import indented
-from remembrancer.interfaces.cli.pages import Blocks
+from remembrancer.interfaces.cli.drawing import Blocks, indented
 from remembrancer.interfaces.text import counted, one_line
 from remembrancer.jobs.reports import Report
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Any, Final
 
 import typer
@@ -11,7 +10,7 @@ import typer
 from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.cli import pages
 from remembrancer.interfaces.cli.invocation import Invocation
-from remembrancer.interfaces.cli.options import TIME, TIMES, Id, NoIndex
+from remembrancer.interfaces.cli.options import TIME, TIMES, Id, NoIndex, json_option
 from remembrancer.interfaces.cli.times import optional_time
 
 EMPTY: Final[dict[str, Any]] = {
@@ -76,7 +75,7 @@ def update(
         "importance": importance,
         "priority": priority,
         "tags": tag or None,
-        "metadata": _json(metadata),
+        "metadata": json_option("metadata", metadata),
         "valid_from": optional_time("valid-from", valid_from, now=call.now),
         "valid_until": optional_time("valid-until", valid_until, now=call.now),
         "visibility": visibility,
@@ -93,11 +92,3 @@ def update(
         if not no_index:
             call.index(memory)
     call.answer(MemoryOut.of(changed), pages.changed)
-
-
-def _json(text: str | None) -> Any:
-    """That it is an object, and a small one, is the memory's to check."""
-    try:
-        return None if text is None else json.loads(text)
-    except (ValueError, RecursionError):
-        raise InvalidInput("metadata", text, "a JSON object") from None

@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,14 +18,10 @@ from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import NoIndex
 
 if TYPE_CHECKING:
-    from remembrancer.adapters.vault.folder import FolderVault
     from remembrancer.config import Settings
-    from remembrancer.domain.scope import Scope
-    from remembrancer.engine.context import Context
     from remembrancer.engine.vault import SyncReport
     from remembrancer.interfaces.wire.files import VaultOut
-
-T = TypeVar("T")
+    from remembrancer.sync import VaultApi
 
 Folder = Annotated[
     Path, typer.Argument(metavar="FOLDER", help="The vault: with --project that project's folder, else all of them.")
@@ -45,10 +40,7 @@ def sync(call: Invocation, *, folder: Folder, name: Name = None, no_index: NoInd
 
     Example: remembrancer vault sync notes
     """
-    from remembrancer.engine import vault
-
-    out = _done(call, folder, name, vault.sync, call.settings, index=not no_index)
-    _tell(call, out)
+    _once(call, folder, name, lambda vault: vault.sync(folder, name=name), index=not no_index)
 
 
 def check(call: Invocation, *, folder: Folder, name: Name = None) -> None:
@@ -59,13 +51,10 @@ def check(call: Invocation, *, folder: Folder, name: Name = None) -> None:
 
     Example: remembrancer vault check notes
     """
-    from remembrancer.engine import vault
-
     settings = call.settings
     if not Path(settings.db).exists():
         settings = replace(settings, db=":memory:")  # the files can be looked at without making one
-    out = _done(call, folder, name, vault.check, settings, index=False)
-    _tell(call, out)
+    _once(call, folder, name, lambda vault: vault.check(folder, name=name), settings=settings)
 
 
 def rebuild(call: Invocation, *, folder: Folder, name: Name = None, no_index: NoIndex = False) -> None:
@@ -76,10 +65,7 @@ def rebuild(call: Invocation, *, folder: Folder, name: Name = None, no_index: No
 
     Example: remembrancer vault rebuild notes
     """
-    from remembrancer.engine import vault
-
-    out = _done(call, folder, name, vault.rebuild, call.settings, index=not no_index)
-    _tell(call, out)
+    _once(call, folder, name, lambda vault: vault.rebuild(folder, name=name), index=not no_index)
 
 
 def watch(
@@ -107,87 +93,48 @@ def watch(
     asyncio.run(_watch(call, folder, name, timedelta(seconds=every), index=not no_index))
 
 
-async def _watch(call: Invocation, folder: Path, name: str | None, every: timedelta, *, index: bool) -> None:
-    from remembrancer.adapters.vault.watching import changes
-    from remembrancer.engine import vault
+def _once(
+    call: Invocation,
+    folder: Path,
+    name: str | None,
+    run: Callable[[VaultApi], SyncReport],
+    *,
+    settings: Settings | None = None,
+    index: bool = False,
+) -> None:
+    from remembrancer.compose import vault
+    from remembrancer.interfaces.wire.files import VaultOut
 
-    async with _opened(call, call.settings) as ctx:
-        files = _vault(folder, name)
-        _show(call, await _told(ctx, call, files, vault.sync, index=index))
-        async for _ in changes(files.root, every=every):
+    vault(folder, name)  # raises InvalidInput where there is no folder, before a database is made
+    with call.opened(create=True, settings=settings) as memory:
+        out = VaultOut.of(run(memory.vault), memory.jobs.index_now() if index else None)
+    _show(call, out)
+    if out.findings:
+        raise typer.Exit(1)
+
+
+async def _watch(call: Invocation, folder: Path, name: str | None, every: timedelta, *, index: bool) -> None:
+    from remembrancer import AsyncRemembrancer
+    from remembrancer.adapters.vault.folder import FolderVault
+    from remembrancer.adapters.vault.watching import changes
+    from remembrancer.interfaces.wire.files import VaultOut
+
+    root = FolderVault(folder, name=name).root
+    async with await AsyncRemembrancer.open(settings=call.settings) as memory:
+
+        async def synced() -> VaultOut:
+            report = await memory.vault.sync(folder, name=name)
+            return VaultOut.of(report, await memory.jobs.index_now() if index else None)
+
+        _show(call, await synced())
+        async for _ in changes(root, every=every):
             try:
-                out = await _told(ctx, call, files, vault.sync, index=index)
-            except RemembrancerError as error:  # locked for too long, say: the next change finds it all
+                out = await synced()
+            except RemembrancerError as error:  # the database is locked, for example: the next sync finds the change
                 call.note(f"error: {error}", style="red")
                 continue
             if out.did_something:
                 _show(call, out)
-
-
-def _done(
-    call: Invocation,
-    folder: Path,
-    name: str | None,
-    what: Callable[[Context, Scope, FolderVault], Awaitable[SyncReport]],
-    settings: Settings,
-    *,
-    index: bool,
-) -> VaultOut:
-    async def done() -> VaultOut:
-        files = _vault(folder, name)
-        async with _opened(call, settings) as ctx:
-            return await _told(ctx, call, files, what, index=index)
-
-    return _run(done())
-
-
-async def _told(
-    ctx: Context,
-    call: Invocation,
-    files: FolderVault,
-    what: Callable[[Context, Scope, FolderVault], Awaitable[SyncReport]],
-    *,
-    index: bool,
-) -> VaultOut:
-    from remembrancer.domain.scope import Scope
-    from remembrancer.interfaces.wire.files import VaultOut
-    from remembrancer.interfaces.wire.state import IndexReportOut
-    from remembrancer.jobs.indexer import Indexer
-
-    scope = Scope(workspace=call.settings.workspace, project=call.settings.project)
-    report = await what(ctx, scope, files)
-    swept = await Indexer(ctx, scope).run() if index else None
-    return VaultOut.of(report, None if swept is None else IndexReportOut.of(swept))
-
-
-def _run(work: Coroutine[None, None, T]) -> T:
-    return asyncio.run(work)
-
-
-def _vault(folder: Path, name: str | None) -> FolderVault:
-    from remembrancer.adapters.vault.folder import FolderVault
-
-    return FolderVault(folder, name=name)
-
-
-@asynccontextmanager
-async def _opened(call: Invocation, settings: Settings) -> AsyncGenerator[Context]:
-    from remembrancer import compose
-
-    ctx = await asyncio.to_thread(compose.context, settings)
-    async with AsyncExitStack() as closing:
-        closing.push_async_callback(ctx.store.close)
-        if ctx.embedder is not None:
-            closing.push_async_callback(ctx.embedder.close)
-        if ctx.reranker is not None:
-            closing.push_async_callback(ctx.reranker.close)
-        yield ctx
-
-
-def _tell(call: Invocation, out: VaultOut) -> None:
-    _show(call, out)
-    if out.findings:
-        raise typer.Exit(1)
 
 
 def _show(call: Invocation, out: VaultOut) -> None:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from remembrancer.interfaces.cli.drawing import Blocks
 from remembrancer.interfaces.text import counted, one_line
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from remembrancer.interfaces.wire.files import VaultOut
 
 
-def synced(out: VaultOut) -> Iterator[RenderableType]:
+def synced(out: VaultOut) -> Blocks:
     """What there is, then what was done, or would be."""
     there = f"{counted(out.files, 'file')}, {counted(out.entries, 'learning')}"
     if out.chunks:

@@ -3,17 +3,16 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 
 from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.cli import pages
 from remembrancer.interfaces.cli.invocation import Invocation
-from remembrancer.interfaces.cli.options import TIME, TIMES, Id, NoIndex
+from remembrancer.interfaces.cli.options import TIME, TIMES, Id, NoIndex, json_option
 from remembrancer.interfaces.cli.times import optional_time
 
 STDIN: Final = Path("stdin")
@@ -76,7 +75,7 @@ def remember(
     holds_from = optional_time("valid-from", valid_from, now=call.now)
     holds_until = optional_time("valid-until", valid_until, now=call.now)
     occurred_at = optional_time("at", at, now=call.now)
-    details = _json("metadata", metadata)
+    details = json_option("metadata", metadata)
     with call.opened(create=True) as memory:
         kept = memory.remember(
             text,
@@ -137,7 +136,7 @@ def observe(
     if stdin and said != ("user", None, "message", "info", "normal", None, None, None, None):
         raise InvalidInput("--stdin", "with options of one event", "no such options: each line says its own")
     occurred_at = optional_time("at", at, now=call.now)
-    details, referred = _json("payload", payload), _json("refs", refs)
+    details, referred = json_option("payload", payload), json_option("refs", refs)
     left_out = LeftOut(call)
     with call.opened(create=True) as memory:
         if text is None:
@@ -200,14 +199,6 @@ def forget(
     """
     from remembrancer.interfaces.wire.memories import MemoryOut
 
-    with call.opened(create=False) as memory:
-        changed = memory.restore(memory_id) if undo else memory.forget(memory_id)
-    call.answer(MemoryOut.of(changed), pages.changed)
-
-
-def _json(argument: str, text: str | None) -> Any:
-    """The JSON of an option; that it is an object, and a small one, is the memory's to check."""
-    try:
-        return None if text is None else json.loads(text)
-    except (ValueError, RecursionError):
-        raise InvalidInput(argument, text, "a JSON object") from None
+    call.tell(
+        lambda memory: MemoryOut.of(memory.restore(memory_id) if undo else memory.forget(memory_id)), pages.changed
+    )

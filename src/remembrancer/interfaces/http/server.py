@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import signal
 import socket
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -15,12 +14,12 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp
 
 from remembrancer.errors import InvalidInput, StoreUnavailable
+from remembrancer.interfaces.signals import on_stop_signal
 from remembrancer.jobs.stop import Stop
 
 GRACE_SECONDS: Final = 30
 """So long what is under way may go on once the server is asked to stop."""
 KEEP_ALIVE_SECONDS: Final = 30
-_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 async def serve(app: FastAPI, listener: socket.socket, stop: Stop, on_ready: Callable[[], None]) -> None:
@@ -31,7 +30,6 @@ async def serve(app: FastAPI, listener: socket.socket, stop: Stop, on_ready: Cal
     """
     server = _Server(app, on_ready)
     task = asyncio.current_task()
-    loop = asyncio.get_running_loop()
 
     def asked_to_stop() -> None:
         if server.should_exit and task is not None:
@@ -40,21 +38,17 @@ async def serve(app: FastAPI, listener: socket.socket, stop: Stop, on_ready: Cal
         server.should_exit = True
         stop.set()
 
-    for number in _SIGNALS:
-        loop.add_signal_handler(number, asked_to_stop)
-    try:
-        async with app.router.lifespan_context(app):
-            try:
-                await server.serve(sockets=[listener])
-            finally:
-                await server.break_off()
-    except asyncio.CancelledError:
-        if not server.force_exit or task is None:
-            raise
-        task.uncancel()
-    finally:
-        for number in _SIGNALS:
-            loop.remove_signal_handler(number)
+    with on_stop_signal(asked_to_stop):
+        try:
+            async with app.router.lifespan_context(app):
+                try:
+                    await server.serve(sockets=[listener])
+                finally:
+                    await server.break_off()
+        except asyncio.CancelledError:
+            if not server.force_exit or task is None:
+                raise
+            task.uncancel()
 
 
 class _Server(uvicorn.Server):

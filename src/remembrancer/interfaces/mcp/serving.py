@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import signal
 import socket
 import sys
 from collections.abc import AsyncGenerator, Callable, Generator
@@ -26,13 +25,13 @@ from remembrancer.interfaces.loopback import is_loopback
 from remembrancer.interfaces.mcp.app import McpApp, security_of
 from remembrancer.interfaces.mcp.server import memory_server
 from remembrancer.interfaces.mcp.standard_input import EndableInput
+from remembrancer.interfaces.signals import on_stop_signal
 from remembrancer.jobs.stop import Stop
 from remembrancer.policies.rendering.safe import kept_line
 
 PATH: Final = "/mcp"
 _FAREWELL: Final = 5
 """Seconds that requests under way have to be answered in, once it is to stop."""
-_STOPS: Final = (signal.SIGINT, signal.SIGTERM)
 
 Tell = Callable[[str], None]
 
@@ -100,7 +99,7 @@ class _Line(logging.Formatter):
 
 
 async def _over_stdio(server: MCPServer[Any]) -> None:
-    with EndableInput() as client, _told_to_stop(client.end):
+    with EndableInput() as client, on_stop_signal(client.end):
         try:
             await server.run_stdio_async()
         except* BrokenPipeError:
@@ -124,7 +123,7 @@ async def _over_http(server: MCPServer[Any], address: Address, tell: Tell) -> No
         app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=_FAREWELL
     )
     serving = _Server(config)
-    with listening, _told_to_stop(serving.stop):
+    with listening, on_stop_signal(serving.stop):
         await serving.serve(sockets=[listening])
 
 
@@ -138,18 +137,6 @@ class _Server(uvicorn.Server):
     def stop(self) -> None:
         self.force_exit = self.should_exit  # the second time
         self.should_exit = True
-
-
-@contextmanager
-def _told_to_stop(stop: Callable[[], None]) -> Generator[None, None, None]:
-    loop = asyncio.get_running_loop()
-    for number in _STOPS:
-        loop.add_signal_handler(number, stop)
-    try:
-        yield
-    finally:
-        for number in _STOPS:
-            loop.remove_signal_handler(number)
 
 
 @asynccontextmanager

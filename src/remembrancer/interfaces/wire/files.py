@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Self
 
+from pydantic import Field
+
 from remembrancer.interfaces.wire.journal import EventOut
 from remembrancer.interfaces.wire.shape import Of, Wire
 from remembrancer.interfaces.wire.state import IndexReportOut
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from remembrancer.engine.exchange import Imported
     from remembrancer.engine.vault import SyncReport
     from remembrancer.ingest import Problem
+    from remembrancer.jobs.indexer import IndexReport
     from remembrancer.policies.vault.files import Finding as VaultFinding
 
 
@@ -60,10 +63,10 @@ class IngestedFileOut(Wire):
 
     path: str
     format: str | None
-    events: int
-    learnings: int
-    problems: list[ProblemOut]
-    refused: str | None
+    events: int = 0
+    learnings: int = 0
+    problems: list[ProblemOut] = Field(default_factory=list[ProblemOut])
+    refused: str | None = None
 
 
 class IngestedOut(Wire):
@@ -110,5 +113,5 @@ class VaultOut(Wire):
         return any((self.added, self.changed, self.retired, self.restored, self.written, self.conflicts))
 
     @classmethod
-    def of(cls, report: SyncReport, index: IndexReportOut | None) -> Self:
+    def of(cls, report: SyncReport, index: IndexReport | None) -> Self:
         return cls.copied(report, index=index)

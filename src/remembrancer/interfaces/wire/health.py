@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import date
 from typing import TYPE_CHECKING, Self
 
 from pydantic import AwareDatetime
 
-from remembrancer.interfaces.wire.shape import Wire
+from remembrancer.interfaces.wire.shape import Derived, Wire
 from remembrancer.policies.health import Band, Metric, advice, band, shares, values, weakest, why_absent
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ class MetricOut(Wire):
     absent: str
 
 
-class HealthOut(Wire):
+class HealthOut(Derived):
     """A day's snapshot, of the workspace where `crew` is null. `score` and `band` null: there was no data at all.
 
     `advice`: what to do about the weakest metric; empty where that is green.
@@ -64,3 +65,10 @@ class MemoryHealthOut(Wire):
     crew: str | None
     latest: HealthOut | None
     history: list[HealthOut] | None
+
+    @classmethod
+    def of(
+        cls, crew: str | None, latest: HealthSnapshot | None, history: Iterable[HealthSnapshot] | None, **more: object
+    ) -> Self:
+        past = None if history is None else list(history)
+        return cls.model_validate({"crew": crew, "latest": latest, "history": past, **more})

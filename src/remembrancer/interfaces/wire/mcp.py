@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime
 from typing import TYPE_CHECKING, Final, Self
 from uuid import UUID
 
@@ -12,17 +11,15 @@ from pydantic import AwareDatetime, Field
 from remembrancer.domain.event import Origin, Role
 from remembrancer.domain.memory import Status, Tier
 from remembrancer.engine.inspect import SearchMode
-from remembrancer.interfaces.wire.health import HealthOut, MemoryHealthOut
+from remembrancer.interfaces.wire.health import MemoryHealthOut
 from remembrancer.interfaces.wire.shape import AgeOut, Derived, Of, Wire
 from remembrancer.interfaces.wire.state import StatsOut
 from remembrancer.policies.rendering.frame import UNTRUSTED
 
 if TYPE_CHECKING:
     from remembrancer.domain.event import Event
-    from remembrancer.domain.health import HealthSnapshot
     from remembrancer.domain.memory import Memory
     from remembrancer.domain.recall import Hit, Recall, Rendered
-    from remembrancer.ports.inspection import Stats
 
 
 MAX_BRIEF_CHARS: Final = 1000
@@ -127,23 +124,3 @@ class MemoryStateOut(MemoryHealthOut):
     as_of: AwareDatetime
     stats: StatsOut
     search: SearchMode
-
-    @classmethod
-    def of(
-        cls,
-        crew: str | None,
-        latest: HealthSnapshot | None,
-        history: Iterable[HealthSnapshot] | None,
-        *,
-        stats: Stats,
-        search: SearchMode,
-        as_of: datetime,
-    ) -> Self:
-        return cls(
-            crew=crew,
-            latest=None if latest is None else HealthOut.of(latest),
-            history=None if history is None else [HealthOut.of(snapshot) for snapshot in history],
-            stats=StatsOut.of(stats),
-            search=search,
-            as_of=as_of,
-        )

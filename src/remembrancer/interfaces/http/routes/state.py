@@ -10,7 +10,7 @@ from remembrancer.facade import MAX_LISTED
 from remembrancer.interfaces.http.access import Reading
 from remembrancer.interfaces.http.given import Name, Since
 from remembrancer.interfaces.http.v1 import router_of
-from remembrancer.interfaces.wire.health import HealthOut, MemoryHealthOut
+from remembrancer.interfaces.wire.health import MemoryHealthOut
 from remembrancer.interfaces.wire.jobs import JobsOut, SpendingOut
 from remembrancer.interfaces.wire.presets import PresetsOut
 from remembrancer.interfaces.wire.state import StatsOut
@@ -37,11 +37,7 @@ async def memory_health(
     """
     latest = await memory.health.latest(of_crew)
     past = await memory.health.history(of_crew, history) if history else None
-    return MemoryHealthOut(
-        crew=of_crew,
-        latest=None if latest is None else HealthOut.of(latest),
-        history=None if past is None else [HealthOut.of(one) for one in past],
-    )
+    return MemoryHealthOut.of(of_crew, latest, past)
 
 
 @router.get("/v1/jobs", summary="See how the jobs stand")

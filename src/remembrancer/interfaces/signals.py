@@ -1,0 +1,24 @@
+"""Ending a program that serves: by SIGINT (Ctrl+C) or SIGTERM."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Final
+
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextmanager
+def on_stop_signal(stop: Callable[[], None]) -> Generator[None, None, None]:
+    """Call `stop` in the running event loop for each such signal, instead of what the signal does otherwise."""
+    loop = asyncio.get_running_loop()
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, stop)
+    try:
+        yield
+    finally:
+        for number in _SIGNALS:
+            loop.remove_signal_handler(number)
