@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from importlib.util import find_spec
@@ -23,6 +22,7 @@ from remembrancer.index.resident import ResidentIndex
 from remembrancer.policies.admission.formation import analysed
 from remembrancer.presets.catalogue import PRESETS, preset_named
 from remembrancer.presets.spec import Preset
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from remembrancer.adapters.embedders.ollama_models import OllamaModel

@@ -7,13 +7,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from math import inf, isfinite
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypeVar, cast
 from urllib.parse import urlsplit
 
 from remembrancer.errors import InvalidInput
+from remembrancer.values import dataclass
 
 PREFIX: Final = "REMEMBRANCER_"
 
@@ -169,7 +170,7 @@ def _key(value: Any) -> Secret:
     return key
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """All settings. A value that is not allowed raises InvalidInput; so does, in `load`, an unknown name."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from base64 import urlsafe_b64encode
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from hashlib import sha256
@@ -13,6 +13,7 @@ from uuid import UUID
 
 from remembrancer.domain import validation
 from remembrancer.errors import InvalidInput
+from remembrancer.values import dataclass
 
 SECRET_BYTES: Final = 32
 DIGEST_BYTES: Final = 32

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from remembrancer.domain.strength import Exposure
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,7 +8,7 @@ the state it was decided on; where that state has changed, nothing is written an
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from uuid import UUID
 
@@ -17,6 +17,7 @@ from remembrancer.domain.relation import Relation
 from remembrancer.domain.review import Review
 from remembrancer.domain.stream import Cursor
 from remembrancer.domain.strength import Adjustment, Strength
+from remembrancer.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

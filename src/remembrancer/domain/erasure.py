@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import Final
@@ -14,6 +14,7 @@ from remembrancer.domain.event import Event
 from remembrancer.domain.memory import Memory, MemoryWrite
 from remembrancer.domain.scope import Scope
 from remembrancer.errors import InvalidInput
+from remembrancer.values import dataclass
 
 MAX_IDS: Final = 1_000
 """At most this many memories or events can be named in one call."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
@@ -13,6 +13,7 @@ from uuid import UUID
 from remembrancer.domain import validation
 from remembrancer.domain.scope import Scope
 from remembrancer.domain.validation import JsonValue
+from remembrancer.values import dataclass
 
 
 class Severity(StrEnum):

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from remembrancer.values import dataclass
 
 FENCE: Final = "---"
 BYTE_ORDER_MARK: Final = "\ufeff"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Self
 from uuid import UUID
@@ -12,6 +11,7 @@ from remembrancer.domain.cursor import cursor_of, parse_cursor
 from remembrancer.domain.event import Event, Priority
 from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import InvalidInput
+from remembrancer.values import dataclass
 
 _SEQ_BYTES: Final = 8
 _MOST: Final = 2**63 - 1

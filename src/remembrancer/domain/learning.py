@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from enum import StrEnum
 from typing import Any, Final, cast
@@ -13,6 +12,7 @@ from remembrancer.domain import validation
 from remembrancer.domain.event import Origin
 from remembrancer.domain.memory import Status
 from remembrancer.errors import InvalidInput
+from remembrancer.values import dataclass
 
 FIELDS: Final = (
     "id",

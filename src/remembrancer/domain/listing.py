@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Self
 from uuid import UUID
 
 from remembrancer.domain.cursor import cursor_of, parse_cursor
 from remembrancer.domain.memory import Memory
+from remembrancer.values import dataclass
 
 _ID_BYTES: Final = 16
 

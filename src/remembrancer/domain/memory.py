@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from enum import IntFlag, StrEnum
 from uuid import UUID
@@ -14,6 +14,7 @@ from remembrancer.domain.scope import Scope, Visibility
 from remembrancer.domain.strength import Strength
 from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import InvalidInput
+from remembrancer.values import dataclass
 
 
 class Tier(StrEnum):

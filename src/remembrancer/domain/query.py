@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TypedDict
 
@@ -11,6 +10,7 @@ from remembrancer.domain import validation
 from remembrancer.domain.memory import Tier
 from remembrancer.domain.scope import Visibility
 from remembrancer.domain.validation import JsonScalar
+from remembrancer.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final, Protocol, overload
@@ -11,6 +11,7 @@ from uuid import UUID
 
 from remembrancer.domain import validation
 from remembrancer.domain.memory import Cue, Memory
+from remembrancer.values import dataclass
 
 PRODUCT: Final = "product"
 """The label of a node that multiplies its parts; the parts of every other node add up."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Final
 
 from remembrancer.domain import validation
 from remembrancer.errors import InvalidInput
+from remembrancer.values import dataclass
 
 FINGERPRINT_BYTES: Final = 32
 MAX_CLAIM_KEY_CHARS: Final = 300

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum
 from uuid import UUID
+
+from remembrancer.values import dataclass
 
 
 class Rating(IntEnum):

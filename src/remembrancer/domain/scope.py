@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from enum import IntEnum, StrEnum
 from typing import Final
 
 from remembrancer.domain import validation
 from remembrancer.errors import InvalidInput
+from remembrancer.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

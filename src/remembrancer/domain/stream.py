@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from typing import Final
 
 from remembrancer.domain import validation
 from remembrancer.domain.scope import Scope
 from remembrancer.domain.validation import JsonValue
+from remembrancer.values import dataclass
 
 CONTEXT_GAP: Final = timedelta(hours=1)
 """Turns of one stream that lie farther apart are not context for each other."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
 from uuid import UUID
+
+from remembrancer.values import dataclass
 
 INITIAL_STABILITY: Final = 2.3065
 """Days until retrievability has fallen to 0.9. FSRS-6 default parameters, w[2]: the first review rated Good."""

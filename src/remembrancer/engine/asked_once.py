@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias, cast
 
 import numpy as np
@@ -21,6 +21,7 @@ from remembrancer.ports.embedder import (
     computing,
     word_embedder,
 )
+from remembrancer.values import dataclass
 
 _Vector: TypeAlias = NDArray[np.float32] | EmbeddedQuestion
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
@@ -24,6 +24,7 @@ from remembrancer.ports.changes import ReadView
 from remembrancer.ports.embedder import EmbeddedQuestion, computing, word_embedder
 from remembrancer.ports.index import SearchRequest
 from remembrancer.ports.language_model import JsonObject, Task
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from remembrancer.domain.memory import Cue, Memory
 from remembrancer.domain.scope import Reader
 from remembrancer.engine.rank import Ranked
 from remembrancer.policies.ranking.diversity import Mmr, same_words, words_of
 from remembrancer.ports.changes import ReadView
+from remembrancer.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -31,6 +30,7 @@ from remembrancer.errors import Conflict
 from remembrancer.policies.consolidation.clusters import Clusters, central, clusters_of
 from remembrancer.policies.consolidation.condensing import Condensed, Home, cues_of, home_of, id_of, ids_told, one_of
 from remembrancer.policies.prompts.condense import CLUSTER, Summary
+from remembrancer.values import dataclass
 
 JOB: Final = "clusters"
 CENTRAL: Final = "most central text"

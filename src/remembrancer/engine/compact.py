@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Final
@@ -19,6 +18,7 @@ from remembrancer.engine.context import Context
 from remembrancer.errors import Conflict
 from remembrancer.policies.consolidation.compacting import Merge, merges_of, with_counts_of
 from remembrancer.policies.consolidation.condensing import cues_of
+from remembrancer.values import dataclass
 
 LIMIT: Final = 500
 MAX_LIMIT: Final = 100_000

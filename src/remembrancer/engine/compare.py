@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import combinations
 from typing import Final
@@ -19,6 +19,7 @@ from remembrancer.errors import InvalidInput
 from remembrancer.policies.ranking.diversity import jaccard
 from remembrancer.policies.ranking.leading import Weight, Weights, leading, setting_apart
 from remembrancer.presets.spec import Preset
+from remembrancer.values import dataclass
 
 MAX_PRESETS: Final = 12
 _NAMED: Final = 2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from typing import Final
@@ -23,6 +22,7 @@ from remembrancer.policies.consolidation.condensing import id_of
 from remembrancer.policies.prompts import condense
 from remembrancer.policies.prompts.condense import Summary, Told
 from remembrancer.ports.language_model import JsonObject, Task
+from remembrancer.values import dataclass
 
 PAGE: Final = 500
 TRIES: Final = 5

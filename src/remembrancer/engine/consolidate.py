@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from remembrancer.domain.scope import Scope
@@ -11,6 +10,7 @@ from remembrancer.engine.compact import CompactionReport, compact
 from remembrancer.engine.context import Context
 from remembrancer.engine.facts import FactsReport, draw_facts
 from remembrancer.engine.rules import RulesReport, learn_rules
+from remembrancer.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
@@ -12,6 +12,7 @@ from remembrancer.domain.scope import Reach, Reader, Scope
 from remembrancer.engine.executor import Executor
 from remembrancer.engine.tail_vectors import TailVectors
 from remembrancer.presets.spec import Preset
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from remembrancer.ports.embedder import Embedder

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Final
@@ -23,6 +23,7 @@ from remembrancer.engine.segment import Segmented, segment_stream
 from remembrancer.errors import Conflict, NotFound
 from remembrancer.policies.admission.formation import memory_of_draft, own_cue
 from remembrancer.policies.forgetting.reinforcement import after_exposure
+from remembrancer.values import dataclass
 
 REINFORCED: Final = "session.reinforced"
 """The kind of the archived memory that says which memories a session has reinforced."""

@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, cast
 
@@ -15,6 +14,7 @@ from remembrancer.domain.validation import JsonValue
 from remembrancer.engine.context import Context
 from remembrancer.errors import Conflict, InvalidInput, StoreUnavailable
 from remembrancer.ports.transfer import ExportRow
+from remembrancer.values import dataclass
 
 FORMAT: Final = "remembrancer-export"
 VERSION: Final = 4

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -37,6 +37,7 @@ from remembrancer.policies.prompts.extraction import Lesson
 from remembrancer.policies.ranking.diversity import same_words
 from remembrancer.ports.journal import Entry, EventFilter
 from remembrancer.ports.language_model import JsonObject, Task
+from remembrancer.values import dataclass
 
 JOB: Final = "extract"
 PAGE: Final = 2_000

@@ -7,7 +7,7 @@ the episodes without that mark, and nothing is drawn twice.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
@@ -44,6 +44,7 @@ from remembrancer.policies.segmentation.segments import Turn
 from remembrancer.ports.changes import ReadView
 from remembrancer.ports.index import SearchRequest
 from remembrancer.ports.language_model import JsonObject, Task
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -18,6 +17,7 @@ from remembrancer.engine.inspect import get
 from remembrancer.policies.forgetting.dynamics import instant, states_of
 from remembrancer.policies.forgetting.forecast import NEVER, Forgetting, chosen, curve, falls_below, moment_of, strength
 from remembrancer.ports.changes import ReadView
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
@@ -13,6 +12,7 @@ from remembrancer.domain.scope import Reader
 from remembrancer.engine.context import Context
 from remembrancer.engine.fading import Outlook, outlooks
 from remembrancer.engine.inspect import get
+from remembrancer.values import dataclass
 
 HUBS: Final = 8
 """Memories that the view of the whole begins with."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 from uuid import UUID
 
@@ -15,6 +15,7 @@ from remembrancer.policies.admission.encoding import Encoding
 from remembrancer.policies.ranking.late_interaction import packed
 from remembrancer.ports.embedder import Embedder, Passage, word_embedder
 from remembrancer.ports.embeddings import CueVector, PendingCue
+from remembrancer.values import dataclass
 
 BATCH: Final = 128
 PLAIN_TEXT: Final = "Is anybody there?"

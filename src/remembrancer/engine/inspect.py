@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from enum import StrEnum
 from typing import Final
@@ -27,6 +27,7 @@ from remembrancer.ports.inspection import Finding, Stats
 from remembrancer.ports.journal import EventFilter
 from remembrancer.ports.memories import Audited
 from remembrancer.ports.reranker import Reranker
+from remembrancer.values import dataclass
 
 LEDGER: Final = timedelta(days=1)
 """How far back the doctor looks at what became of the language model's tasks."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
@@ -32,6 +32,7 @@ from remembrancer.policies.learning.promoting import (
     job_of,
     longest,
 )
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +11,7 @@ from remembrancer.domain.candidates import Candidates
 from remembrancer.domain.memory import Cue
 from remembrancer.policies.ranking.relevance import Acceptance
 from remembrancer.policies.ranking.scoring import Expression, Scored, evaluate
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

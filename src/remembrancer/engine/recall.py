@@ -6,7 +6,7 @@ Recall reads only. What was shown is recorded afterwards, by whoever showed it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
@@ -40,6 +40,7 @@ from remembrancer.ports.changes import ReadView
 from remembrancer.ports.embedder import computing
 from remembrancer.ports.index import SearchRequest
 from remembrancer.presets.spec import MAX_LIMIT
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from remembrancer.policies.ranking.scoring import Column

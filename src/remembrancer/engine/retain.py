@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from remembrancer.domain import validation
 from remembrancer.domain.scope import Scope
 from remembrancer.engine.context import Context
 from remembrancer.ports.journal import Aged
+from remembrancer.values import dataclass
 
 BATCH: Final = 500
 """Events of one transaction: a writer that waits for it waits a moment."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -22,6 +21,7 @@ from remembrancer.policies.forgetting.reviewing import Reviewing
 from remembrancer.policies.prompts import review as prompt
 from remembrancer.ports.journal import EventFilter
 from remembrancer.ports.language_model import JsonObject, Task
+from remembrancer.values import dataclass
 
 JOB: Final = "review"
 LIMIT: Final = 100

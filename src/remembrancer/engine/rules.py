@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
@@ -35,6 +35,7 @@ from remembrancer.policies.prompts import rules as prompt
 from remembrancer.policies.prompts.rules import Rule
 from remembrancer.ports.journal import Entry, EventFilter
 from remembrancer.ports.language_model import JsonObject, Task
+from remembrancer.values import dataclass
 
 JOB: Final = "rules"
 CONSOLIDATED: Final = "memory.consolidated"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
@@ -41,6 +41,7 @@ from remembrancer.policies.segmentation.segments import (
 )
 from remembrancer.ports.embedder import word_embedder
 from remembrancer.ports.language_model import Task
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -30,6 +30,7 @@ from remembrancer.policies.admission.formation import analysed
 from remembrancer.policies.consolidation.condensing import Condensed, cues_of, home_of, id_of, ids_told, one_of
 from remembrancer.policies.consolidation.sleeping import SUMMARY_OF, Sleep, sleepers, stand_in
 from remembrancer.policies.prompts.condense import SLEEP, Summary
+from remembrancer.values import dataclass
 
 JOB: Final = "sleep"
 AAAK: Final = "aaak"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
@@ -21,6 +20,7 @@ from remembrancer.errors import Conflict, NotFound
 from remembrancer.policies.learning.learnings import KINDS
 from remembrancer.policies.learning.stages import Stage
 from remembrancer.ports.journal import Entry, EventFilter
+from remembrancer.values import dataclass
 
 ENTERED: Final = "project.stage"
 """The type of the event that says which stage a project has come to."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 from uuid import UUID
 
@@ -19,6 +19,7 @@ from remembrancer.policies.vault.index import Index, Known, index_of, index_text
 from remembrancer.policies.vault.merging import Base
 from remembrancer.policies.vault.planning import Plan, planned
 from remembrancer.ports.vault import Content, VaultFiles
+from remembrancer.values import dataclass
 
 STANDING_TAG: Final = "institutional"
 """The tag of what stands in an institutional file, where the preset names none for what is in every answer."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 from uuid import UUID
 
@@ -25,6 +25,7 @@ from remembrancer.policies.vault.planning import (
     same_as_agreed,
 )
 from remembrancer.ports.vault import Content, Scan, VaultFiles
+from remembrancer.values import dataclass
 
 _FILES_AT_ONCE: Final = 256
 _MEMORIES_AT_ONCE: Final = 2_000

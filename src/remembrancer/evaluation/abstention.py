@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -17,6 +16,7 @@ from remembrancer.errors import InvalidInput
 from remembrancer.evaluation.misses import FIRST
 from remembrancer.evaluation.outcome import Asked
 from remembrancer.evaluation.statistics import Z_95, Interval, wilson
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

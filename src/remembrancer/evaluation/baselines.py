@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
@@ -24,6 +24,7 @@ from remembrancer.evaluation.dataset import Transcript, Turn
 from remembrancer.evaluation.system import Block, Fate, Ranker, System
 from remembrancer.language.english.dates import spoken_date
 from remembrancer.ports.embedder import Embedder
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
 from remembrancer.domain import validation
 from remembrancer.domain.event import Role
 from remembrancer.errors import InvalidInput
+from remembrancer.values import dataclass
 
 TURN_SPACING: Final = timedelta(seconds=10)
 """A turn without a time is dated this long after the turn before it, which keeps the order of the turns."""

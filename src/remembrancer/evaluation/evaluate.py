@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -26,6 +26,7 @@ from remembrancer.evaluation.summary import Outcomes, abstention_results, levels
 from remembrancer.evaluation.system import System
 from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.reranker import Reranker
+from remembrancer.values import dataclass
 
 DEFAULT_DEPTH: Final = 100
 DEFAULT_SEED: Final = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Collection, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
@@ -18,6 +18,7 @@ from remembrancer.evaluation.system import Block, Fate, Ranker
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.ports.embedder import Embedder
 from remembrancer.ports.reranker import Reranker
+from remembrancer.values import dataclass
 
 BATCH: Final = 10_000
 """Turns per `observe_many` call: the most that it accepts."""

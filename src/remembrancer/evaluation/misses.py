@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from remembrancer.evaluation.budget import BUDGETS
 from remembrancer.evaluation.system import Fate
+from remembrancer.values import dataclass
 
 FIRST: Final = 10
 """Turns that a reader of the answer itself reads."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from remembrancer.domain.validation import JsonValue
@@ -12,6 +11,7 @@ from remembrancer.evaluation.dataset import Question
 from remembrancer.evaluation.metrics import fold, gold_ranks, measure
 from remembrancer.evaluation.misses import EvidenceTurn
 from remembrancer.evaluation.system import Answer, Fate
+from remembrancer.values import dataclass
 
 KEPT: Final = 20
 """Turns of an answer kept in the records: as many as the deepest metric reads."""

@@ -5,7 +5,6 @@ changed questions.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -14,6 +13,7 @@ from remembrancer.errors import InvalidInput
 from remembrancer.evaluation.budget import BUDGETS
 from remembrancer.evaluation.outcome import Asked
 from remembrancer.evaluation.statistics import Interval, bootstrap_intervals, holm, sign_flip_p
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

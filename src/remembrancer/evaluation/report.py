@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from remembrancer.domain.validation import JsonValue
 from remembrancer.evaluation.abstention import AbstentionAtFloor, AbstentionCounts, Reliability, UnanswerableResult
@@ -12,6 +11,7 @@ from remembrancer.evaluation.misses import Cause
 from remembrancer.evaluation.paired import PairedComparison
 from remembrancer.evaluation.statistics import Interval
 from remembrancer.evaluation.summary import Levels, SystemResult
+from remembrancer.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Final
@@ -17,6 +16,7 @@ from remembrancer.evaluation.metrics import DEPTHS
 from remembrancer.evaluation.outcome import Asked, judge_answer
 from remembrancer.evaluation.summary import Outcomes
 from remembrancer.evaluation.system import Answer, Ranker, System
+from remembrancer.values import dataclass
 
 MAX_DEPTH: Final = 200
 """Most turns that a recall returns."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
@@ -36,6 +35,7 @@ from remembrancer.policies.admission.encoding import Encoding
 from remembrancer.policies.segmentation.segments import Segmenter, Turn
 from remembrancer.policies.segmentation.topic_shift import TopicShift
 from remembrancer.ports.embedder import Embedder, Passage, word_embedder
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,7 +11,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
@@ -19,6 +18,7 @@ import numpy as np
 from remembrancer.evaluation.segmentation_data import Dialogue, DialogueSet
 from remembrancer.evaluation.segmentation_metrics import lengths
 from remembrancer.language.english.stop_words import STOP_WORDS
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

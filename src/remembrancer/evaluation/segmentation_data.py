@@ -7,7 +7,7 @@ import hashlib
 import json
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final, cast
@@ -16,6 +16,7 @@ from remembrancer.domain import validation
 from remembrancer.errors import InvalidInput
 from remembrancer.evaluation.json_values import as_list, as_object
 from remembrancer.policies.segmentation.segments import Turn
+from remembrancer.values import dataclass
 
 TRAIN: Final = "train"
 DEV: Final = "dev"

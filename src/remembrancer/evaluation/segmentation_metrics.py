@@ -7,10 +7,10 @@ two, without empty segments; otherwise InvalidInput is raised.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 
 from remembrancer.errors import InvalidInput
+from remembrancer.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, assert_never
 
 from rich.markup import escape
@@ -13,6 +12,7 @@ from remembrancer.evaluation.segmentation_summary import F1, METRICS, PK, WINDOW
 from remembrancer.evaluation.sheet import Sheet, print_sheet
 from remembrancer.evaluation.tables import several
 from remembrancer.policies.rendering.safe import one_line
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from remembrancer.evaluation.segmentation_metrics import f1
 from remembrancer.evaluation.statistics import FLIPS, LEVEL, RESAMPLES, Interval, bootstrap_intervals, holm, sign_flip_p
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

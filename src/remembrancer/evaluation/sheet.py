@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
+
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from rich.console import Console

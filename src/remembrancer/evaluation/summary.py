@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -21,6 +21,7 @@ from remembrancer.evaluation.metrics import METRICS
 from remembrancer.evaluation.misses import Cause, count_causes
 from remembrancer.evaluation.outcome import Asked
 from remembrancer.evaluation.statistics import Interval, bootstrap_intervals
+from remembrancer.values import dataclass
 
 ENOUGH_CONVERSATIONS: Final = 5
 """With at least this many conversations, the report shows intervals over conversations; fewer are too

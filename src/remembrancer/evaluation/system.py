@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
 from remembrancer.evaluation.dataset import Transcript
+from remembrancer.values import dataclass
 
 
 class Fate(StrEnum):

@@ -7,7 +7,6 @@ kinds, so that a kind without a table or picture fails type checking.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from remembrancer.evaluation.abstention import Reliability, UnanswerableResult
@@ -17,6 +16,7 @@ from remembrancer.evaluation.paired import ChangedQuestion, PairedComparison
 from remembrancer.evaluation.report import Group, Report
 from remembrancer.evaluation.summary import Latency, Levels, Means, SystemResult
 from remembrancer.policies.rendering.safe import one_line
+from remembrancer.values import dataclass
 
 TURN_METRICS: Final = ("recall@5", "recall@10", "recall@20", "any@10", "all@10", "ndcg@10", "mrr")
 SESSION_METRICS: Final = ("recall@5", "any@5", "all@5", "recall@10", "any@10", "all@10", "ndcg@10", "mrr")

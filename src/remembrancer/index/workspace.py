@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
@@ -21,6 +20,7 @@ from remembrancer.index.token_embeddings import TokenEmbeddingCache
 from remembrancer.index.vectors import VectorTable
 from remembrancer.ports.changes import ChangedCue, ChangedMemory, ChangeFeed, WorkspaceState, term_hash
 from remembrancer.ports.index import SearchRequest
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
 from remembrancer.errors import InvalidInput
 from remembrancer.ingest import fields
+from remembrancer.values import dataclass
 
 MAX_CALL_CHARS = 2_000
 """At most so much of a tool call is kept."""

@@ -7,7 +7,6 @@ person saw last, is read.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
 from remembrancer.domain.event import EventDraft, Severity
@@ -19,6 +18,7 @@ from remembrancer.ingest.branch import branch
 from remembrancer.ingest.problem import Place, Problem
 from remembrancer.ingest.turn import Turn, bounded, digest, identity, label
 from remembrancer.ingest.turn import events as drafted
+from remembrancer.values import dataclass
 
 _LEFT_OUT = frozenset({"thoughts", "reasoning_recap", "user_editable_context", "model_editable_context"})
 _ROLES = frozenset({"user", "assistant", "tool"})

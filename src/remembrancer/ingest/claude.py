@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
 from remembrancer.domain.event import EventDraft, Severity
@@ -15,6 +14,7 @@ from remembrancer.ingest.branch import branch
 from remembrancer.ingest.problem import Place, Problem
 from remembrancer.ingest.turn import ContentKeys, Turn, bounded, digest, identity, label
 from remembrancer.ingest.turn import events as drafted
+from remembrancer.values import dataclass
 
 _ROLES = {"human": "user", "user": "user", "assistant": "assistant"}
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, date, datetime, time
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from remembrancer.ingest.lines import OnBytes, lines
 from remembrancer.ingest.problem import Place, Problem
 from remembrancer.ingest.turn import ContentKeys, Turn, bounded, label
 from remembrancer.ingest.turn import events as drafted
+from remembrancer.values import dataclass
 
 MAX_SPEAKER_CHARS = 40
 MAX_SPEAKER_WORDS = 3

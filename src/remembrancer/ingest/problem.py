@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from remembrancer.values import dataclass
 
 MAX_MESSAGE_CHARS = 400
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from unicodedata import category
 
@@ -16,6 +16,7 @@ from remembrancer.domain.validation import MAX_NAME_CHARS, MAX_TEXT_BYTES, JsonV
 from remembrancer.errors import InvalidInput
 from remembrancer.ingest.fields import clean
 from remembrancer.ingest.problem import Place, Problem
+from remembrancer.values import dataclass
 
 SUFFIX_CHARS = 20
 """Reserved at the end of a key for a counter within the record: "/3" for a block, "#2" for a piece."""

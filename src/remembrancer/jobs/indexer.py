@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
@@ -13,6 +12,7 @@ from remembrancer.domain.scope import Reader, Scope
 from remembrancer.engine.context import Context
 from remembrancer.engine.index import index_batch, index_memory
 from remembrancer.errors import ModelUnavailable
+from remembrancer.values import dataclass
 
 SWEEP_SECONDS: Final = 30.0
 NOT_KEPT: Final = "vectors that were written are not there: the file may be damaged, `doctor` says more"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -15,6 +14,7 @@ from remembrancer.engine.context import Context
 from remembrancer.jobs.sweeps import jobs_of
 from remembrancer.policies.segmentation.segmentation import EPISODE
 from remembrancer.ports.embedder import word_embedder
+from remembrancer.values import dataclass
 
 MOST_COUNTED: Final = 1_000
 """At most so many waiting items are counted."""

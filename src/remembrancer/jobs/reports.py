@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import assert_never
 
@@ -18,6 +17,7 @@ from remembrancer.engine.rules import RulesReport
 from remembrancer.engine.segment import SegmentReport
 from remembrancer.engine.sleep import SleepReport
 from remembrancer.jobs.indexer import IndexReport
+from remembrancer.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import assert_never
 
 from remembrancer.domain.job import Job
@@ -22,6 +21,7 @@ from remembrancer.engine.sleep import sleep
 from remembrancer.jobs.indexer import Indexer, OnIndexed
 from remembrancer.jobs.reports import ExtractionReport, HealthReport, Report
 from remembrancer.presets.spec import Preset
+from remembrancer.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, Protocol, cast
 
@@ -19,6 +18,7 @@ import Stemmer
 from remembrancer.domain.query import LexicalQuery
 from remembrancer.language.english.stop_words import STOP_WORDS
 from remembrancer.language.function_words import FUNCTION_RUN, FUNCTION_WORDS, KOREAN_SYLLABLE
+from remembrancer.values import dataclass
 
 MAX_QUERY_TERMS: Final = 64
 """A question keeps at most this many distinct terms, its first ones; more would only slow the search."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
@@ -21,6 +21,7 @@ from remembrancer.language.english.speakers import role_of, roles_left_out
 from remembrancer.language.lexical import analyse, lexical_query
 from remembrancer.language.times.anchors import Anchored, anchored, resolve
 from remembrancer.language.times.spans import TimeSpan, spans
+from remembrancer.values import dataclass
 
 LONG_QUESTION_WORDS: Final = 80
 """A longer text is taken for a pasted prompt with the question at its end."""

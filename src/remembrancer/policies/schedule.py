@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Final
 
 from remembrancer.domain.job import Job, Run
 from remembrancer.errors import InvalidInput
+from remembrancer.values import dataclass
 
 USUAL: Final[Mapping[Job, timedelta]] = MappingProxyType(
     {

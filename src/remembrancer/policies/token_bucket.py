@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
 from remembrancer.errors import InvalidInput
+from remembrancer.values import dataclass
 
 _ROUNDING: Final = 1e-9
 """The fraction of a token by which sums of floats may fall short."""

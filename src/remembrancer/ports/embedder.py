@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Protocol, cast
+
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

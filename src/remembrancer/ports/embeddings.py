@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, Protocol
 from uuid import UUID
 
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.scope import Reader, Scope
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -15,7 +15,7 @@ import binascii
 import math
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from enum import Enum, StrEnum
 from hashlib import blake2b
@@ -36,6 +36,7 @@ from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import InvalidInput
 from remembrancer.ports.memories import Audited
 from remembrancer.ports.transfer import ExportRow
+from remembrancer.values import dataclass
 
 Analyse = Callable[[Cue], IndexedCue]
 """Adds to a cue the tokens and terms that search needs."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
@@ -13,6 +12,7 @@ from remembrancer.domain.query import Filter, LexicalQuery
 from remembrancer.domain.scope import Reader
 from remembrancer.errors import InvalidInput
 from remembrancer.ports.changes import ChangeFeed
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

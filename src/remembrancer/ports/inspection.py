@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 from uuid import UUID
@@ -11,6 +10,7 @@ from uuid import UUID
 from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader, Scope
+from remembrancer.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Protocol
 from uuid import UUID
@@ -14,6 +13,7 @@ from remembrancer.domain.memory import Memory, MemoryWrite
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.stream import Tail
 from remembrancer.domain.strength import Strength
+from remembrancer.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

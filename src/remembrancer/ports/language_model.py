@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Protocol
 
 from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import ModelUnavailable
+from remembrancer.values import dataclass
 
 JsonObject = Mapping[str, JsonValue]
 

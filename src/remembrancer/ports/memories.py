@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 from uuid import UUID
@@ -17,6 +16,7 @@ from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.domain.strength import Adjustment, Exposed, Strength
+from remembrancer.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ Paths are relative to its root, with `/` between their parts.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Protocol
+
+from remembrancer.values import dataclass
 
 MAX_FILE_BYTES: Final = 16 * 1024 * 1024
 """One file of a vault."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, fields
 from enum import IntEnum, StrEnum
 from types import MappingProxyType, NoneType, UnionType
 from typing import Any, Final, Literal, Protocol, TypeGuard, cast, get_args, get_origin, get_type_hints
@@ -34,6 +34,7 @@ from remembrancer.policies.ranking.scoring import Expression
 from remembrancer.policies.rendering.block import Block
 from remembrancer.policies.rendering.markdown import Markdown
 from remembrancer.policies.rendering.sections import Sections
+from remembrancer.values import dataclass
 
 RENDERERS: Final[tuple[type[Renderer], ...]] = (Block, Markdown, Sections)
 """The classes of a preset's renderer."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ from remembrancer.policies.ranking.ranking import Ranking
 from remembrancer.policies.ranking.scoring import Expression
 from remembrancer.policies.schedule import Schedule
 from remembrancer.policies.segmentation.segmentation import EPISODE, Segmentation
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:  # each is loaded by the presets that have it
     from remembrancer.policies.admission.linking import SimilarLinks

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -21,6 +20,7 @@ from remembrancer.errors import EmbedderMismatch
 from remembrancer.index.columns import MemoryColumns
 from remembrancer.ports.changes import ChangedCue, ChangedMemory, ChangeFeed, term_hash, unpacked_terms
 from remembrancer.ports.index import Bm25, Capabilities, SearchRequest
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
@@ -26,6 +26,7 @@ from remembrancer.policies.forgetting.dynamics import microseconds, states_of
 from remembrancer.policies.ranking.selection import excluded_by
 from remembrancer.ports.changes import ChangeFeed
 from remembrancer.ports.index import Capabilities, SearchRequest
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from remembrancer.errors import InvalidInput
+from remembrancer.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Literal, get_args
 
 from remembrancer.errors import InvalidInput
+from remembrancer.values import dataclass
 
 Provider = Literal["openai", "anthropic", "gemini", "ollama"]
 """By the protocol spoken: OpenAI's chat completions, Anthropic's messages, Gemini's generateContent, and Ollama's

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pydantic_ai.exceptions import (
@@ -25,6 +24,7 @@ from pydantic_ai.models.wrapper import WrapperModel
 from remembrancer.adapters.endpoints import said_by, said_in
 from remembrancer.adapters.llm.service import LlmService
 from remembrancer.ports.language_model import NoAnswer, Usage
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse

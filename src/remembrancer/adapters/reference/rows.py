@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from copy import copy
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from datetime import date, datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -28,6 +28,7 @@ from remembrancer.errors import Conflict, EmbedderMismatch, NotFound
 from remembrancer.policies.ranking.selection import can_see
 from remembrancer.ports.exchange import ArchivedRecord
 from remembrancer.ports.memories import Audited
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

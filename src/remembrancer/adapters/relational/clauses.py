@@ -6,7 +6,7 @@ They are those of `policies.ranking.selection`; a test compares the two.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from remembrancer.adapters.relational.connection import Binding
 from remembrancer.adapters.relational.dialect import Dialect
@@ -17,6 +17,7 @@ from remembrancer.domain.memory import Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reach, Reader, Scope
 from remembrancer.ports.journal import EventFilter
+from remembrancer.values import dataclass
 
 
 @dataclass(slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from operator import itemgetter
 from typing import Any, Final, Generic, TypeVar, cast
@@ -16,6 +16,7 @@ from remembrancer.domain.flat import Flat
 from remembrancer.domain.instants import micros, moment
 from remembrancer.domain.validation import JsonValue
 from remembrancer.ports.changes import UnreadableRow
+from remembrancer.values import dataclass
 
 T = TypeVar("T")
 Row = tuple[Any, ...]

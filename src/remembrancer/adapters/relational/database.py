@@ -15,7 +15,6 @@ import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final, Protocol, TypeVar
 
@@ -23,6 +22,7 @@ from remembrancer.adapters.relational.connection import LOCK_TIMEOUT_S, Connecti
 from remembrancer.adapters.relational.dialect import Backend
 from remembrancer.errors import StoreUnavailable
 from remembrancer.ports.exchange import Analyse
+from remembrancer.values import dataclass
 
 T = TypeVar("T")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
@@ -29,6 +28,7 @@ from remembrancer.adapters.relational.streams import digest_until
 from remembrancer.domain.instants import moment
 from remembrancer.ports.exchange import ArchivedRecord, CueRecord, MemoryRecord, Record, StreamRecord, record_to_row
 from remembrancer.ports.transfer import ExportRow
+from remembrancer.values import dataclass
 
 PAGE: Final = 1000
 """Rows read at once."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -25,6 +24,7 @@ from remembrancer.domain.scope import Scope
 from remembrancer.errors import Conflict, NotFound
 from remembrancer.ports.exchange import Analyse
 from remembrancer.ports.receipts import receipt_text
+from remembrancer.values import dataclass
 
 _OF_MEMORIES: Final = {
     "cues": "cues c",

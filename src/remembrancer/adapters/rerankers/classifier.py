@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self, cast
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from remembrancer.adapters.embedders.local import bindings
 from remembrancer.errors import ModelUnavailable
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

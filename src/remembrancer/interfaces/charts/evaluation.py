@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeVar, assert_never
 
 from markupsafe import Markup
@@ -38,6 +37,7 @@ from remembrancer.interfaces.charts.measure import SMALL, fitted
 from remembrancer.interfaces.charts.palette import HUES
 from remembrancer.interfaces.charts.panel import DASHED, DOTTED, Panel, Point, row_panel, sample
 from remembrancer.interfaces.charts.svg import joined
+from remembrancer.values import dataclass
 
 T = TypeVar("T")
 Cell = tuple[float, Interval]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import blake2b
 from typing import Final
@@ -11,6 +10,7 @@ from typing import Final
 from markupsafe import Markup
 
 from remembrancer.interfaces.charts.svg import NOTHING, element, joined, number
+from remembrancer.values import dataclass
 
 
 class Room(StrEnum):

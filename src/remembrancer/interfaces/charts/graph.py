@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
 from uuid import UUID
 
@@ -20,6 +19,7 @@ from remembrancer.interfaces.charts.measure import SMALL, fitted, text_width
 from remembrancer.interfaces.charts.scale import finite
 from remembrancer.interfaces.charts.svg import NOTHING, element, joined, number
 from remembrancer.interfaces.text import counted
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

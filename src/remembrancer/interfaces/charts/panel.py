@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from markupsafe import Markup
@@ -17,6 +16,7 @@ from remembrancer.interfaces.charts.lines import ACROSS
 from remembrancer.interfaces.charts.measure import SMALL
 from remembrancer.interfaces.charts.scale import number_text, round_numbers
 from remembrancer.interfaces.charts.svg import NOTHING, element, joined, number
+from remembrancer.values import dataclass
 
 TOP, BELOW = 24.0, 50.0
 """Pixels above a panel for the label of the y axis, and below it for the numbers and the label of the x axis."""

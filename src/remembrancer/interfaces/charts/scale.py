@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from calendar import monthrange
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import MAXYEAR, UTC, datetime, timedelta
 from typing import Final
 
 from remembrancer.errors import InvalidInput
+from remembrancer.values import dataclass
 
 _ROUND: Final = (1.0, 2.0, 2.5, 5.0)
 _EVEN: Final = (

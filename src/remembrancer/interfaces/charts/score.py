@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from markupsafe import Markup
@@ -16,6 +15,7 @@ from remembrancer.interfaces.charts.scale import finite
 from remembrancer.interfaces.charts.svg import NOTHING, element, joined, percent
 from remembrancer.policies.ranking import leading
 from remembrancer.policies.ranking.signals import MEANINGS
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from remembrancer.interfaces.wire.recall import PartOut

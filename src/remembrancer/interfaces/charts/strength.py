@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Self
 
 from remembrancer.interfaces.charts.scale import round_above, through
 from remembrancer.interfaces.text import day
 from remembrancer.policies.rendering.ages import spoken_age
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from remembrancer.interfaces.wire.fading import CurveOut, OutlookOut

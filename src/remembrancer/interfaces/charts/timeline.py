@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, Self
 from uuid import UUID
@@ -18,6 +18,7 @@ from remembrancer.interfaces.charts.measure import FONT, fitted, text_width
 from remembrancer.interfaces.charts.scale import day_text, through
 from remembrancer.interfaces.charts.svg import NOTHING, element, joined, percent
 from remembrancer.interfaces.text import counted, minute
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from remembrancer.interfaces.wire.memories import MemoryOut

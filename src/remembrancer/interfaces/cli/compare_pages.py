@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from rich.cells import cell_len
@@ -11,6 +10,7 @@ from rich.text import Text
 
 from remembrancer.interfaces.cli.drawing import Blocks, Shorter, indented
 from remembrancer.interfaces.text import minute, one_line, titled
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult

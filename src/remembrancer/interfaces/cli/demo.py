@@ -8,7 +8,7 @@ import shlex
 import statistics
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from importlib.resources import as_file, files
@@ -29,6 +29,7 @@ from remembrancer.interfaces.cli.drawing import Blocks, Legend, Shares, Shorter,
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.pages import said
 from remembrancer.interfaces.text import counted, one_line, shown
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

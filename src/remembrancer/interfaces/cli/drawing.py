@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
 from rich.bar import Bar
@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from remembrancer.interfaces.text import one_line, shown
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,6 +13,7 @@ from remembrancer.interfaces.cli import erase_pages
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import TIME, TIMES
 from remembrancer.interfaces.cli.times import optional_time
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from remembrancer import Remembrancer

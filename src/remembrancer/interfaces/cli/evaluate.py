@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +14,7 @@ import typer
 from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.picture import check_installed
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from remembrancer.evaluation.dataset import Dataset

@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -26,6 +26,7 @@ from rich.progress import (
 )
 
 from remembrancer.interfaces.text import one_line
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from remembrancer import Remembrancer, Settings

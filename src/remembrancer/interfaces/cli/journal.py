@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +14,7 @@ from remembrancer.interfaces.cli import journal_pages
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import TIME, TIMES
 from remembrancer.interfaces.cli.times import optional_time
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from remembrancer.engine.journal import EventFilters

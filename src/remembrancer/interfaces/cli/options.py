@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Annotated, Any, Final, get_type_hints
 
@@ -18,6 +18,7 @@ from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.times import optional_time
 from remembrancer.interfaces.key_values import key_values
+from remembrancer.values import dataclass
 
 BROKEN_PIPE: Final = 141
 """What a shell says of a program whose reader went away: 128 + SIGPIPE."""

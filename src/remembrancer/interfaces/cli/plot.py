@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
@@ -11,6 +10,7 @@ from rich.text import Text
 from remembrancer.interfaces.charts.scale import along, through
 from remembrancer.interfaces.charts.strength import StrengthCurve
 from remembrancer.interfaces.text import minute
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult

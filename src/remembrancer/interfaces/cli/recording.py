@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Final, cast
 
@@ -16,6 +16,7 @@ from remembrancer.ingest import learnings, tags_of
 from remembrancer.ingest.problem import Place, Problem
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.sync import Remembrancer
+from remembrancer.values import dataclass
 
 BATCH: Final = 500
 """Events recorded in one transaction."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 from uuid import UUID
@@ -12,6 +11,7 @@ from starlette.datastructures import QueryParams
 
 from remembrancer.domain import validation
 from remembrancer.errors import InvalidInput
+from remembrancer.values import dataclass
 
 T = TypeVar("T")
 

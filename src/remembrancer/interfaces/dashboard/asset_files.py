@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from functools import cache
 from http import HTTPStatus
 from importlib.resources import files
 from typing import Final
 
 from fastapi import APIRouter, HTTPException, Response
+
+from remembrancer.values import dataclass
 
 router = APIRouter()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Final, cast
 from urllib.parse import urlencode
 
@@ -12,6 +11,7 @@ from fastapi import Depends, Request
 from remembrancer.domain.api_key import Right
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.http.access import ANONYMOUS, Authenticated, Principal, allowed
+from remembrancer.values import dataclass
 
 PARTS: Final = ("project", "crew", "agent", "session")
 """The parts of a scope that a principal chooses, in the query string; the workspace is the key's."""

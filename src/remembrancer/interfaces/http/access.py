@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Final
@@ -18,6 +17,7 @@ from remembrancer.errors import PermissionDenied
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.http.given import Name
 from remembrancer.interfaces.loopback import is_loopback
+from remembrancer.values import dataclass
 
 ANONYMOUS: Final = "local"
 """How one without a key is called, in logs and where requests are counted."""

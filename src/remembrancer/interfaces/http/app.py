@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from typing import Final
 
 from fastapi import FastAPI
@@ -44,6 +43,7 @@ from remembrancer.interfaces.http.time_limit import TimeLimit
 from remembrancer.interfaces.http.tracing import Traced
 from remembrancer.interfaces.http.unforeseen import Unforeseen
 from remembrancer.jobs.stop import Stop
+from remembrancer.values import dataclass
 
 DESCRIPTION: Final = """\
 An episodic memory for AI agents: it keeps what happened, brings the right memories back when they matter, and says why.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncGenerator, Callable, Generator
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated, Final
 
@@ -19,6 +18,7 @@ from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.http.access import Authenticated, Reauthenticate, reauthenticate
 from remembrancer.interfaces.http.streams import RETRY, EventStream, Streams, comment, seen
 from remembrancer.jobs.stop import Stop
+from remembrancer.values import dataclass
 
 PAGE: Final = 100
 """Entries that are read at a time, and so the most that is held for a client."""

@@ -9,7 +9,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from http import HTTPStatus
 from typing import Final
 
@@ -18,6 +18,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from remembrancer.jobs.stop import Stop
+from remembrancer.values import dataclass
 
 MEDIA_TYPE: Final = "text/event-stream"
 RETRY: Final = "retry: 1000\n\n"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Generic
 
 from remembrancer.domain.memory import Memory
 from remembrancer.policies.rendering.frame import TAG, UNTRUSTED, Frame, Item, Room, Told, place, text_of
 from remembrancer.policies.rendering.safe import indented, label, one_line
+from remembrancer.values import dataclass
 
 FRAME: Final = Frame(TAG, UNTRUSTED)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context
@@ -18,6 +17,7 @@ from remembrancer.interfaces.mcp.parameters import BLOCK_CHARS, MAX_BLOCK_CHARS,
 from remembrancer.interfaces.mcp.reading import recalled_text
 from remembrancer.interfaces.mcp.resources import refusing
 from remembrancer.interfaces.mcp.tool import MemoryOf
+from remembrancer.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

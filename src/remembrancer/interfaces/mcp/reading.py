@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
@@ -22,6 +21,7 @@ from remembrancer.interfaces.mcp.tool import MemoryOf, answer
 from remembrancer.interfaces.wire.mcp import ListedOut, MemoryStateOut, RecalledOut
 from remembrancer.policies.rendering.ages import spoken_age
 from remembrancer.policies.rendering.safe import one_line
+from remembrancer.values import dataclass
 
 NOTHING = "Nothing that is remembered answers this."
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, Final
 
 from mcp.server.mcpserver import Context
@@ -19,6 +18,7 @@ from remembrancer.interfaces.mcp.blocks import line, listing, minute
 from remembrancer.interfaces.mcp.refusals import told
 from remembrancer.interfaces.mcp.tool import MemoryOf
 from remembrancer.policies.rendering.frame import Item
+from remembrancer.values import dataclass
 
 MEMORY: Final = "memory://{id}"
 JOURNAL: Final = "journal://{session}"

@@ -8,7 +8,6 @@ import socket
 import sys
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager, nullcontext
-from dataclasses import dataclass
 from typing import Any, Final
 
 import uvicorn
@@ -28,6 +27,7 @@ from remembrancer.interfaces.mcp.standard_input import EndableInput
 from remembrancer.interfaces.signals import on_stop_signal
 from remembrancer.jobs.stop import Stop
 from remembrancer.policies.rendering.safe import kept_line
+from remembrancer.values import dataclass
 
 PATH: Final = "/mcp"
 _FAREWELL: Final = 5

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
@@ -19,6 +18,7 @@ from remembrancer.interfaces.mcp import parameters as given
 from remembrancer.interfaces.mcp.tool import MemoryOf, answer
 from remembrancer.interfaces.wire.mcp import ChangedOut, EntryOut
 from remembrancer.interfaces.wire.memories import FeedbackOut
+from remembrancer.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
@@ -12,6 +11,7 @@ from typing import Final
 from remembrancer.language.english.dates import MONTHS
 from remembrancer.language.english.stop_words import STOP_WORDS
 from remembrancer.language.lexical import analyse
+from remembrancer.values import dataclass
 
 _I: Final = re.compile(r"\bI\b")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -14,6 +13,7 @@ from remembrancer.language.times.offsets import Offset, offset
 from remembrancer.language.times.periods import period
 from remembrancer.language.times.spans import FIRST_YEAR, LAST_YEAR, TimeSpan
 from remembrancer.language.times.vocabulary import UNITS
+from remembrancer.values import dataclass
 
 _CUE: Final = re.compile(r"\b(?:before|after|prior|following)\b", re.IGNORECASE)
 _ENDS: Final = frozenset(

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from calendar import monthrange
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple, Protocol
+
+from remembrancer.values import dataclass
 
 DAY: Final = timedelta(days=1)
 FARTHEST: Final = 8

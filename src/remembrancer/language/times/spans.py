@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import Final
 
@@ -10,6 +9,7 @@ from remembrancer.errors import InvalidInput
 from remembrancer.language.times.calendar import Period
 from remembrancer.language.times.expressions import expressions
 from remembrancer.language.times.line import Found, Line
+from remembrancer.values import dataclass
 
 FIRST_YEAR: Final = 1000
 LAST_YEAR: Final = 9998

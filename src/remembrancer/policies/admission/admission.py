@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import cast
@@ -11,6 +11,7 @@ from typing import cast
 from remembrancer.domain import validation
 from remembrancer.domain.event import Event, EventDraft, Severity
 from remembrancer.domain.validation import JsonValue
+from remembrancer.values import dataclass
 
 _SEVERITIES = tuple(Severity)
 """Mildest first."""

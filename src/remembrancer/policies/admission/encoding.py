@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from remembrancer.domain import validation
+from remembrancer.values import dataclass
 
 MAX_TURNS: Final = 10
 MAX_CHARS: Final = 2000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -19,6 +19,7 @@ from remembrancer.language.english.answer_types import marks_of
 from remembrancer.language.english.dates import spoken_date
 from remembrancer.language.lexical import analyse
 from remembrancer.policies.admission.importance import Importance
+from remembrancer.values import dataclass
 
 SURPRISE_BOOST: Final = 0.5
 """The most surprising memory is this much more stable at birth than one without surprise: 1.5 times."""

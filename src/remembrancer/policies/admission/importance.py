@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import MappingProxyType
 from typing import Final
 
 from remembrancer.domain import validation
 from remembrancer.domain.event import Event, Priority, Severity
 from remembrancer.domain.strength import Strength
+from remembrancer.values import dataclass
 
 MARKED: Final = MappingProxyType({Priority.PIN: 0.80, Priority.HIGH: 0.85, Priority.PERMANENT: 0.95})
 """The least importance that each priority guarantees, rising."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
 from remembrancer.domain import validation
 from remembrancer.domain.relation import Relation, RelationKind
+from remembrancer.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 
 from remembrancer.domain import validation
 from remembrancer.domain.memory import Tier
@@ -11,6 +10,7 @@ from remembrancer.language.lexical import analyse
 from remembrancer.policies.consolidation.linkage import alike, linked_groups
 from remembrancer.policies.consolidation.near_duplicates import claim_of
 from remembrancer.policies.ranking.diversity import jaccard
+from remembrancer.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

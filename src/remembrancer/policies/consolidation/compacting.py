@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from remembrancer.domain import validation
@@ -14,6 +14,7 @@ from remembrancer.policies.consolidation.condensing import home_of, ids_told, sp
 from remembrancer.policies.consolidation.linkage import alike, linked_groups
 from remembrancer.policies.consolidation.near_duplicates import Claim, claim_of
 from remembrancer.policies.ranking.diversity import jaccard, words_of
+from remembrancer.values import dataclass
 
 MOST: Final = 50
 """At most so many memories are merged at once."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -16,6 +16,7 @@ from remembrancer.domain.scope import Scope, Visibility
 from remembrancer.domain.strength import Strength, Usage
 from remembrancer.domain.validation import MAX_TAGS, JsonValue
 from remembrancer.policies.admission.formation import analysed, own_cue
+from remembrancer.values import dataclass
 
 SUMMARISED_BY: Final = "summarised_by"
 """The metadata field that names the model, or its stand-in, that made one text of several."""

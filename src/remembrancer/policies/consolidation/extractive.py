@@ -9,13 +9,13 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
 from remembrancer.domain import validation
 from remembrancer.language.lexical import analyse, stem
 from remembrancer.policies.rendering.safe import kept_line
+from remembrancer.values import dataclass
 
 MAX_SUMMARY_CHARS: Final = 600
 MAX_SENTENCE_CHARS: Final = 300

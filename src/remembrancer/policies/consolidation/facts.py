@@ -5,7 +5,7 @@ written.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
@@ -23,6 +23,7 @@ from remembrancer.policies.consolidation.condensing import Home, home_of, span
 from remembrancer.policies.consolidation.near_duplicates import same_claim
 from remembrancer.policies.forgetting.dynamics import MICROSECOND
 from remembrancer.policies.ranking.diversity import same_words
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

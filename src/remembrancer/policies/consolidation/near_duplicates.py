@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from remembrancer.language.english.claim_words import (
@@ -26,6 +25,7 @@ from remembrancer.language.english.claim_words import (
 )
 from remembrancer.language.english.stop_words import STOP_WORDS
 from remembrancer.language.lexical import fold, stem
+from remembrancer.values import dataclass
 
 _CHUNK: Final = re.compile(r"\S+")
 _OUTER: Final = "\"'`“”‘’«»()[]{}.,;:!?…*_"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import ceil
 
 from remembrancer.domain import validation
@@ -12,6 +11,7 @@ from remembrancer.domain.event import Origin, Priority
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.scope import Scope, Visibility
 from remembrancer.policies.admission.importance import Importance
+from remembrancer.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

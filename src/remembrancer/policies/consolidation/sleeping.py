@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal, get_args
 
@@ -13,6 +12,7 @@ from remembrancer.domain.recalled import without_recalled
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.consolidation.aaak import compress
 from remembrancer.policies.consolidation.condensing import home_of
+from remembrancer.values import dataclass
 
 Trait = Literal["source", "session"]
 

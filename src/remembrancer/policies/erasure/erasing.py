@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
@@ -17,6 +16,7 @@ from remembrancer.domain.memory import Memory, Status
 from remembrancer.language.lexical import analyse
 from remembrancer.policies.segmentation.episodes import SUMMARY_BY
 from remembrancer.policies.segmentation.segmentation import EPISODE
+from remembrancer.values import dataclass
 
 SAYS_FROM: Final = 0.6
 """A text says a sentence where it has at least this share of the sentence's distinct terms."""

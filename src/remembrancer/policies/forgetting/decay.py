@@ -6,13 +6,13 @@ Every curve is 1 at age 0, never rises with age and stays in [0, 1]. A negative 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
 from remembrancer.domain import validation
 from remembrancer.errors import InvalidInput
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from remembrancer.policies.ranking.scoring import Column

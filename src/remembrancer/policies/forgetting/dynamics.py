@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from types import MappingProxyType
@@ -18,6 +18,7 @@ from remembrancer.domain.strength import Exposure, Usage
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.forgetting.decay import Curve
 from remembrancer.policies.forgetting.reinforcement import Gain, NoGain
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

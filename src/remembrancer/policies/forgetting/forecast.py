@@ -5,7 +5,6 @@ Strength falls with time and rises with use alone, so there is one moment from w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
@@ -16,6 +15,7 @@ from remembrancer.errors import InvalidInput
 from remembrancer.policies.forgetting.dynamics import MICROSECOND, Dynamics, instant, microseconds
 from remembrancer.policies.ranking import signals
 from remembrancer.policies.ranking.scoring import Expression, MinMax, Rrf, evaluate, inner_expressions
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

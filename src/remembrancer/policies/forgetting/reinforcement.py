@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, assert_never
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from remembrancer.domain import validation
 from remembrancer.domain.strength import Adjustment, Exposure, Feedback, Strength, Usage
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from remembrancer.policies.ranking.scoring import Column

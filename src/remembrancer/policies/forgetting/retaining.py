@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 
 from remembrancer.domain import validation
 from remembrancer.domain.event import Priority
 from remembrancer.errors import InvalidInput
+from remembrancer.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

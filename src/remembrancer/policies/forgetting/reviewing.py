@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -14,6 +13,7 @@ from remembrancer.domain.review import Evidence, Rating, Review
 from remembrancer.domain.strength import Exposure
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.forgetting.fsrs import after_review
+from remembrancer.values import dataclass
 
 DAY = timedelta(days=1)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
@@ -14,6 +14,7 @@ from remembrancer.domain.event import Event, Role
 from remembrancer.domain.recalled import without_recalled
 from remembrancer.domain.scope import Level, Scope
 from remembrancer.policies.learning.nudge import NUDGED
+from remembrancer.values import dataclass
 
 EXTRACTED: Final = "session.extracted"
 """The type of the event that records a finished extraction."""

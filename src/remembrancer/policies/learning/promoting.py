@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
@@ -18,6 +17,7 @@ from remembrancer.policies.consolidation.condensing import home_of
 from remembrancer.policies.consolidation.linkage import NEIGHBOURS, Pair, alike, linked_groups
 from remembrancer.policies.consolidation.near_duplicates import claim_of
 from remembrancer.policies.ranking.diversity import jaccard, words_of
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

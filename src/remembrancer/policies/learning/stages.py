@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
 from remembrancer.domain import validation
 from remembrancer.domain.learning import Domain
+from remembrancer.values import dataclass
 
 
 class Stage(StrEnum):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from remembrancer.domain.validation import JsonValue
 from remembrancer.policies.consolidation.near_duplicates import claim_of
 from remembrancer.policies.prompts.fence import fenced
 from remembrancer.policies.rendering.safe import indented, one_line
+from remembrancer.values import dataclass
 
 MAX_TITLE_CHARS: Final = 100
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from remembrancer.domain.validation import MAX_TITLE_CHARS
@@ -11,6 +10,7 @@ from remembrancer.policies.prompts.fence import fenced
 from remembrancer.policies.prompts.fields import Object, words
 from remembrancer.policies.prompts.transcript import transcript
 from remembrancer.policies.segmentation.segments import Turn
+from remembrancer.values import dataclass
 
 PURPOSE: Final = "tell"
 MAX_SUMMARY_CHARS: Final = 2_000

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -14,6 +13,7 @@ from remembrancer.errors import InvalidInput
 from remembrancer.policies.learning.extraction import FILES, ExtractionScope, Passage
 from remembrancer.policies.prompts.fence import fenced
 from remembrancer.policies.rendering.safe import indented, one_line
+from remembrancer.values import dataclass
 
 MAX_LEARNING_BYTES: Final = 4_000
 """In UTF-8. A longer learning should be several."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC
 from typing import Final
 
@@ -17,6 +16,7 @@ from remembrancer.policies.prompts.fields import Object, objects, words
 from remembrancer.policies.prompts.transcript import transcript
 from remembrancer.policies.rendering.safe import one_line
 from remembrancer.policies.segmentation.segments import Turn
+from remembrancer.values import dataclass
 
 PURPOSE: Final = "facts"
 MAX_FACT_CHARS: Final = 500

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, cast
 
 from remembrancer.domain.event import Event
@@ -13,6 +12,7 @@ from remembrancer.domain.review import Rating
 from remembrancer.domain.validation import JsonValue
 from remembrancer.policies.prompts.fence import fenced
 from remembrancer.policies.rendering.safe import one_line
+from remembrancer.values import dataclass
 
 PURPOSE: Final = "review"
 MAX_SAID_CHARS: Final = 1_000

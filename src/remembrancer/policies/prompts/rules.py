@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from remembrancer.domain import validation
@@ -14,6 +13,7 @@ from remembrancer.errors import InvalidInput
 from remembrancer.policies.prompts.extraction import numbers
 from remembrancer.policies.prompts.fence import fenced
 from remembrancer.policies.rendering.safe import one_line
+from remembrancer.values import dataclass
 
 MAX_TOKENS: Final = 4_096
 """The limit of an answer."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from typing import Final
 
 from remembrancer.domain import validation
 from remembrancer.domain.recall import Part
+from remembrancer.values import dataclass
 
 _WORD: Final = re.compile(r"\w+")
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Final, TypeVar, assert_never
@@ -34,6 +34,7 @@ from remembrancer.policies.ranking.scoring import (
     Weighted,
     inner_expressions,
 )
+from remembrancer.values import dataclass
 
 T = TypeVar("T")
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -17,6 +16,7 @@ import numpy as np
 import simsimd
 
 from remembrancer.language.lexical import analyse
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

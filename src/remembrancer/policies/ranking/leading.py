@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import median
 
 from remembrancer.domain.recall import Part
+from remembrancer.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from remembrancer.domain import validation
@@ -12,6 +12,7 @@ from remembrancer.policies.ranking.diversity import Mmr
 from remembrancer.policies.ranking.evidence import evidence_terms
 from remembrancer.policies.ranking.relevance import Floor
 from remembrancer.policies.ranking.scoring import Expression, Signal, Weighted, signal_names
+from remembrancer.values import dataclass
 
 MAX_DEPTH = 10_000
 MAX_REREAD = 1_000

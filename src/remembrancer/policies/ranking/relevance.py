@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from remembrancer.domain import validation
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.ranking.evidence import evidence
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from remembrancer.domain import validation
 from remembrancer.domain.recall import PRODUCT, Part
 from remembrancer.errors import InvalidInput
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

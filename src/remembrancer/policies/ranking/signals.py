@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
@@ -14,6 +13,7 @@ from remembrancer.domain.memory import Mark
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.ranking.nearness import nearness
 from remembrancer.policies.ranking.scoring import Clamp, Expression, MinMax, Rrf, Saturating, Signal, inner_expressions
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final, Literal, assert_never, get_args
 
@@ -19,6 +18,7 @@ from remembrancer.policies.rendering.ages import spoken_age
 from remembrancer.policies.rendering.frame import TAG, UNTRUSTED, Frame, Item, Room, Told, place, text_of
 from remembrancer.policies.rendering.safe import label
 from remembrancer.policies.rendering.telling import Telling, of_hit, of_memory
+from remembrancer.values import dataclass
 
 Label = Literal["heading", "kind"]
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final, Generic, TypeVar
 
 from remembrancer.domain import validation
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.rendering.safe import one_line
+from remembrancer.values import dataclass
 
 MAX_BLOCK_CHARS: Final = 1_000_000
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import count
 from typing import Final, assert_never
@@ -16,6 +15,7 @@ from remembrancer.policies.rendering.ages import spoken_age
 from remembrancer.policies.rendering.frame import TAG, UNTRUSTED, Frame, Item, Room, Told, place, text_of
 from remembrancer.policies.rendering.safe import one_line
 from remembrancer.policies.rendering.telling import Telling, Turn, of_memory, turns
+from remembrancer.values import dataclass
 
 FACTS: Final = "\n## Known Facts\n"
 EPISODES: Final = "\n## Episodic Memories\n"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from remembrancer.domain.memory import Cue, Memory
 from remembrancer.domain.recall import Detail, Hit
 from remembrancer.policies.rendering.safe import one_line, safe
+from remembrancer.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

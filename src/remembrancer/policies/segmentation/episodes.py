@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -17,6 +17,7 @@ from remembrancer.policies.admission.formation import episode, own_cue, stabilit
 from remembrancer.policies.consolidation import extractive
 from remembrancer.policies.segmentation.segmentation import EPISODE
 from remembrancer.policies.segmentation.segments import Segment
+from remembrancer.values import dataclass
 
 EXTRACTIVE: Final = "extractive"
 """Names the extractive method as the author of a summary."""

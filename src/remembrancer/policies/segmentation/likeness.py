@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from remembrancer.language.lexical import analyse
 from remembrancer.policies.segmentation.segments import Turn
+from remembrancer.values import dataclass
 
 MEMORY: Final = 64
 """What is usual is averaged over about so many turns, so that a change of style is followed within as many."""

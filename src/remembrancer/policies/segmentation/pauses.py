@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
 from remembrancer.policies.segmentation.likeness import MEMORY
+from remembrancer.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import timedelta
 from typing import Final
 
@@ -10,6 +10,7 @@ from remembrancer.domain import validation
 from remembrancer.policies.segmentation.dual_channel import DualChannel
 from remembrancer.policies.segmentation.topic_shift import TopicShift
 from remembrancer.policies.segmentation.windows import Windows
+from remembrancer.values import dataclass
 
 EPISODE: Final = "episode"
 """The kind of a memory formed from a segment of a stream."""

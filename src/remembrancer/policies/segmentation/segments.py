@@ -11,12 +11,13 @@ remembered goes into `Decision.note` and is given to the next plan.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, Protocol
 
 from remembrancer.domain import validation
 from remembrancer.domain.validation import JsonValue
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from itertools import pairwise
 from typing import Final
@@ -24,6 +23,7 @@ from remembrancer.policies.segmentation.segments import (
     Turn,
     surprise_in,
 )
+from remembrancer.values import dataclass
 
 TOPIC: Final = "topic"
 TIME_GAP: Final = "time gap"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import timedelta
 from typing import Final
 
@@ -23,6 +23,7 @@ from remembrancer.policies.segmentation.segments import (
     surprise_in,
 )
 from remembrancer.policies.segmentation.topic_shift import TopicShift
+from remembrancer.values import dataclass
 
 MAX_SIZE: Final = 200
 MAX_HOURS: Final = 24.0 * 365

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
@@ -20,6 +20,7 @@ from remembrancer.policies.admission.formation import memory_of_draft, own_cue
 from remembrancer.policies.learning.learnings import made_to_say, memory_of_learning, strengthened
 from remembrancer.policies.vault.chunks import Chunk
 from remembrancer.policies.vault.places import Place
+from remembrancer.values import dataclass
 
 DOCUMENT: Final = "document"
 """The kind of a memory made of text that belongs to no learning's header."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from remembrancer.domain.front_matter import Span
+from remembrancer.values import dataclass
 
 CHUNK_CHARS: Final = 1600
 """The longest passage."""

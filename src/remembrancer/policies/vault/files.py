@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, datetime
 from typing import Final
 from uuid import UUID, uuid5
@@ -16,6 +16,7 @@ from remembrancer.domain.memory import Status
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.vault.headers import Fault, Header, Value, edited, header, rendered
 from remembrancer.policies.vault.places import holds_learnings
+from remembrancer.values import dataclass
 
 _IDS: Final = UUID("3f6d2a9e-53b1-5c0e-9b7e-6f0a3c1d8e42")
 _OWN_FIELD: Final = re.compile(

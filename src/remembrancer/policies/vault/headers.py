@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, Final, cast
@@ -19,6 +18,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from remembrancer.domain.front_matter import Span
 from remembrancer.domain.learning import FIELDS
+from remembrancer.values import dataclass
 
 MAX_HEADER_CHARS: Final = 64 * 1024
 

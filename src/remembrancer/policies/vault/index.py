@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final
 from uuid import UUID
 
 from remembrancer.policies.vault.merging import Base
+from remembrancer.values import dataclass
 
 VERSION: Final = 1
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from datetime import date, datetime
 from enum import StrEnum
 from hashlib import sha256
@@ -12,6 +12,7 @@ from typing import Any, Final, cast
 from remembrancer.domain.learning import Learning
 from remembrancer.domain.memory import Memory, Status
 from remembrancer.domain.validation import JsonScalar, JsonValue
+from remembrancer.values import dataclass
 
 Agreed = Mapping[str, JsonValue]
 """What file and store last agreed on, by field; the text as a digest."""

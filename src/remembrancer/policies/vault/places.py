@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Final
 
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.scope import Level, Scope
 from remembrancer.domain.validation import JsonValue
+from remembrancer.values import dataclass
 
 LEARNINGS: Final = "MEMORY.md"
 INSTITUTIONAL: Final = "institutional.md"

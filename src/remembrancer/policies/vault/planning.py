@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 from uuid import UUID, uuid5
@@ -32,6 +32,7 @@ from remembrancer.policies.vault.files import Edit, Entry, Finding, VaultFile
 from remembrancer.policies.vault.index import Index, Known
 from remembrancer.policies.vault.merging import Base, agreed, base_for, merged, says_enough
 from remembrancer.policies.vault.places import Place, path_of, place_of, place_of_memory
+from remembrancer.values import dataclass
 
 _CHUNKS: Final = UUID("8c0f4e3b-2d57-5a1c-8e96-0b7d4f2a6c13")
 _WORKTREE: Final = "worktree"

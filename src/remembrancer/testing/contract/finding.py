@@ -6,7 +6,6 @@ import math
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Generator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -24,6 +23,7 @@ from remembrancer.ports.index import Bm25, ContextRules, Index, SearchRequest
 from remembrancer.ports.store import Store
 from remembrancer.testing.contract.base import EVERYTHING, MODEL, StoreSuite, assert_same_states, refs_of
 from remembrancer.testing.doubles import READER
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

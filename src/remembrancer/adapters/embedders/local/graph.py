@@ -13,7 +13,6 @@ each output. Because no scale spans two pieces, a text's vector does not depend 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 
 from remembrancer.adapters.embedders.local.graph_nodes import FUSED, Nodes
 from remembrancer.adapters.embedders.local.quantised import evening_factors, quantised_by_row
+from remembrancer.values import dataclass
 
 Precision = Literal["fp32", "int8"]
 

@@ -6,7 +6,6 @@ import asyncio
 import unicodedata
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self, TypeVar, get_args
 
@@ -18,6 +17,7 @@ from remembrancer.adapters.embedders.local.graph import DIM, MAX_PIECES, Precisi
 from remembrancer.domain.arithmetic import SumOfBits
 from remembrancer.errors import InvalidInput, ModelUnavailable
 from remembrancer.ports.embedder import Embedded, EmbeddedPassages, EmbeddedQuestion, Passage
+from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -16,6 +15,7 @@ from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.sqlite.connection import SqliteConnection, connect
 from remembrancer.adapters.relational.sqlite.errors import DAMAGED
 from remembrancer.errors import StoreUnavailable, Unsupported
+from remembrancer.values import dataclass
 
 APPLICATION_ID: Final = 0x52454D42  # "REMB", in the file's header: tells our files from other SQLite files
 _PACKAGE: Final = "remembrancer.adapters.relational.sqlite"

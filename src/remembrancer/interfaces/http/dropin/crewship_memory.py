@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Annotated, Final, Literal
@@ -30,6 +29,7 @@ from remembrancer.interfaces.wire.crewship import (
     CrewshipHitOut,
     CrewshipHybridOut,
 )
+from remembrancer.values import dataclass
 
 TRIGGERED: Final = "system.consolidation_triggered"
 COMPLETED: Final = "system.consolidation_completed"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final
 from uuid import UUID
@@ -35,6 +35,7 @@ from remembrancer.policies.rendering.frame import MAX_BLOCK_CHARS
 from remembrancer.policies.rendering.markdown import Markdown
 from remembrancer.policies.segmentation.segmentation import EPISODE
 from remembrancer.presets.spec import MAX_LIMIT
+from remembrancer.values import dataclass
 
 MARKDOWN: Final = "text/markdown; charset=utf-8"
 NOTHING_RECENT: Final = "No recent memories found."
