@@ -232,11 +232,11 @@ def _cross_encoder(settings: Settings, folder: Path) -> Reranker:
     missing = [package for package in CROSS_ENCODER_PACKAGES if find_spec(package) is None]
     if missing:
         raise ModelUnavailable(f"a cross-encoder needs {', '.join(missing)}: pip install 'remembrancer[local]'")
-    from remembrancer.adapters.rerankers.classifier import located
+    from remembrancer.adapters.rerankers.classifier import model_files
     from remembrancer.adapters.rerankers.cross_encoder import CrossEncoder, cross_encoder_id
     from remembrancer.adapters.rerankers.deferred import DeferredReranker
 
-    located(folder)
+    model_files(folder)
     load = partial(CrossEncoder.open, folder, timeout=settings.reranker_timeout)
     return DeferredReranker(model_id=cross_encoder_id(folder.resolve().name), load=load)
 

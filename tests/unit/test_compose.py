@@ -527,7 +527,7 @@ def test_a_package_that_cannot_be_imported_makes_a_language_model_unavailable(mo
 def test_a_language_model_is_asked_where_the_settings_say(
     changes: dict[str, object], where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("remembrancer.adapters.llm.tries.WAITS", ())
+    monkeypatch.setattr("remembrancer.adapters.llm.tries.RETRY_WAITS", ())
     assert why_no_answer(an_llm(**changes)).startswith(f"the language model {where}: cannot be reached (")
 
 

@@ -1,1 +1,1 @@
-"""Implementations of the ports, each over one outside thing."""
+"""Implementations of the ports."""

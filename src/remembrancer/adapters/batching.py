@@ -1,4 +1,4 @@
-"""Texts of like length together, so that little of a batch is padding."""
+"""Group texts of similar length into batches, to minimise padding."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 
 def padded_batches(lengths: Sequence[int], most: int) -> Iterator[list[int]]:
-    """Indices of `lengths`, shortest first, in groups of at most `most` pieces when padded to the longest.
+    """Indices of `lengths` in ascending order of length, in batches of at most `most` pieces after padding to the
+    longest.
 
     >>> list(padded_batches([3, 1, 2], 4))
     [[1, 2], [0]]

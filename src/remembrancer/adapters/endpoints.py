@@ -1,4 +1,4 @@
-"""How a service on the network is named, and its failures, in messages."""
+"""Format the addresses and errors of network services for messages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Protocol, cast
 
 
 class Address(Protocol):
-    """A URL, of whichever HTTP client."""
+    """A URL object of any HTTP client."""
 
     @property
     def scheme(self) -> str: ...
@@ -18,20 +18,21 @@ class Address(Protocol):
 
 
 def host_and_port(url: Address) -> str:
+    """The host and port of an http or https URL, without user and password."""
     host = f"[{url.host}]" if ":" in url.host else url.host
     return f"{host}:{url.port or {'http': 80, 'https': 443}[url.scheme]}"
 
 
-def said_by(error: Exception) -> str:
-    """What it says, or what it is."""
+def error_text(error: Exception) -> str:
+    """The exception's message, or its class name if it has none."""
     return str(error) or type(error).__name__
 
 
-def said_in(answer: object) -> str:
-    """What a service says of a refusal, on one line; all of the answer where none of the known fields is in it.
+def service_message(answer: object) -> str:
+    """The error message in a service's JSON answer, on one line; the whole answer if no known field is in it.
 
-    Text Embeddings Inference: `error`; OpenAI, Anthropic, Gemini, vLLM: `error.message`; Cohere: `message`; Jina:
-    `detail`.
+    Known fields: `error` (Text Embeddings Inference), `error.message` (OpenAI, Anthropic, Gemini, vLLM), `message`
+    (Cohere), `detail` (Jina).
     """
     said = answer
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""What is slow to load and may never be asked for."""
+"""Load an object on first use, once."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ Loaded = TypeVar("Loaded")
 
 
 class LoadedOnce(Generic[Loaded]):
-    """`load` runs once, off the event loop, when first asked for; where it fails, again the next time."""
+    """Calls `load` once, in a thread, at the first `get`. If `load` fails, the next `get` calls it again."""
 
     def __init__(self, load: Callable[[], Loaded]) -> None:
         self._load = load
         self._loading = asyncio.Lock()
         self.loaded: Loaded | None = None
-        """None until it was asked for."""
+        """None until loaded."""
 
     async def get(self) -> Loaded:
-        """Raises what `load` raises."""
+        """The loaded object. Raises what `load` raises."""
         if self.loaded is not None:
             return self.loaded
         async with self._loading:

@@ -30,7 +30,7 @@ from llm_server import (
 from remembrancer.adapters.llm import model as module
 from remembrancer.adapters.llm.model import PydanticAiModel
 from remembrancer.adapters.llm.service import LlmService, Prices, Provider
-from remembrancer.adapters.llm.tries import LONGEST_WAIT, WAITS
+from remembrancer.adapters.llm.tries import LONGEST_WAIT, RETRY_WAITS
 from remembrancer.errors import ModelUnavailable
 from remembrancer.ports.language_model import Answer, JsonObject, NoAnswer, Task, Usage
 
@@ -338,7 +338,7 @@ def test_a_server_that_always_fails_is_given_up(server: LlmServer, provider: Pro
     error = failure(a_service(server, provider), waits=waits)
     assert str(error).startswith(f"the language model {a_service(server, provider).model_id} at {server.address}: ")
     assert str(error).endswith("answered 500: out of order, after 4 tries")
-    assert tuple(waits) == WAITS
+    assert tuple(waits) == RETRY_WAITS
 
 
 def test_a_slow_answer_is_given_up_and_tried_again() -> None:
@@ -391,7 +391,7 @@ def test_the_tries_of_a_task_are_not_counted_anew_for_each_answer(server: LlmSer
     server.answers = [fails(500), {"title": 1, "days": 1}, fails(500), {"title": 1, "days": 1}, fails(500), fails(500)]
     waits = Waits()
     assert failure(a_service(server), waits=waits).usage == used(6, answers=2)
-    assert tuple(waits) == WAITS
+    assert tuple(waits) == RETRY_WAITS
 
 
 def test_a_whole_task_has_its_time_too(server: LlmServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from remembrancer.adapters.llm.shape import wrong_with
+from remembrancer.adapters.llm.shape import schema_violations
 
 SCHEMA = {
     "type": "object",
@@ -25,7 +25,7 @@ SCHEMA = {
 
 @pytest.mark.parametrize("value", [{"facts": []}, {"facts": [{"text": "a", "kind": "rule"}]}, {"facts": [], "more": 1}])
 def test_there_is_nothing_wrong_with_what_the_schema_allows(value: dict[str, Any]) -> None:
-    assert wrong_with(value, SCHEMA) == ""
+    assert schema_violations(value, SCHEMA) == ""
 
 
 @pytest.mark.parametrize(
@@ -39,19 +39,21 @@ def test_there_is_nothing_wrong_with_what_the_schema_allows(value: dict[str, Any
     ],
 )
 def test_what_is_wrong_is_told_by_place_and_rule(value: dict[str, Any], told: str) -> None:
-    assert wrong_with(value, SCHEMA) == told
+    assert schema_violations(value, SCHEMA) == told
 
 
 def test_what_stands_in_a_wrong_answer_is_not_told() -> None:
-    assert "hunter2" not in wrong_with({"facts": [{"text": "a", "kind": "hunter2", "hunter2": "hunter2"}]}, SCHEMA)
+    assert "hunter2" not in schema_violations(
+        {"facts": [{"text": "a", "kind": "hunter2", "hunter2": "hunter2"}]}, SCHEMA
+    )
 
 
 def test_of_many_faults_five_are_told() -> None:
-    assert wrong_with({"facts": [{"text": number} for number in range(20)]}, SCHEMA).count("does not meet") == 5
+    assert schema_violations({"facts": [{"text": number} for number in range(20)]}, SCHEMA).count("does not meet") == 5
 
 
 @pytest.mark.parametrize("text", [float("nan"), float("inf"), "caf\ud83d"])
 def test_what_json_does_not_have_is_wrong(text: object) -> None:
-    assert wrong_with({"facts": [], "more": text}, SCHEMA) == (
+    assert schema_violations({"facts": [], "more": text}, SCHEMA) == (
         "the answer holds a number or a character that JSON does not have"
     )

@@ -19,7 +19,7 @@ import pytest
 from numpy.typing import NDArray
 from overlap_model import write_model
 
-from remembrancer.adapters.rerankers.classifier import Classifier, Described
+from remembrancer.adapters.rerankers.classifier import Classifier, GraphValue
 from remembrancer.adapters.rerankers.cross_encoder import CrossEncoder, cross_encoder_id
 from remembrancer.errors import InvalidInput, ModelUnavailable
 
@@ -71,10 +71,10 @@ class WatchedSession:
         self._before()
         return self.real.session.run(outputs, feed)
 
-    def get_inputs(self) -> Sequence[Described]:
+    def get_inputs(self) -> Sequence[GraphValue]:
         return self.real.session.get_inputs()
 
-    def get_outputs(self) -> Sequence[Described]:
+    def get_outputs(self) -> Sequence[GraphValue]:
         return self.real.session.get_outputs()
 
     def encoder(self, timeout: float | None = None) -> CrossEncoder:

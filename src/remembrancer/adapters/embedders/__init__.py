@@ -1,1 +1,1 @@
-"""Adapters that turn text into vectors."""
+"""Embedders: adapters that turn text into vectors."""

@@ -1,4 +1,4 @@
-"""An embedder that is loaded when first asked to embed: looking at what is kept needs no model."""
+"""An embedder that loads its model at the first text, because many commands never embed."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ Inner = TypeVar("Inner", bound=Embedder)
 
 
 class DeferredEmbedder(Generic[Inner]):
-    """Knows its model's name and script beforehand; `load` runs once, off the event loop, at the first text.
+    """Knows its model's name and scripts before loading. `load` runs once, in a thread, at the first text.
 
-    `dim`: the size of its vectors; None where only the model can tell.
+    `dim`: the size of its vectors; None when only the loaded model knows it.
     """
 
     def __init__(
@@ -53,11 +53,11 @@ class DeferredEmbedder(Generic[Inner]):
         return computing(self._inner.loaded) is not None
 
     def query_now(self, text: str) -> NDArray[np.float32]:
-        """Raises ModelUnavailable where it is not loaded yet, or does not compute."""
+        """Raises ModelUnavailable unless the model is loaded and runs in this process."""
         return self._computing().query_now(text)
 
     def question_now(self, text: str) -> EmbeddedQuestion:
-        """Raises ModelUnavailable where it is not loaded yet, or does not compute."""
+        """Raises ModelUnavailable unless the model is loaded and runs in this process."""
         return self._computing().question_now(text)
 
     def _computing(self) -> ComputingEmbedder:
@@ -74,11 +74,11 @@ class DeferredEmbedder(Generic[Inner]):
         return self._reads(text)
 
     async def embed_documents(self, texts: Sequence[str]) -> Embedded:
-        """Raises ModelUnavailable when it cannot be loaded or does not answer."""
+        """Raises ModelUnavailable when the model cannot be loaded or does not answer."""
         return await (await self._inner.get()).embed_documents(texts)
 
     async def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Raises ModelUnavailable when it cannot be loaded or does not answer."""
+        """Raises ModelUnavailable when the model cannot be loaded or does not answer."""
         return await (await self._inner.get()).embed_query(text)
 
     async def close(self) -> None:
@@ -87,12 +87,12 @@ class DeferredEmbedder(Generic[Inner]):
 
 
 class DeferredWordEmbedder(DeferredEmbedder[WordEmbedder]):
-    """The same for one that also gives the vectors of words."""
+    """A deferred embedder whose model also returns token embeddings."""
 
     async def embed_passages(self, passages: Sequence[Passage]) -> EmbeddedPassages:
-        """Raises ModelUnavailable when it cannot be loaded or does not answer."""
+        """Raises ModelUnavailable when the model cannot be loaded or does not answer."""
         return await (await self._inner.get()).embed_passages(passages)
 
     async def embed_question(self, text: str) -> EmbeddedQuestion:
-        """Raises ModelUnavailable when it cannot be loaded or does not answer."""
+        """Raises ModelUnavailable when the model cannot be loaded or does not answer."""
         return await (await self._inner.get()).embed_question(text)

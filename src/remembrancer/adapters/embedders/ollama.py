@@ -1,6 +1,6 @@
-"""A model that an Ollama server runs, over its HTTP API (`POST /api/embed`).
+"""Embedder for a model served by Ollama, over its HTTP API (`POST /api/embed`).
 
-Importing this module imports httpx, of the extra `ollama`; what is known of models without it is in `ollama_models`.
+Importing this module imports httpx, of the extra `ollama`; facts about models that need no HTTP are in `ollama_models`.
 """
 
 from __future__ import annotations
@@ -17,35 +17,35 @@ import httpx
 import numpy as np
 
 from remembrancer.adapters.embedders.ollama_models import OllamaModel
-from remembrancer.adapters.endpoints import host_and_port, said_by
+from remembrancer.adapters.endpoints import error_text, host_and_port
 from remembrancer.errors import ModelUnavailable
 from remembrancer.ports.embedder import Embedded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# One request's texts. Without a graphics card Ollama reads some thousand characters a second: more than this would
-# not be done before the time for one answer is over. A longer text goes alone.
+# Limits of one request. Without a GPU, Ollama reads about a thousand characters a second, so a larger request would not
+# be answered within the timeout. A longer text is sent alone.
 _BATCH_TEXTS: Final = 32
 _BATCH_CHARACTERS: Final = 8_192
 
-# A host that does not even take the call is gone, however long its answers may take: a question need not wait for it.
+# A host that does not accept the connection in this time is down; answers may take much longer.
 _CONNECT_SECONDS: Final = 3.0
 
-# 32 vectors of 4,096 components, written out at length, have less than a tenth of this.
+# More than ten times the JSON of 32 vectors with 4,096 components.
 _ANSWER_BYTES: Final = 32 << 20
 
-# Refusals of a text that is longer than the context, in the words of Ollama's versions and of the runners below it.
+# Error messages for a text that is longer than the context, of Ollama's versions and of its runners.
 _TOO_LONG: Final = re.compile(r"exceeds?\b.*\bcontext|too large to process", re.IGNORECASE | re.DOTALL)
 
-# No model reads less: what is refused at this length is refused for another reason.
+# Every model reads at least this much; a shorter text was rejected for another reason.
 _SHORTEST_CHARACTERS: Final = 64
 
 _ZERO: Final = 1e-9
 
 
 class _TooLongError(Exception):
-    """The model reads less than it was given."""
+    """The text is longer than the model's context."""
 
 
 class _Answer(NamedTuple):
@@ -54,20 +54,22 @@ class _Answer(NamedTuple):
 
 
 class OllamaEmbedder:
-    """Vectors of one model of one Ollama server; any script, as far as the model knows it.
+    """Vectors from one model on one Ollama server. All scripts are accepted.
 
-    Whether a text is longer than the model reads, only Ollama can tell: it has the tokenizer, and the context's length
-    is the server's setting. So it is asked not to cut (`truncate: false`), which it answers with a refusal when
-    something is too long. The texts of a refused request are asked for in halves until the long ones are alone, and
-    those once more with `truncate: true`. Versions that refuse even then (0.13.5 and later do for some texts) get less
-    and less of the beginning, a quarter off each time. `truncated` is therefore what happened and no estimate.
+    Only Ollama can tell whether a text exceeds the context: it has the tokenizer, and the context length is a setting
+    of the server. Requests are therefore sent with `truncate: false`, and Ollama rejects a request with a text that is
+    too long. A rejected request is split in halves until the long texts are alone; these are sent again with `truncate:
+    true`. Some versions reject a text even then (0.13.5 and later, for some texts); they get a shorter beginning of it,
+    a quarter less each time. `truncated` thus reports what happened and is not an estimate.
 
-    Calls go straight to the server: no proxy, no redirect, no credentials but the URL's own. Each has its own
-    connection, so none is found stale.
+    Requests go directly to the server: no proxy, no redirect, no credentials except those in the URL. Each request has
+    its own connection, so a stale one is never reused.
     """
 
     def __init__(self, client: httpx.AsyncClient, model: OllamaModel, *, timeout: float) -> None:
-        """`client` has Ollama's address as its `base_url`, and is closed with this. Else as `open`, which makes one."""
+        """`client` has Ollama's address as its `base_url`; `close` closes it. Most callers use `open`, which creates
+        the client.
+        """
         self._client = client
         self._model = model
         self._timeout = timeout
@@ -76,24 +78,24 @@ class OllamaEmbedder:
 
     @classmethod
     def open(cls, url: str, model: OllamaModel, *, timeout: float) -> Self:
-        """Prepare to call; nothing is sent yet. It takes some 20 ms, so call it off the event loop.
+        """Create the HTTP client; nothing is sent yet. Blocks for about 20 ms, so call it outside of the event loop.
 
-        `url`: http or https, with a user and password if the server is behind a proxy that asks for them, and a path
-        if it is not at the root. `timeout`: seconds for one answer, a request's beginning to its end; a list of
-        documents is several requests.
+        `url`: http or https, with user and password if a proxy before the server requires them, and with the path if
+        Ollama is not at the root. `timeout`: seconds from the start of a request to the end of its answer; a list of
+        documents takes several requests.
 
-        Raises ModelUnavailable for a URL that cannot be called.
+        Raises ModelUnavailable for an invalid URL.
         """
         try:
             given = httpx.URL(url)
             client = httpx.AsyncClient(
-                # Apart from the address, the user and password stay out of what httpx logs.
+                # Kept apart from the address, user and password are not logged by httpx.
                 base_url=given.copy_with(userinfo=b""),
                 auth=(given.username, given.password) if given.userinfo else None,
                 headers={"Content-Type": "application/json"},
                 timeout=httpx.Timeout(None, connect=_CONNECT_SECONDS),
                 limits=httpx.Limits(max_keepalive_connections=0),
-                verify=ssl.create_default_context(),  # the system's authorities, a company's own among them
+                verify=ssl.create_default_context(),  # the system's certificates, which may include a company's own
                 trust_env=False,
             )
         except httpx.InvalidURL as error:
@@ -102,7 +104,7 @@ class OllamaEmbedder:
 
     @property
     def model_id(self) -> str:
-        """Such as "ollama/nomic-embed-text"."""
+        """For example "ollama/nomic-embed-text"."""
         return self._model.model_id
 
     @property
@@ -110,11 +112,11 @@ class OllamaEmbedder:
         return self._dim
 
     def reads(self, text: str) -> bool:
-        """Any text: most of these models know many scripts, and Ollama does not say which."""
+        """True for any text: most of these models know many scripts, and Ollama does not say which."""
         return True
 
     async def embed_documents(self, texts: Sequence[str]) -> Embedded:
-        """Raises ModelUnavailable, and gives no vector, when one request is not answered as it should be."""
+        """Raises ModelUnavailable, without partial results, when a request fails or its answer is invalid."""
         vectors: list[NDArray[np.float32]] = []
         truncated: list[bool] = []
         for batch in _batches([self._model.document_prefix + text for text in texts]):
@@ -126,11 +128,11 @@ class OllamaEmbedder:
         return Embedded(np.concatenate(vectors), np.array(truncated, np.bool_))
 
     async def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Raises ModelUnavailable."""
+        """Raises ModelUnavailable when the request fails or its answer is invalid."""
         return (await self._embed([self._model.query_prefix + text])).vectors[0]
 
     async def close(self) -> None:
-        """Closing twice does nothing."""
+        """Close the HTTP client. Closing again does nothing."""
         await self._client.aclose()
 
     async def _embed(self, texts: Sequence[str]) -> Embedded:
@@ -139,25 +141,25 @@ class OllamaEmbedder:
         except _TooLongError:
             pass
         if len(texts) == 1:
-            return Embedded(await self._beginning(texts[0]), np.ones(1, np.bool_))
+            return Embedded(await self._embed_beginning(texts[0]), np.ones(1, np.bool_))
         middle = len(texts) // 2
         first, second = await self._embed(texts[:middle]), await self._embed(texts[middle:])
         return Embedded(
             np.concatenate([first.vectors, second.vectors]), np.concatenate([first.truncated, second.truncated])
         )
 
-    async def _beginning(self, text: str) -> NDArray[np.float32]:
-        """The vector of as much of a long text as the model reads, shape (1, dim)."""
+    async def _embed_beginning(self, text: str) -> NDArray[np.float32]:
+        """The vector of the beginning of a long text that fits the model's context, shape (1, dim)."""
         while True:
             try:
                 return await self._ask([text], truncate=True)
             except _TooLongError as error:
                 if len(text) <= _SHORTEST_CHARACTERS:
-                    raise self._down(f"finds {len(text)} characters too long") from error
+                    raise self._unavailable(f"finds {len(text)} characters too long") from error
                 text = text[: len(text) * 3 // 4]
 
     async def _ask(self, texts: Sequence[str], *, truncate: bool) -> NDArray[np.float32]:
-        # A lone surrogate, which JSON can carry, has no UTF-8 form; the model gets a question mark for it.
+        # Replaces lone surrogates, which JSON can carry, by question marks: they have no UTF-8 form.
         given = [text.encode("utf-8", "replace").decode() for text in texts]
         question = json.dumps({"model": self._model.name, "input": given, "truncate": truncate})
         if self._client.is_closed:
@@ -167,11 +169,13 @@ class OllamaEmbedder:
                 answer = await self._post(question.encode())
         except TimeoutError as error:
             waited = f"did not answer within {self._timeout:g} s, which embedder_timeout sets"
-            raise self._down(f"{waited}: it may be loading the model") from error
+            raise self._unavailable(f"{waited}: it may be loading the model") from error
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-            raise self._down(f"cannot be reached ({said_by(error)}): is it running there, `ollama serve`?") from error
+            raise self._unavailable(
+                f"cannot be reached ({error_text(error)}): is it running there, `ollama serve`?"
+            ) from error
         except httpx.HTTPError as error:
-            raise self._down(f"did not finish its answer ({said_by(error)})") from error
+            raise self._unavailable(f"did not finish its answer ({error_text(error)})") from error
         if answer.status != HTTPStatus.OK:
             raise self._refusal(answer)
         return self._vectors(answer.body, len(texts))
@@ -182,45 +186,47 @@ class OllamaEmbedder:
             async for chunk in response.aiter_bytes():
                 body += chunk
                 if len(body) > _ANSWER_BYTES:
-                    raise self._down(f"answered with more than {_ANSWER_BYTES >> 20} MiB")
+                    raise self._unavailable(f"answered with more than {_ANSWER_BYTES >> 20} MiB")
         return _Answer(response.status_code, bytes(body))
 
     def _refusal(self, answer: _Answer) -> Exception:
-        """What an answer that is not 200 means."""
+        """The error for an answer whose status is not 200."""
         if httpx.codes.is_redirect(answer.status):
-            return self._down(f"redirects ({answer.status}), which is not followed: ollama_url must name where it is")
-        said = _error_of(answer.body)
-        if _TOO_LONG.search(said):
-            return _TooLongError(said)
-        if answer.status == HTTPStatus.NOT_FOUND and "model" in said:
-            return self._down(f"does not have the model: ollama pull {self._model.name}")
-        return self._down(f"answered {answer.status}" + (f": {said[:200]}" if said else ""))
+            return self._unavailable(
+                f"redirects ({answer.status}), which is not followed: ollama_url must name where it is"
+            )
+        message = _error_message(answer.body)
+        if _TOO_LONG.search(message):
+            return _TooLongError(message)
+        if answer.status == HTTPStatus.NOT_FOUND and "model" in message:
+            return self._unavailable(f"does not have the model: ollama pull {self._model.name}")
+        return self._unavailable(f"answered {answer.status}" + (f": {message[:200]}" if message else ""))
 
     def _vectors(self, body: bytes, count: int) -> NDArray[np.float32]:
-        """Of unit length, checked: what does not answer the question is as good as no answer."""
+        """The vectors of an answer, scaled to unit length. Raises ModelUnavailable for an answer of another shape."""
         embeddings = _field(body, "embeddings")
         if not isinstance(embeddings, list):
-            raise self._down("answered without embeddings")
+            raise self._unavailable("answered without embeddings")
         rows = cast("list[Any]", embeddings)
         if len(rows) != count:
-            raise self._down(f"answered with {len(rows)} vectors for {count} texts")
+            raise self._unavailable(f"answered with {len(rows)} vectors for {count} texts")
         try:
             found = np.array(rows)
         except ValueError as error:  # rows of different lengths
-            raise self._down("answered with vectors of different lengths") from error
+            raise self._unavailable("answered with vectors of different lengths") from error
         if found.ndim != 2 or found.dtype.kind not in "fi" or found.shape[1] == 0:
-            raise self._down("answered with something that is no vector")
+            raise self._unavailable("answered with something that is no vector")
         if self._dim is not None and found.shape[1] != self._dim:
-            raise self._down(f"answered with {found.shape[1]} dimensions where {self._dim} are expected")
+            raise self._unavailable(f"answered with {found.shape[1]} dimensions where {self._dim} are expected")
         with np.errstate(over="ignore", invalid="ignore"):
             lengths = np.linalg.norm(found.astype(np.float64), axis=1, keepdims=True)
         if not np.all(np.isfinite(lengths) & (lengths > _ZERO)):
-            raise self._down("answered with a vector that has no direction (zero, infinite or not a number)")
+            raise self._unavailable("answered with a vector that has no direction (zero, infinite or not a number)")
         self._dim = found.shape[1]
         return (found / lengths).astype(np.float32)
 
-    def _down(self, said: str) -> ModelUnavailable:
-        return ModelUnavailable(f"{self._where}, model {self._model.name}: {said}")
+    def _unavailable(self, message: str) -> ModelUnavailable:
+        return ModelUnavailable(f"{self._where}, model {self._model.name}: {message}")
 
 
 def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
@@ -236,15 +242,15 @@ def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
         yield batch
 
 
-def _error_of(body: bytes) -> str:
-    """What Ollama says of a refusal, on one line; empty where it is not Ollama that answers."""
-    said = _field(body, "error")
-    text = said if isinstance(said, str) else "" if said is None else json.dumps(said)
+def _error_message(body: bytes) -> str:
+    """The error message in Ollama's answer, on one line; empty if there is none."""
+    message = _field(body, "error")
+    text = message if isinstance(message, str) else "" if message is None else json.dumps(message)
     return " ".join(text.split())
 
 
 def _field(body: bytes, name: str) -> object:
-    """A field of a JSON object; None where the body is none, or has none."""
+    """A field of a JSON object; None when the body is not a JSON object or lacks the field."""
     try:
         answer: object = json.loads(body)
     except (ValueError, RecursionError):

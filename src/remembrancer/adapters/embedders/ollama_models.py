@@ -1,4 +1,4 @@
-"""What is known of Ollama's embedding models before they answer."""
+"""Known properties of Ollama's embedding models."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from remembrancer.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OllamaModel:
-    """A model by the name `ollama pull` takes, and how it is to be addressed.
+    """An embedding model, by the name that `ollama pull` takes.
 
-    `dim`: components of its vectors; None where nobody knows before it has answered. The prefixes are part of what
-    the model was trained on: they tell it whether a text is kept or asked, and without them it ranks worse.
+    `dim`: size of its vectors; None when unknown until the first answer. The prefixes are those of the model's
+    training: they mark a text as document or query, and without them it ranks worse.
     """
 
     name: str
@@ -50,16 +50,16 @@ _KNOWN: Final = {
         OllamaModel(name="bge-m3", dim=1024),
     )
 }
-"""Models of which every tag has the same size and prefixes, as their cards give them."""
+"""Models whose tags all have the same size and prefixes, from their model cards."""
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][\w./:-]{0,149}", re.ASCII)
 
 
 def model_named(name: str) -> OllamaModel:
-    """The model of that name, `name:tag` or `host/owner/name:tag`; the tag `latest` is the one without a tag.
+    """The model `name`, `name:tag` or `host/owner/name:tag`; the tag `latest` is dropped.
 
-    A model that is not known here has no prefixes, and a dimension once it has answered. Raises InvalidInput for what
-    cannot be a model's name.
+    An unknown model has no prefixes, and learns its dimension from the first answer. Raises InvalidInput for an invalid
+    model name.
     """
     if not _NAME.fullmatch(name):
         raise InvalidInput("embedder", f"ollama:{name}", "ollama:MODEL, such as ollama:nomic-embed-text")

@@ -1,1 +1,1 @@
-"""Adapters that ask a language model."""
+"""Adapters for language models."""

@@ -1,4 +1,4 @@
-"""A language model whose packages are imported when it is first asked: that takes a second or two."""
+"""A language model whose packages are imported at the first task, because the import takes a second or two."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from remembrancer.ports.language_model import Answer, LanguageModel, Task
 
 
 class DeferredLanguageModel:
-    """Knows the model's name beforehand; `load` runs once, off the event loop, at the first task."""
+    """Knows the model's name before loading. `load` runs once, in a thread, at the first task."""
 
     def __init__(self, *, model_id: str, load: Callable[[], LanguageModel]) -> None:
         self._model_id = model_id
@@ -20,7 +20,9 @@ class DeferredLanguageModel:
         return self._model_id
 
     async def answer(self, task: Task) -> Answer:
-        """Raises ModelUnavailable when it cannot be loaded, which is tried again the next time, or does not answer."""
+        """Raises ModelUnavailable when the model cannot be loaded, which is tried again the next time, or does not
+        answer.
+        """
         return await (await self._inner.get()).answer(task)
 
     async def close(self) -> None:

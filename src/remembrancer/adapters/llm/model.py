@@ -1,4 +1,4 @@
-"""A language model of any provider, over pydantic-ai.
+"""A language model of any supported provider, through pydantic-ai.
 
 Importing this module imports pydantic-ai and jsonschema, of the extra `llm`.
 """
@@ -19,31 +19,31 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import UsageLimits
 
 from remembrancer.adapters.endpoints import host_and_port
-from remembrancer.adapters.llm.providers import Opened, open_model
+from remembrancer.adapters.llm.providers import OpenedModel, open_model
 from remembrancer.adapters.llm.service import LlmService
-from remembrancer.adapters.llm.shape import wrong_with
-from remembrancer.adapters.llm.tries import LONGEST_WAIT, Sleep, Tries
+from remembrancer.adapters.llm.shape import schema_violations
+from remembrancer.adapters.llm.tries import LONGEST_WAIT, RetryingModel, Sleep
 from remembrancer.errors import ModelUnavailable
 from remembrancer.ports.language_model import Answer, NoAnswer, Task
 
 if TYPE_CHECKING:
     from pydantic_ai.output import OutputSpec
 
-ASKED_AGAIN: Final = 2
-"""How often a model is told what is wrong with its answer, and asked again."""
+MAX_CORRECTIONS: Final = 2
+"""How often the model is told what is wrong with its answer and asked for a corrected one."""
 
 REQUESTS_IN_TIME: Final = 4
-"""All of a task together may take as long as so many requests and `LONGEST_WAIT`."""
+"""The time limit of a task is this many request timeouts plus `LONGEST_WAIT`."""
 
 _PROBLEM_LENGTH: Final = 500
 _NO_OBJECT: Final = "there was no JSON object in the answer"
 
 
 class PydanticAiModel:
-    """One model of one provider. It may be given many tasks at a time."""
+    """One model of one provider. Tasks may run concurrently."""
 
-    def __init__(self, service: LlmService, opened: Opened, *, sleep: Sleep = asyncio.sleep) -> None:
-        """`opened` is closed with this. Else as `open`."""
+    def __init__(self, service: LlmService, opened: OpenedModel, *, sleep: Sleep = asyncio.sleep) -> None:
+        """`close` closes `opened`. Most callers use `open`."""
         self._service = service
         self._opened = opened
         self._sleep = sleep
@@ -52,9 +52,9 @@ class PydanticAiModel:
 
     @classmethod
     def open(cls, service: LlmService, *, sleep: Sleep = asyncio.sleep) -> Self:
-        """Prepare to call; nothing is sent yet. It takes a second or two, so call it off the event loop.
+        """Create the client; nothing is sent yet. Blocks for a second or two, so call it outside of the event loop.
 
-        `sleep` waits between the tries. Raises ModelUnavailable for an address that cannot be called.
+        `sleep`: waits between retries. Raises ModelUnavailable for an invalid address.
         """
         return cls(service, open_model(service), sleep=sleep)
 
@@ -63,56 +63,60 @@ class PydanticAiModel:
         return self._service.model_id
 
     async def answer(self, task: Task) -> Answer:
-        """As the port says. What is not of the schema, or fails the check, is told to the model, at most twice.
+        """Run a task, see `LanguageModel.answer`. If an answer violates the schema or fails the check, the model is
+        told why and asked again, at most twice.
 
-        An answer that is cut off at `max_tokens`, or declined, is none, and is not asked for again.
+        An answer that is cut off at `max_tokens`, or declined, ends the task without a value; it is not asked for
+        again.
         """
         if self._opened.client.is_closed:
             raise ModelUnavailable("this language model is closed")
         seconds = REQUESTS_IN_TIME * self._service.timeout + LONGEST_WAIT
         deadline = asyncio.get_running_loop().time() + seconds
-        tries = Tries(self._opened.model, self._service, where=self._where, deadline=deadline, sleep=self._sleep)
+        model = RetryingModel(
+            self._opened.model, self._service, where=self._where, deadline=deadline, sleep=self._sleep
+        )
 
         def checked(value: dict[str, Any]) -> dict[str, Any]:
-            tries.problem = wrong_with(value, task.schema) or task.check(value)
-            if tries.problem:
-                raise ModelRetry(tries.problem)
+            model.problem = schema_violations(value, task.schema) or task.check(value)
+            if model.problem:
+                raise ModelRetry(model.problem)
             return value
 
         agent = Agent(
-            tries,
+            model,
             output_type=self._output(task),
-            instructions=_sendable(task.instructions),
+            instructions=_encodable(task.instructions),
             model_settings=ModelSettings(max_tokens=task.max_tokens),
-            retries={"output": ASKED_AGAIN},
+            retries={"output": MAX_CORRECTIONS},
         )
         agent.output_validator(checked)
         try:
             async with asyncio.timeout_at(deadline):
                 found = await agent.run(
-                    _sendable(task.material), usage_limits=UsageLimits(request_limit=1 + ASKED_AGAIN)
+                    _encodable(task.material), usage_limits=UsageLimits(request_limit=1 + MAX_CORRECTIONS)
                 )
         except TimeoutError as error:
-            raise NoAnswer(f"{self._where}: did not answer within {seconds:g} s", tries.tally.usage) from error
+            raise NoAnswer(f"{self._where}: did not answer within {seconds:g} s", model.totals.usage) from error
         except (OutputTokenLimitExceeded, ContentFilterError) as error:
-            return Answer(value=None, usage=tries.tally.usage, problem=error.message)
+            return Answer(value=None, usage=model.totals.usage, problem=error.message)
         except (UnexpectedModelBehavior, UsageLimitExceeded):
-            return Answer(value=None, usage=tries.tally.usage, problem=(tries.problem or _NO_OBJECT)[:_PROBLEM_LENGTH])
-        return Answer(value=found.output, usage=tries.tally.usage)
+            return Answer(value=None, usage=model.totals.usage, problem=(model.problem or _NO_OBJECT)[:_PROBLEM_LENGTH])
+        return Answer(value=found.output, usage=model.totals.usage)
 
     async def close(self) -> None:
-        """Closing twice does nothing."""
+        """Close the HTTP client. Closing again does nothing."""
         await self._opened.client.aclose()
 
     def _output(self, task: Task) -> OutputSpec[dict[str, Any]]:
         shape = StructuredDict(dict(task.schema), name="answer")
-        # Ollama holds a model to the schema as it writes, also one that was never taught to call tools.
+        # Ollama constrains the output to the schema, also for models that were not trained to call tools.
         by_grammar = self._service.provider == "ollama" and self._opened.model.profile.get(
             "supports_json_schema_output"
         )
         return NativeOutput(shape) if by_grammar else shape
 
 
-def _sendable(text: str) -> str:
-    """A lone surrogate, which JSON can carry, has no UTF-8 form; the model gets a question mark for it."""
+def _encodable(text: str) -> str:
+    """The text with lone surrogates, which have no UTF-8 form, replaced by question marks."""
     return text.encode("utf-8", "replace").decode()

@@ -1,4 +1,4 @@
-"""A provider's protocol as pydantic-ai speaks it, over an HTTP client of ours.
+"""Create pydantic-ai models for each provider, over an HTTP client that this module configures.
 
 Importing this module imports pydantic-ai, of the extra `llm`; a provider's own package is imported when it is opened.
 """
@@ -17,59 +17,60 @@ from remembrancer.errors import ModelUnavailable
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
-# A host that does not even take the call is gone, however long its answers may take.
+# A host that does not accept the connection in this time is down; answers may take much longer.
 _CONNECT_SECONDS: Final = 10.0
 
-# The timeout of a whole request is kept elsewhere; that of the client must not come before it.
+# `llm.tries` enforces the timeout of a request; the client's own timeout must not expire before it.
 _SLACK_SECONDS: Final = 5.0
 
-# An answer of a few thousand tokens has less than a hundredth of this.
+# More than a hundred times an answer of a few thousand tokens.
 _ANSWER_BYTES: Final = 8 << 20
 
-# What a provider's package is told for a key: ours goes into the request behind its back, so it can log none.
+# The key that provider packages are given. The real key is set on the request by `_KeyAuth`, so they cannot log it.
 _PLACEHOLDER: Final = "none"
 _KEY_HEADERS: Final = ("Authorization", "X-Api-Key", "X-Goog-Api-Key")
 
 _NO_ADDRESS: Final = "the language model's address cannot be called: it is no http:// or https:// address"
 
 
-class Opened(NamedTuple):
-    """`client` is what is to be closed; `address`: without user and password."""
+class OpenedModel(NamedTuple):
+    """A ready model. `client`: to be closed by the owner; `address`: without user and password."""
 
     model: Model
     client: httpx2.AsyncClient
     address: httpx2.URL
 
 
-def open_model(service: LlmService) -> Opened:
-    """Prepare to call; nothing is sent yet. It imports the provider's package, so call it off the event loop.
+def open_model(service: LlmService) -> OpenedModel:
+    """Create the model and its client; nothing is sent yet. Imports the provider's package, so call it outside of the
+    event loop.
 
-    Calls go straight to the address: no proxy, no redirect, no credentials but the key given or the URL's own, which
-    count where there is no key. Each has its own connection, so none is found stale.
+    Requests go directly to the address: no proxy, no redirect. Credentials are the given key, else user and password of
+    the URL. Each request has its own connection, so a stale one is never reused.
 
-    Raises ModelUnavailable for an address that cannot be called.
+    Raises ModelUnavailable for an invalid address.
     """
     try:
         given = httpx2.URL(service.address)
     except httpx2.InvalidURL:
-        raise ModelUnavailable(_NO_ADDRESS) from None  # what httpx says may hold a part of the password
+        raise ModelUnavailable(_NO_ADDRESS) from None  # httpx's message may contain a part of the password
     if given.scheme not in ("http", "https") or not given.host:
         raise ModelUnavailable(_NO_ADDRESS)
-    # Apart from the address, the user and password stay out of what is logged.
+    # Kept apart from the address, user and password are not logged.
     address = given.copy_with(userinfo=b"")
     client = httpx2.AsyncClient(
         auth=_authorization(service, given),
-        headers={"Accept-Encoding": "identity"},  # the bound on an answer's size is on what it grows to
+        headers={"Accept-Encoding": "identity"},  # uncompressed, because the size limit applies to the decoded answer
         timeout=httpx2.Timeout(service.timeout + _SLACK_SECONDS, connect=_CONNECT_SECONDS),
-        transport=_Bounded(
-            verify=ssl.create_default_context(),  # the system's authorities, a company's own among them
+        transport=_BoundedTransport(
+            verify=ssl.create_default_context(),  # the system's certificates, which may include a company's own
             limits=httpx2.Limits(max_keepalive_connections=0),
             trust_env=False,
         ),
         follow_redirects=False,
         trust_env=False,
     )
-    return Opened(_SPEAKING[service.provider](service, str(address), client), client, address)
+    return OpenedModel(_FACTORIES[service.provider](service, str(address), client), client, address)
 
 
 def _openai(service: LlmService, address: str, client: httpx2.AsyncClient) -> Model:
@@ -80,7 +81,7 @@ def _openai(service: LlmService, address: str, client: httpx2.AsyncClient) -> Mo
     from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
     own = AsyncOpenAI(api_key=_PLACEHOLDER, base_url=address, max_retries=0, http_client=client)
-    own.organization = own.project = None  # which it takes from the environment
+    own.organization = own.project = None  # the package would take them from the environment
     if service.provider == "ollama":
         from pydantic_ai.models.ollama import OllamaModel
         from pydantic_ai.profiles import merge_profile
@@ -88,7 +89,7 @@ def _openai(service: LlmService, address: str, client: httpx2.AsyncClient) -> Mo
 
         provider = OllamaProvider(openai_client=own)
         known = OllamaModel(service.model, provider=provider).profile
-        # Ollama knows the limit of an answer by its older name only, and writes on without end where it has none.
+        # Ollama knows only the older name of the token limit, and without a limit its answer may never end.
         profile = merge_profile(known, OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False))
         return OllamaModel(service.model, provider=provider, profile=profile)
     if service.url is None:
@@ -113,7 +114,7 @@ def _gemini(service: LlmService, address: str, client: httpx2.AsyncClient) -> Mo
     return GoogleModel(service.model, provider=provider)
 
 
-_SPEAKING: Final[dict[str, Callable[[LlmService, str, httpx2.AsyncClient], Model]]] = {
+_FACTORIES: Final[dict[str, Callable[[LlmService, str, httpx2.AsyncClient], Model]]] = {
     "openai": _openai,
     "anthropic": _anthropic,
     "gemini": _gemini,
@@ -123,18 +124,18 @@ _SPEAKING: Final[dict[str, Callable[[LlmService, str, httpx2.AsyncClient], Model
 
 def _authorization(service: LlmService, url: httpx2.URL) -> httpx2.Auth:
     if not service.key:
-        return httpx2.BasicAuth(url.username, url.password) if url.userinfo else _Key({})
+        return httpx2.BasicAuth(url.username, url.password) if url.userinfo else _KeyAuth({})
     match service.provider:
         case "anthropic":
-            return _Key({"X-Api-Key": service.key})
+            return _KeyAuth({"X-Api-Key": service.key})
         case "gemini":
-            return _Key({"X-Goog-Api-Key": service.key})
+            return _KeyAuth({"X-Goog-Api-Key": service.key})
         case _:
-            return _Key({"Authorization": f"Bearer {service.key}"})
+            return _KeyAuth({"Authorization": f"Bearer {service.key}"})
 
 
-class _Key(httpx2.Auth):
-    """Puts the key where the provider's documents want it, and nothing where there is none."""
+class _KeyAuth(httpx2.Auth):
+    """Sets the key in the header that the provider expects, and removes those that the provider's package set."""
 
     def __init__(self, headers: Mapping[str, str]) -> None:
         self._headers = headers
@@ -146,8 +147,8 @@ class _Key(httpx2.Auth):
         yield request
 
 
-class _Bounded(httpx2.AsyncHTTPTransport):
-    """Reads no answer further than the bound."""
+class _BoundedTransport(httpx2.AsyncHTTPTransport):
+    """A transport that stops reading an answer after _ANSWER_BYTES."""
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         response = await super().handle_async_request(request)

@@ -1,4 +1,4 @@
-"""Which model of which provider is asked, and where; importing this imports none of the packages that speak to it."""
+"""Which model of which provider is used, and at which address. Importing this module imports no provider's package."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from remembrancer.errors import InvalidInput
 from remembrancer.values import dataclass
 
 Provider = Literal["openai", "anthropic", "gemini", "ollama"]
-"""By the protocol spoken: OpenAI's chat completions, Anthropic's messages, Gemini's generateContent, and Ollama's
-route that is compatible with the first."""
+"""The protocol: OpenAI's chat completions, Anthropic's messages, Gemini's generateContent, or Ollama's
+OpenAI-compatible route.
+"""
 
 ADDRESSES: Final[Mapping[Provider, str]] = {
     "openai": "https://api.openai.com/v1",
@@ -19,12 +20,12 @@ ADDRESSES: Final[Mapping[Provider, str]] = {
     "gemini": "https://generativelanguage.googleapis.com",
     "ollama": "http://localhost:11434",
 }
-"""Where each is asked unless told otherwise."""
+"""Each provider's default address."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prices:
-    """In US dollars per million tokens, 0 or more."""
+    """US dollars per million tokens, 0 or more."""
 
     input: float
     output: float
@@ -35,7 +36,7 @@ class Prices:
                 raise InvalidInput(name, value, "a price of 0 or more")
 
     def of(self, input_tokens: int, output_tokens: int) -> float:
-        """What so many tokens cost, in US dollars.
+        """The cost in US dollars.
 
         >>> Prices(input=0.25, output=2).of(4_000, 500)
         0.002
@@ -45,13 +46,15 @@ class Prices:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmService:
-    """A provider's model. `url`: where it is asked instead of the provider's own address; `key`: empty: none is sent;
-    `timeout`: seconds for one request; `prices`: None: those that genai-prices knows for the provider's own address.
+    """One model of a provider.
+
+    `url`: replaces the provider's default address. `key`: empty: none is sent. `timeout`: seconds per request.
+    `prices`: None: the prices that genai-prices knows, at the provider's default address only.
     """
 
     provider: Provider
     model: str
-    url: str | None = field(default=None, repr=False)  # it may hold a password
+    url: str | None = field(default=None, repr=False)  # may contain a password
     key: str = field(default="", repr=False)
     timeout: float = 60.0
     prices: Prices | None = None
@@ -66,12 +69,12 @@ class LlmService:
 
     @property
     def model_id(self) -> str:
-        """Such as "openai:gpt-5-mini"."""
+        """For example "openai:gpt-5-mini"."""
         return f"{self.provider}:{self.model}"
 
     @property
     def address(self) -> str:
-        """Where its protocol begins: what is asked follows it, such as `/chat/completions`."""
+        """The base URL of the protocol, to which a route such as `/chat/completions` is appended."""
         address = (self.url or ADDRESSES[self.provider]).rstrip("/")
-        # Ollama is known by the address of its own API; the compatible one stands beside that.
+        # Users configure the address of Ollama's own API; the compatible API is below /v1.
         return f"{address}/v1" if self.provider == "ollama" and not address.endswith("/v1") else address

@@ -1,4 +1,4 @@
-"""Whether an answer has the shape that was asked for: a provider may promise it, and not every model keeps it."""
+"""Validate answers against their JSON schema: not every model keeps to the schema that its provider promises."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from jsonschema import Draft202012Validator
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
 
-_MOST_TOLD: Final = 5
+_MAX_VIOLATIONS: Final = 5
 
 
-def wrong_with(value: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
-    """What the schema finds wrong, place by place, at most five faults; empty: nothing.
+def schema_violations(value: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
+    """The schema violations, at most five, ordered by path; empty if there are none.
 
-    It names places and rules and not what stands there: the model knows what it wrote, and the ledger need not.
+    The text names paths and rules but no values: the model knows what it wrote, and the spending ledger must not store
+    it.
 
     >>> schema = {"type": "object", "properties": {"days": {"type": "integer", "minimum": 1}}, "required": ["days"]}
-    >>> wrong_with({"days": 0}, schema)
+    >>> schema_violations({"days": 0}, schema)
     '$.days does not meet "minimum": 1'
     """
     try:
@@ -29,10 +30,10 @@ def wrong_with(value: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
         return "the answer holds a number or a character that JSON does not have"
     found: Iterator[ValidationError] = Draft202012Validator(schema).iter_errors(value)  # pyright: ignore[reportUnknownMemberType]  its stubs
     faults = sorted(found, key=lambda fault: fault.json_path)
-    return "; ".join(_told(fault) for fault in faults[:_MOST_TOLD])
+    return "; ".join(_violation(fault) for fault in faults[:_MAX_VIOLATIONS])
 
 
-def _told(fault: ValidationError) -> str:
+def _violation(fault: ValidationError) -> str:
     if fault.validator == "additionalProperties":
         return f"{fault.json_path} has a property that the schema does not name"
     return f"{fault.json_path} does not meet {json.dumps(fault.validator)}: {json.dumps(fault.validator_value)[:200]}"

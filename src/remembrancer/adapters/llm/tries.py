@@ -1,4 +1,4 @@
-"""The requests of one task: tried again where that may help, counted, and cut off in time."""
+"""The requests of one task: retries after transient failures, usage totals, and the deadline."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pydantic_ai.exceptions import (
 )
 from pydantic_ai.models.wrapper import WrapperModel
 
-from remembrancer.adapters.endpoints import said_by, said_in
+from remembrancer.adapters.endpoints import error_text, service_message
 from remembrancer.adapters.llm.service import LlmService
 from remembrancer.ports.language_model import NoAnswer, Usage
 from remembrancer.values import dataclass
@@ -32,24 +32,24 @@ if TYPE_CHECKING:
     from pydantic_ai.settings import ModelSettings
 
 Sleep = Callable[[float], Awaitable[None]]
-"""Waits so many seconds."""
+"""Waits for a number of seconds."""
 
-# What another try may mend: too many requests, an overloaded or failing server, a cut connection, a slow answer.
-_PASSING: Final = (ModelRateLimitError, ModelUnavailableError, ModelServerError, ModelConnectionError)
+# Transient failures: too many requests, an overloaded or failing server, a lost connection, a timeout.
+_TRANSIENT: Final = (ModelRateLimitError, ModelUnavailableError, ModelServerError, ModelConnectionError)
 
-# What reading an answer of quite another shape comes to, where pydantic-ai does not look first.
+# Exceptions that pydantic-ai lets through when an answer has an unexpected structure.
 _UNREADABLE: Final = (AssertionError, AttributeError, LookupError, TypeError, ValueError)
 
-WAITS: Final = (1.0, 2.0, 4.0)
-"""Seconds before each further try, where the provider names none. A task has no more tries than these."""
+RETRY_WAITS: Final = (1.0, 2.0, 4.0)
+"""Seconds before each retry, unless the provider names a time. This also limits the number of retries per task."""
 
 LONGEST_WAIT: Final = 60.0
-"""Seconds. A provider that names more is not waited for: the task is better left for another time."""
+"""Seconds. If a provider asks for a longer wait, the task fails instead and can be run later."""
 
 
 @dataclass
-class Tally:
-    """What a task has used up so far."""
+class UsageTotals:
+    """The usage of a task so far."""
 
     requests: int = 0
     input_tokens: int = 0
@@ -57,6 +57,7 @@ class Tally:
     cost: float | None = 0.0
 
     def count(self, response: ModelResponse, service: LlmService) -> None:
+        """Add one answer's usage. The cost becomes None when one answer's cost is unknown."""
         used = response.usage
         self.input_tokens += used.input_tokens
         self.output_tokens += used.output_tokens
@@ -73,23 +74,23 @@ class Tally:
         )
 
 
-class Tries(WrapperModel):
-    """A model that is asked again after a passing failure, for as long as one task has.
+class RetryingModel(WrapperModel):
+    """A model that repeats a request after a transient failure, until the retries or the task's time are used up.
 
-    Raises NoAnswer, and for an answer that is cut off or declined what pydantic-ai has for that.
+    Raises NoAnswer when it gives up, and pydantic-ai's own exceptions for an answer that is cut off or declined.
     """
 
     def __init__(self, wrapped: Model, service: LlmService, *, where: str, deadline: float, sleep: Sleep) -> None:
-        """`where` names the model in messages; `deadline` is on the event loop's clock."""
+        """`where` names the model in messages; `deadline` is a time of the event loop's clock."""
         super().__init__(wrapped)
-        self.tally = Tally()
+        self.totals = UsageTotals()
         self.problem = ""
-        """What was found wrong with the last answer that came; empty: nothing, or nothing yet."""
+        """What is wrong with the last answer; empty if nothing is, or there was no answer yet."""
         self._service = service
         self._where = where
         self._deadline = deadline
         self._sleep = sleep
-        self._waits = iter(WAITS)
+        self._waits = iter(RETRY_WAITS)
 
     async def request(
         self,
@@ -98,32 +99,34 @@ class Tries(WrapperModel):
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
         while True:
-            self.tally.requests += 1
+            self.totals.requests += 1
             try:
                 async with asyncio.timeout(self._service.timeout):
                     response = await self.wrapped.request(messages, model_settings, model_request_parameters)
             except TimeoutError as error:
                 await self._wait(None, f"did not answer within {self._service.timeout:g} s", error)
             except ModelAPIError as error:
-                # What a service says of a key may hold it: of an answer nothing is shown but what is told here.
+                # A service's message about a key may contain the key, so the original exception is not chained.
                 cause = None if isinstance(error, ModelHTTPError) else error
-                if not isinstance(error, _PASSING):
-                    raise self._failure(self._told(error)) from cause
-                await self._wait(error.retry_after, self._told(error), cause)
+                if not isinstance(error, _TRANSIENT):
+                    raise self._failure(self._failure_text(error)) from cause
+                await self._wait(error.retry_after, self._failure_text(error), cause)
             except ContentFilterError:
                 raise
             except (UnexpectedModelBehavior, *_UNREADABLE) as error:
-                raise self._failure(f"answered unlike its protocol ({self._short(said_by(error))})") from error
+                raise self._failure(f"answered unlike its protocol ({self._masked(error_text(error))})") from error
             else:
                 self.problem = ""
-                self.tally.count(response, self._service)
-                return self._whole(response)
+                self.totals.count(response, self._service)
+                return self._require_complete(response)
 
     async def _wait(self, asked_for: float | None, said: str, cause: Exception | None) -> None:
-        """Until the next try. Raises NoAnswer where there is none, or not in the time that is left."""
+        """Wait before the next try. Raises NoAnswer when no retry is left, or the wait would exceed the
+        remaining time.
+        """
         usual = next(self._waits, None)
         if usual is None:
-            raise self._failure(f"{said}, after {len(WAITS) + 1} tries") from cause
+            raise self._failure(f"{said}, after {len(RETRY_WAITS) + 1} tries") from cause
         wait = usual if asked_for is None else asked_for
         left = self._deadline - asyncio.get_running_loop().time()
         if wait > min(LONGEST_WAIT, left):
@@ -131,47 +134,48 @@ class Tries(WrapperModel):
             raise self._failure(f"{said}{later}") from cause
         await self._sleep(wait)
 
-    def _whole(self, response: ModelResponse) -> ModelResponse:
+    def _require_complete(self, response: ModelResponse) -> ModelResponse:
         if response.finish_reason == "length":
-            # What was there in time may read as a whole object, and lack its end.
+            # A cut answer may still parse as a complete object.
             raise OutputTokenLimitExceeded(f"the answer was cut off after {response.usage.output_tokens} tokens")
         if response.finish_reason == "content_filter":
             raise ContentFilterError("the model declined to answer, or its provider did for it")
         return response
 
-    def _told(self, error: ModelAPIError) -> str:
+    def _failure_text(self, error: ModelAPIError) -> str:
         if isinstance(error, ModelHTTPError):
-            said = said_in(error.body) if error.body else ""
-            words = f"answered {error.status_code}" + (f": {self._short(said)}" if said else "")
+            said = service_message(error.body) if error.body else ""
+            words = f"answered {error.status_code}" + (f": {self._masked(said)}" if said else "")
             return f"{words}; is the API key right?" if isinstance(error, ModelAuthenticationError) else words
         if isinstance(error, ModelTimeoutError):
-            return f"did not answer in time ({self._short(said_by(error))})"
+            return f"did not answer in time ({self._masked(error_text(error))})"
         if isinstance(error, ModelConnectionError) and error.phase == "connect":
-            return f"cannot be reached ({self._short(said_by(error))}): is it running there?"
+            return f"cannot be reached ({self._masked(error_text(error))}): is it running there?"
         if isinstance(error, ModelConnectionError):
-            return f"did not finish its answer ({self._short(said_by(error))})"
-        return f"answered unlike its protocol ({self._short(said_by(error))})"
+            return f"did not finish its answer ({self._masked(error_text(error))})"
+        return f"answered unlike its protocol ({self._masked(error_text(error))})"
 
-    def _short(self, said: str) -> str:
-        """On one line and without the key, cut to its length."""
+    def _masked(self, said: str) -> str:
+        """The text on one line, with the key masked, cut to 200 characters."""
         said = said.replace(self._service.key, "***") if self._service.key else said
         return " ".join(said.split())[:200]
 
     def _failure(self, said: str) -> NoAnswer:
-        return NoAnswer(f"{self._where}: {said}", self.tally.usage)
+        return NoAnswer(f"{self._where}: {said}", self.totals.usage)
 
 
 def cost_of(response: ModelResponse, service: LlmService) -> float | None:
-    """In US dollars: by the service's prices, else, at the provider's own address, by those that genai-prices knows.
+    """The answer's cost in US dollars, from the service's prices, else from genai-prices at the provider's default
+    address.
 
-    None where neither is known, or the answer does not say how many tokens it used.
+    None when neither price is known, or the answer does not report its tokens.
     """
     if response.usage.unmeasured_requests:
         return None
     if service.prices is not None:
         return service.prices.of(response.usage.input_tokens, response.usage.output_tokens)
     if service.url is not None or service.provider == "ollama":
-        return None  # somebody else's price, if any
+        return None  # another vendor's prices
     try:
         return float(response.cost().total_price)
     except (LookupError, ValueError):

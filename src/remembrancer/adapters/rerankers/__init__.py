@@ -1,1 +1,1 @@
-"""Adapters that judge texts by a question."""
+"""Rerankers: adapters that score texts by their relevance to a question."""

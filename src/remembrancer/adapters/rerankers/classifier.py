@@ -1,6 +1,6 @@
-"""A sequence classifier as Optimum exports one: a folder with model.onnx, tokenizer.json and config.json.
+"""A sequence classifier as Optimum exports it: a folder with model.onnx, tokenizer.json and config.json.
 
-What is read off the files before any text is scored, so that a folder of another kind is refused when it is opened.
+The files are checked when the folder is opened, so that an unsuitable model is rejected before any text is scored.
 """
 
 from __future__ import annotations
@@ -30,19 +30,21 @@ _LOGITS: Final = "logits"
 
 _INTEGERS: Final = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 _LABELS: Final = (1, 2)
-"""One logit, or those of "not relevant" and "relevant". More are another task, such as entailment."""
+"""Accepted numbers of logits: one, or two for "not relevant" and "relevant". More belong to another task, such as
+entailment.
+"""
 
-FEWEST_PIECES: Final = 8
-"""Fewer leave no room for a piece of each text beside the marks around them."""
+MIN_PIECES: Final = 8
+"""With fewer pieces, the special tokens leave no room for a piece of each text."""
 
-# Their positions begin after the padding's own number: with 514 they read 512 pieces.
+# Positions of these model types start after the padding id: 514 positions hold 512 pieces.
 _POSITIONS_AFTER_PADDING: Final = ("roberta", "xlm-roberta", "camembert", "xlm-roberta-xl")
 
 _EXPORTED: Final = "a sequence classifier as `optimum-cli export onnx --task text-classification` writes it"
 
 
-class Described(Protocol):
-    """An input or an output of a graph."""
+class GraphValue(Protocol):
+    """The description of an input or output of a graph."""
 
     @property
     def name(self) -> str: ...
@@ -55,27 +57,27 @@ class Described(Protocol):
 
 
 class Session(bindings.Session, Protocol):
-    """A loaded graph that says what it takes and gives."""
+    """A loaded graph with the descriptions of its inputs and outputs."""
 
-    def get_inputs(self) -> Sequence[Described]: ...
+    def get_inputs(self) -> Sequence[GraphValue]: ...
 
-    def get_outputs(self) -> Sequence[Described]: ...
+    def get_outputs(self) -> Sequence[GraphValue]: ...
 
 
 class Pieces(Protocol):
-    """A question and a text as word pieces, with the marks between them."""
+    """A tokenized pair of question and text, with special tokens."""
 
     @property
     def ids(self) -> list[int]: ...
 
     @property
     def type_ids(self) -> list[int]:
-        """Per piece: 0 in the question, 1 in the text, for models that tell them apart by it."""
+        """For each piece, 0 in the question and 1 in the text."""
         ...
 
 
 class PairTokenizer(Protocol):
-    """Two texts to word pieces."""
+    """Splits a pair of texts into word pieces."""
 
     def encode(self, sequence: str, pair: str, /) -> Pieces: ...
 
@@ -86,9 +88,9 @@ class PairTokenizer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Classifier:
-    """A checked graph, and the tokenizer and the limit that go with it.
+    """A checked graph with its tokenizer.
 
-    `max_pieces`: how many word pieces a pair may have. `inputs`: the names the graph takes, with their integer type.
+    `max_pieces`: maximum number of word pieces of a pair. `inputs`: the graph's input names, with their integer types.
     """
 
     session: Session
@@ -99,16 +101,16 @@ class Classifier:
 
     @classmethod
     def open(cls, folder: Path, *, max_pieces: int, threads: int) -> Self:
-        """Raises ModelUnavailable naming the file that is missing or what in it is not as expected."""
-        model, definition, config = located(folder)
+        """Load the folder. Raises ModelUnavailable naming the file that is missing or invalid."""
+        model, definition, config = model_files(folder)
         limit = min(max_pieces, _positions(config))
         tokenizer = _tokenizer(definition, limit)
-        # By its path: a graph beyond 2 GB keeps its weights in a second file beside it.
+        # Open by path, because a graph beyond 2 GB stores its weights in a second file beside it.
         session = cast("Session", bindings.open_session(str(model), threads=threads))
         return cls(session, tokenizer, limit, _inputs(session, model), _output(session, model))
 
     def logits(self, pairs: Sequence[Pieces]) -> NDArray[np.float64]:
-        """Shape (pairs, 1) or (pairs, 2). Raises ModelUnavailable when the graph fails or gives something else."""
+        """Shape (pairs, 1) or (pairs, 2). Raises ModelUnavailable when the graph fails or returns another shape."""
         ids = np.zeros((len(pairs), max(len(pair.ids) for pair in pairs)), np.int64)
         mask, segments = np.zeros_like(ids), np.zeros_like(ids)
         for row, pair in enumerate(pairs):
@@ -119,7 +121,7 @@ class Classifier:
         feed: dict[str, NDArray[Any]] = {name: filled[name].astype(kind) for name, kind in self.inputs.items()}
         try:
             found = self.session.run([self.output], feed)[0].astype(np.float64)
-        except bindings.session_failures() as error:
+        except bindings.session_errors() as error:
             raise ModelUnavailable(f"onnxruntime could not score {len(pairs)} texts: {error}") from error
         found = found.reshape(-1, 1) if found.ndim == 1 else found
         if found.ndim != 2 or found.shape[0] != len(pairs) or found.shape[1] not in _LABELS:
@@ -129,13 +131,13 @@ class Classifier:
         return found
 
 
-def located(folder: Path) -> tuple[Path, Path, Path]:
-    """The model, its tokenizer and its configuration. Raises ModelUnavailable naming the one that is missing."""
-    return _found(folder, MODEL), _found(folder, TOKENIZER), _found(folder, CONFIG)
+def model_files(folder: Path) -> tuple[Path, Path, Path]:
+    """The paths of the model, its tokenizer and its configuration. Raises ModelUnavailable naming a missing file."""
+    return _file(folder, MODEL), _file(folder, TOKENIZER), _file(folder, CONFIG)
 
 
-def _found(folder: Path, name: str) -> Path:
-    """The file, or the one under onnx/, where published models keep their graphs."""
+def _file(folder: Path, name: str) -> Path:
+    """The file in the folder, or in its subfolder onnx/, where published models keep their graphs."""
     for path in (folder / name, folder / "onnx" / name):
         if path.is_file():
             return path
@@ -143,7 +145,7 @@ def _found(folder: Path, name: str) -> Path:
 
 
 def _positions(config: Path) -> int:
-    """How many pieces the model has positions for; without end where its configuration sets none."""
+    """The number of pieces that the model has positions for; the largest int32 if its configuration sets none."""
     try:
         found: object = json.loads(config.read_bytes())
     except (OSError, ValueError, RecursionError) as error:
@@ -157,9 +159,9 @@ def _positions(config: Path) -> int:
     if settings.get("model_type") in _POSITIONS_AFTER_PADDING and isinstance(positions, int):
         padding = settings.get("pad_token_id")
         positions -= 1 + (padding if isinstance(padding, int) else 1)
-    if not isinstance(positions, int) or positions < FEWEST_PIECES:
+    if not isinstance(positions, int) or positions < MIN_PIECES:
         raise ModelUnavailable(
-            f"{config}: {positions!r} positions by max_position_embeddings; expected {FEWEST_PIECES} or more"
+            f"{config}: {positions!r} positions by max_position_embeddings; expected {MIN_PIECES} or more"
         )
     return positions
 
@@ -171,7 +173,7 @@ def _tokenizer(definition: Path, limit: int) -> PairTokenizer:
         tokenizer.enable_truncation(limit, strategy="longest_first")
     except ModelUnavailable:
         raise
-    except Exception as error:  # the class that tokenizers raises is no other
+    except Exception as error:  # tokenizers raises plain Exception
         raise ModelUnavailable(f"{definition} does not describe a tokenizer: {error}") from error
     return tokenizer
 
@@ -181,7 +183,7 @@ def _inputs(session: Session, model: Path) -> dict[str, type[np.int64 | np.int32
     known = all(name in (_IDS, _MASK, _SEGMENTS) and kind in _INTEGERS for name, kind in given.items())
     if not known or not {_IDS, _MASK} <= given.keys():
         raise ModelUnavailable(
-            f"{model} takes {_listed(session.get_inputs())}; expected {_IDS}, {_MASK} and perhaps {_SEGMENTS}, "
+            f"{model} takes {_described(session.get_inputs())}; expected {_IDS}, {_MASK} and perhaps {_SEGMENTS}, "
             f"of int64 or int32: {_EXPORTED}"
         )
     return {name: _INTEGERS[kind] for name, kind in given.items()}
@@ -196,10 +198,10 @@ def _output(session: Session, model: Path) -> str:
         if fits and one.type.startswith("tensor(float"):
             return one.name
     raise ModelUnavailable(
-        f"{model} gives {_listed(outputs)}; expected {_LOGITS} of shape (pairs, 1) or (pairs, 2): {_EXPORTED}"
+        f"{model} gives {_described(outputs)}; expected {_LOGITS} of shape (pairs, 1) or (pairs, 2): {_EXPORTED}"
     )
 
 
-def _listed(described: Sequence[Described]) -> str:
-    """Such as "input_ids tensor(int64) (batch, pieces)"."""
-    return "; ".join(f"{one.name} {one.type} ({', '.join(map(str, one.shape))})" for one in described) or "nothing"
+def _described(values: Sequence[GraphValue]) -> str:
+    """For example "input_ids tensor(int64) (batch, pieces)"."""
+    return "; ".join(f"{one.name} {one.type} ({', '.join(map(str, one.shape))})" for one in values) or "nothing"

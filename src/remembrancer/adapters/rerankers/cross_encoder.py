@@ -1,4 +1,4 @@
-"""A cross-encoder of the user's own folder, in this process, on the CPU; nothing is downloaded.
+"""A cross-encoder from a local folder, in this process, on the CPU; nothing is downloaded.
 
 Importing this module imports neither onnxruntime nor tokenizers, of the extra `local`; opening a model does.
 """
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Self, TypeVar
 import numpy as np
 
 from remembrancer.adapters.batching import padded_batches
-from remembrancer.adapters.rerankers.classifier import FEWEST_PIECES, Classifier, Pieces
+from remembrancer.adapters.rerankers.classifier import MIN_PIECES, Classifier, Pieces
 from remembrancer.errors import InvalidInput, ModelUnavailable
 
 if TYPE_CHECKING:
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 _Result = TypeVar("_Result")
 
 MAX_PIECES: Final = 512
-"""What the usual cross-encoders were trained to read of a question and a text together."""
+"""The length of question and text together that common cross-encoders were trained on."""
 
-# One run's padded pieces: a quarter of a second for a small model on one core. What is cancelled ends after that much.
+# Padded pieces per run: a quarter of a second for a small model on one core, which bounds the delay of a cancellation.
 _BATCH_PIECES: Final = 2_048
 
-# How much of a text is given to the tokenizer: no language has pieces this long, and megabytes would keep it busy.
+# Characters given to the tokenizer per piece. No language has longer pieces, and very long texts would take seconds.
 _CHARACTERS_A_PIECE: Final = 32
 
 
 class CrossEncoder:
-    """Scores of a sequence classifier such as ms-marco-MiniLM: the sigmoid of its one logit, or the softmax of two.
+    """Scores by a sequence classifier such as ms-marco-MiniLM: the sigmoid of its one logit, or the softmax of two.
 
-    A pair that is longer than the model reads loses pieces of its longer half. Pairs are scored on this object's own
-    thread, so that the event loop never waits for them.
+    A pair that exceeds the model's length loses pieces of its longer text. Pairs are scored in this object's own
+    thread, so the event loop is not blocked.
     """
 
     def __init__(self, classifier: Classifier, *, name: str, timeout: float | None) -> None:
@@ -50,17 +50,17 @@ class CrossEncoder:
     def open(
         cls, folder: str | Path, *, max_pieces: int = MAX_PIECES, threads: int = 1, timeout: float | None = None
     ) -> Self:
-        """Load the model. It blocks for 0.1 to some seconds, so call it off the event loop.
+        """Load the model. Blocks for 0.1 seconds to several seconds, so call it outside of the event loop.
 
-        `folder`: with model.onnx, tokenizer.json and config.json as Optimum exports a sequence classifier; the graph
-        may lie in its subfolder onnx. `max_pieces`: the longest pair, never more than the model has positions for.
-        `threads` compute one batch. `timeout`: seconds for all the texts of one question; None: as long as it takes.
+        `folder`: with model.onnx, tokenizer.json and config.json, as Optimum exports a sequence classifier; the graph
+        may be in the subfolder onnx. `max_pieces`: the longest pair, capped by the model's positions. `threads`: number
+        of threads that compute one batch. `timeout`: seconds for all texts of one question; None: no limit.
 
-        Raises InvalidInput for a number out of range, ModelUnavailable when a package or a file is missing or the
-        model is of another kind.
+        Raises InvalidInput for a number out of range, ModelUnavailable when a package or file is missing or the model
+        is of another kind.
         """
-        if max_pieces < FEWEST_PIECES:
-            raise InvalidInput("max_pieces", max_pieces, f"{FEWEST_PIECES} or more")
+        if max_pieces < MIN_PIECES:
+            raise InvalidInput("max_pieces", max_pieces, f"{MIN_PIECES} or more")
         if threads < 1:
             raise InvalidInput("threads", threads, "1 or more")
         if timeout is not None and not timeout > 0:
@@ -71,13 +71,14 @@ class CrossEncoder:
 
     @property
     def model_id(self) -> str:
-        """Such as "cross-encoder/ms-marco-MiniLM-L6-v2": by the name of its folder."""
+        """For example "cross-encoder/ms-marco-MiniLM-L6-v2", from the folder's name."""
         return self._model_id
 
     async def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
-        """As the port says. Cancelling, and the timeout, act at once; the batch under way ends on its own thread.
+        """See `Reranker.scores`. Cancellation and the timeout take effect at once; the running batch ends in its
+        thread.
 
-        Raises ModelUnavailable when closed, when onnxruntime fails, or when the time is over.
+        Raises ModelUnavailable when closed, when onnxruntime fails, or after the timeout.
         """
         try:
             async with asyncio.timeout(self._timeout):
@@ -86,7 +87,7 @@ class CrossEncoder:
             raise ModelUnavailable(f"{self._model_id} did not score {len(texts)} texts in {self._timeout} s") from error
 
     async def close(self) -> None:
-        """Let the batch under way end, then release the model. Closing twice does nothing."""
+        """Wait for the running batch, then release the model. Closing again does nothing."""
         self._classifier = None
         await asyncio.to_thread(self._thread.shutdown)
 
@@ -108,26 +109,26 @@ class CrossEncoder:
 
 
 def cross_encoder_id(name: str) -> str:
-    """The model's name before it is loaded. `name`: that of its folder."""
+    """The model's id, from the name of its folder."""
     return f"cross-encoder/{name}"
 
 
 def relevance(logits: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Probabilities, shape (n,), of logits of shape (n, 1) or (n, 2).
+    """Probabilities, shape (n,), from logits of shape (n, 1) or (n, 2).
 
-    The second of two by softmax, which is the sigmoid of their difference.
+    Two logits: the softmax of the second, which equals the sigmoid of their difference.
 
     >>> relevance(np.array([[0.0], [2.0]])).round(3).tolist()
     [0.5, 0.8809999823570251]
     """
     margin = logits[:, 0] if logits.shape[1] == 1 else logits[:, 1] - logits[:, 0]
-    # A logit of hundreds would overflow exp; beyond 60 a float32 probability is as good as 0 or 1.
+    # Avoids overflow in exp; beyond 60, a float32 probability is 0 or 1 anyway.
     return (1 / (1 + np.exp(-np.clip(margin, -60, 60)))).astype(np.float32)
 
 
 def _pieces(model: Classifier, question: str, text: str) -> Pieces:
-    """A question and a text as the model reads them: at most `max_pieces` pieces."""
+    """The tokenized pair, at most `max_pieces` pieces."""
     characters = model.max_pieces * _CHARACTERS_A_PIECE
-    # A lone surrogate, which JSON can carry, has no UTF-8 form; the tokenizer would refuse the text.
-    asked, told = (whole[:characters].encode("utf-8", "replace").decode() for whole in (question, text))
-    return model.tokenizer.encode(asked, told)
+    # Replaces lone surrogates, which JSON can carry: they have no UTF-8 form, and the tokenizer rejects them.
+    first, second = (whole[:characters].encode("utf-8", "replace").decode() for whole in (question, text))
+    return model.tokenizer.encode(first, second)

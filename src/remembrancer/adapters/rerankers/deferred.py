@@ -1,4 +1,4 @@
-"""A reranker that is loaded when first asked: a process that only records pays nothing for it."""
+"""A reranker that loads its model at the first question, because a process that only records never needs it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class DeferredReranker:
-    """Knows its model's name beforehand; `load` runs once, off the event loop, at the first texts."""
+    """Knows its model's name before loading. `load` runs once, in a thread, at the first texts."""
 
     def __init__(self, *, model_id: str, load: Callable[[], Reranker]) -> None:
         self._model_id = model_id
@@ -25,7 +25,9 @@ class DeferredReranker:
         return self._model_id
 
     async def scores(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Raises ModelUnavailable when it cannot be loaded, which is tried again the next time, or does not answer."""
+        """Raises ModelUnavailable when the model cannot be loaded, which is tried again the next time, or does not
+        answer.
+        """
         return await (await self._inner.get()).scores(question, texts)
 
     async def close(self) -> None:

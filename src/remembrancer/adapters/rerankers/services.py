@@ -1,6 +1,6 @@
-"""What rerank services are sent and what they answer, by the two shapes that are spoken.
+"""Requests and answers of rerank services, in the two formats in use.
 
-Sources: Cohere's API reference, "Rerank (v2)"; Jina's, `POST /v1/rerank`, which vLLM, Infinity and llama.cpp speak
+Sources: Cohere's API reference, "Rerank (v2)"; Jina's, `POST /v1/rerank`, which vLLM, Infinity and llama.cpp implement
 too; the OpenAPI description of Text Embeddings Inference 1.7, `POST /rerank`.
 """
 
@@ -24,26 +24,27 @@ Dialect = Literal["cohere", "tei"]
 """
 
 Scale = Literal["probability", "logit", "cosine"]
-"""What a service's numbers are: in [0, 1] (most); any number, as llama.cpp gives them; in [-1, 1] (jina-reranker-v3).
+"""The range of a service's scores. `probability`: [0, 1] (most services); `logit`: any number (llama.cpp); `cosine`:
+[-1, 1] (jina-reranker-v3).
 """
 
-# Cohere counts a call by each hundred texts; Text Embeddings Inference takes 32 unless told otherwise.
+# Cohere bills per hundred texts; 32 is the default limit of Text Embeddings Inference.
 _TEXTS_A_CALL: Final[Mapping[Dialect, int]] = {"cohere": 100, "tei": 32}
 
-# By how much float32 and the rounding of decimals may exceed a bound.
+# Tolerance for scores that exceed their range through float32 and decimal rounding.
 _SLACK: Final = 1e-3
 
 
 class AnswerError(Exception):
-    """An answer that is none, with what is wrong about it."""
+    """The service's answer is invalid; the message says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RerankService:
-    """An endpoint's model, and how it is spoken to.
+    """A model behind an endpoint, with the endpoint's format.
 
-    `texts_a_call`: how many texts one request may hold; None: what the dialect's services take. A model that reads
-    all the texts of a request together (jina-reranker-v3) judges better the more there are.
+    `texts_a_call`: maximum number of texts per request; None: the format's default. A model that reads all texts of a
+    request together (jina-reranker-v3) judges better with more texts.
     """
 
     model: str
@@ -69,21 +70,23 @@ class RerankService:
 
     @property
     def batch(self) -> int:
-        """How many texts one request holds at most."""
+        """Maximum number of texts per request."""
         return self.texts_a_call or _TEXTS_A_CALL[self.dialect]
 
     def request(self, question: str, texts: Sequence[str]) -> dict[str, Any]:
-        """The body of one request. A text too long for the model is cut by the service."""
+        """The body of one request. The service truncates a text that is too long for the model."""
         match self.dialect:
             case "cohere":
                 return {"model": self.model, "query": question, "documents": list(texts), "top_n": len(texts)}
             case "tei":
-                # It refuses what is too long unless told to cut, and gives probabilities unless asked for raw scores.
+                # By default it rejects texts that are too long, and returns probabilities instead of raw scores.
                 raw = self.scale != "probability"
                 return {"query": question, "texts": list(texts), "truncate": True, "raw_scores": raw}
 
     def scores(self, answer: object, count: int) -> NDArray[np.float32]:
-        """Of an answer for `count` texts, in their order, shape (count,), in [0, 1]. Raises AnswerError."""
+        """The scores in an answer for `count` texts, in the order of the texts: shape (count,), in [0, 1]. Raises
+        AnswerError.
+        """
         field = "relevance_score" if self.dialect == "cohere" else "score"
         found = np.full(count, math.nan)
         for row in self._rows(answer, count):
@@ -124,7 +127,7 @@ class RerankService:
 def _is_finite(value: object) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
-    # An int of hundreds of digits is a number to JSON, and to nothing that computes with it.
+    # JSON allows integers of any size, but a float cannot represent them.
     return math.isfinite(value) if isinstance(value, float) else abs(value) < 1 << 53
 
 

@@ -1,1 +1,1 @@
-"""Folders of markdown files, as vaults."""
+"""Vaults in folders of markdown files."""

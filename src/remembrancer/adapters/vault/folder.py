@@ -1,7 +1,7 @@
-"""A vault that is a folder on this machine.
+"""A vault in a local folder.
 
 Nothing outside the folder is read or written: symbolic links are reported and not followed. A file is replaced by
-renaming a finished one over it, after its content was compared with what it was read as.
+renaming a complete temporary file over it, after checking that its content has not changed since it was read.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from remembrancer.errors import Conflict, InvalidInput, StoreUnavailable
 from remembrancer.ports.vault import MAX_FILE_BYTES, MAX_FILES, Content, Scan, Stat
 
 OWN_FOLDER: Final = ".remembrancer"
-"""Where, below the root, what is derived is kept."""
+"""Folder below the root for derived data."""
 INDEX: Final = "index.json"
 SUFFIX: Final = ".md"
-LEFT_OUT: Final = frozenset({OWN_FOLDER, ".git", ".hg", ".svn", ".venv", "node_modules", "__pycache__"})
-"""Folders that hold no words of the vault."""
+SKIPPED_FOLDERS: Final = frozenset({OWN_FOLDER, ".git", ".hg", ".svn", ".venv", "node_modules", "__pycache__"})
+"""Folders that are not scanned."""
 
 _NO_FOLLOW: Final = getattr(os, "O_NOFOLLOW", 0)
 _BINARY: Final = getattr(os, "O_BINARY", 0)
 
 
 class FolderVault:
-    """`root`: the folder. `name`: what its memories are known by; the folder's name if not given."""
+    """`root`: the folder. `name`: the vault's name in the memory; default: the folder's name."""
 
     def __init__(self, root: Path, *, name: str | None = None) -> None:
         self._root = root.resolve()
@@ -88,7 +88,7 @@ class FolderVault:
             return f"cannot be read ({error.strerror})"
 
     def _content(self, path: str) -> Content:
-        """Raises InvalidInput, OSError."""
+        """Read a file. Raises InvalidInput, OSError."""
         descriptor = os.open(self._inside(path), os.O_RDONLY | _NO_FOLLOW | _BINARY)
         with os.fdopen(descriptor, "rb") as file:
             found = os.fstat(file.fileno())
@@ -110,13 +110,13 @@ class FolderVault:
         try:
             if expected is None:
                 target.parent.mkdir(parents=True, exist_ok=True)
-                self._inside(path)  # what has just come to be there may be a link
+                self._inside(path)  # a folder created meanwhile may be a link
             self._require(path, expected)
-            temporary = self._written(data, None if expected is None else target)
+            temporary = self._write_temporary(data, None if expected is None else target)
             try:
-                self._require(path, expected)  # once more: writing takes a while
+                self._require(path, expected)  # again, because writing takes time
                 if expected is None:
-                    _put_anew(temporary, target, path)
+                    _create(temporary, target, path)
                 else:
                     temporary.replace(target)
             finally:
@@ -126,7 +126,7 @@ class FolderVault:
             raise StoreUnavailable(f"{target}: cannot be written ({error.strerror or error})") from error
 
     def _require(self, path: str, expected: str | None) -> None:
-        """Raises Conflict where the file is not what whoever writes has read."""
+        """Raises Conflict unless the file's digest is `expected`; None: unless the file does not exist."""
         try:
             digest = self._content(path).digest
         except FileNotFoundError:
@@ -134,11 +134,11 @@ class FolderVault:
         except InvalidInput as error:
             raise Conflict(f"{path}: changed on disk since it was read: expected {error.allowed}") from error
         if digest != expected:
-            changed = "came to be there meanwhile" if expected is None else "changed on disk since it was read"
+            changed = "was created meanwhile" if expected is None else "changed on disk since it was read"
             raise Conflict(f"{path}: {changed}; nothing was written")
 
-    def _written(self, data: bytes, like: Path | None) -> Path:
-        """The data in a file of our own, on the disk, with the rights of the file it is to take the place of."""
+    def _write_temporary(self, data: bytes, like: Path | None) -> Path:
+        """A temporary file with the data, flushed to disk, with the permissions of `like`."""
         temporary = self._own_folder() / f"{secrets.token_hex(8)}.tmp"
         with temporary.open("xb") as file:
             if like is not None and hasattr(os, "fchmod"):
@@ -156,13 +156,13 @@ class FolderVault:
 
     def _put_index(self, text: str) -> None:
         try:
-            temporary = self._written(text.encode("utf-8"), None)
+            temporary = self._write_temporary(text.encode("utf-8"), None)
             temporary.replace(self._own_folder() / INDEX)
         except OSError as error:
             raise StoreUnavailable(f"{self._root / OWN_FOLDER}: cannot be written ({error.strerror})") from error
 
     def _own_folder(self) -> Path:
-        """The folder of what is derived, which keeps itself out of git."""
+        """The folder for derived data, created with a .gitignore that excludes it from git."""
         folder = self._inside(OWN_FOLDER)
         if not folder.is_dir():
             folder.mkdir(exist_ok=True)
@@ -170,7 +170,7 @@ class FolderVault:
         return folder
 
     def _inside(self, path: str) -> Path:
-        """The path on this machine. Raises InvalidInput where it leads, or a link on the way leads, out of the root."""
+        """The absolute path. Raises InvalidInput for a path out of the root or through a symbolic link."""
         parts = path.split("/")
         if not path or any(part in {"", ".", ".."} or "\\" in part or "\x00" in part for part in parts):
             raise InvalidInput("file", path, "a path below the vault's root")
@@ -183,37 +183,39 @@ class FolderVault:
 
 
 def _walk(folder: Path, below: str, refused: dict[str, str]) -> Iterator[tuple[os.DirEntry[str], str]]:
-    """The markdown files of a folder and those below it, by name."""
+    """The markdown files below `folder`, ordered by name; files that are not read are added to `refused`, with the
+    reason.
+    """
     try:
         with os.scandir(folder) as entries:
             found = sorted(entries, key=lambda entry: entry.name)
     except OSError as error:
-        refused[below or "."] = f"cannot be looked into ({error.strerror})"
+        refused[below or "."] = f"cannot be listed ({error.strerror})"
         return
     for entry in found:
         path = f"{below}{entry.name}"
         if entry.is_symlink():
-            if entry.name.lower().endswith(SUFFIX) or (entry.name not in LEFT_OUT and entry.is_dir()):
+            if entry.name.lower().endswith(SUFFIX) or (entry.name not in SKIPPED_FOLDERS and entry.is_dir()):
                 refused[path] = "a symbolic link: not followed"
         elif entry.is_dir(follow_symlinks=False):
-            if entry.name not in LEFT_OUT:
+            if entry.name not in SKIPPED_FOLDERS:
                 yield from _walk(folder / entry.name, f"{path}/", refused)
         elif entry.name.lower().endswith(SUFFIX) and entry.is_file(follow_symlinks=False):
             if "\\" in entry.name or not entry.name.isprintable():
-                refused[path] = "a name that cannot be told everywhere: not read"
+                refused[path] = "a name with a backslash or an unprintable character: not read"
             else:
                 yield entry, path
 
 
-def _put_anew(temporary: Path, target: Path, path: str) -> None:
-    """Give the finished file its name, where nothing has it."""
+def _create(temporary: Path, target: Path, path: str) -> None:
+    """Move the temporary file to `target`. Raises Conflict when the target exists."""
     try:
-        os.link(temporary, target)  # unlike renaming, linking never overwrites
+        os.link(temporary, target)  # linking never overwrites, unlike renaming
     except FileExistsError:
-        raise Conflict(f"{path}: came to be there meanwhile; nothing was written") from None
+        raise Conflict(f"{path}: was created meanwhile; nothing was written") from None
     except OSError as error:
         if error.errno not in {errno.EPERM, errno.ENOTSUP, errno.EXDEV}:
             raise
-        if target.exists():  # a file system without links
-            raise Conflict(f"{path}: came to be there meanwhile; nothing was written") from None
+        if target.exists():  # the file system has no hard links
+            raise Conflict(f"{path}: was created meanwhile; nothing was written") from None
         temporary.replace(target)

@@ -1,4 +1,4 @@
-"""When something in a vault's folder changes: told by the system, so that nobody has to look again and again."""
+"""Watch a vault's folder with file system notifications instead of polling."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from remembrancer.adapters.vault.folder import LEFT_OUT, SUFFIX
+from remembrancer.adapters.vault.folder import SKIPPED_FOLDERS, SUFFIX
 from remembrancer.errors import Unsupported
 
 if TYPE_CHECKING:
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
 
 NEEDED: Final = "watching a vault needs watchfiles: pip install 'remembrancer[vault]'"
 DEBOUNCE: Final = timedelta(milliseconds=500)
-"""How long changes are gathered before they are told of: an editor that saves makes several at once."""
+"""Changes within this time are reported together: an editor makes several when it saves."""
 _MILLISECOND: Final = timedelta(milliseconds=1)
 
 
 async def changes(root: Path, *, every: timedelta, debounce: timedelta = DEBOUNCE) -> AsyncGenerator[bool]:
-    """True whenever markdown files below the root have changed; False when none has for as long as `every`.
+    """Yield True when markdown files below the root have changed, and False when none has for `every`.
 
-    `root` without links. What changes while the caller works on one is told of after it. Raises Unsupported where
-    watchfiles is not installed.
+    `root`: a path without symbolic links. Changes while the caller is busy are reported on the next iteration. Raises
+    Unsupported when watchfiles is not installed.
     """
     require_watchfiles()
     from watchfiles import awatch  # noqa: PLC0415  # pyright: ignore[reportUnknownVariableType]  an extra
 
     watching = awatch(
         root,
-        watch_filter=lambda change, path: _counts(root, change, path),
+        watch_filter=lambda change, path: _is_relevant(root, change, path),
         debounce=debounce // _MILLISECOND,
         ignore_permission_denied=True,
     )
@@ -41,7 +41,7 @@ async def changes(root: Path, *, every: timedelta, debounce: timedelta = DEBOUNC
         following = asyncio.ensure_future(anext(watching))
         try:
             while True:
-                # Not its own timeout: that begins anew with every change, also of files that do not count.
+                # Not awatch's own timeout, which restarts with every change, also of files outside of the vault.
                 await asyncio.wait([following], timeout=every.total_seconds())
                 if following.done():
                     following.result()
@@ -55,14 +55,14 @@ async def changes(root: Path, *, every: timedelta, debounce: timedelta = DEBOUNC
 
 
 def require_watchfiles() -> None:
-    """Raises Unsupported where the extra is not installed."""
+    """Raises Unsupported when the extra `vault` is not installed."""
     if find_spec("watchfiles") is None:
         raise Unsupported(NEEDED)
 
 
-def _counts(root: Path, change: Change, path: str) -> bool:
-    """Whether a change may be one of the vault: to a markdown file, or a folder that came or went with its files."""
+def _is_relevant(root: Path, change: Change, path: str) -> bool:
+    """Whether a change concerns the vault: a markdown file, or a folder that was added or removed."""
     inside = Path(path).relative_to(root)
-    if LEFT_OUT & set(inside.parts):
+    if SKIPPED_FOLDERS & set(inside.parts):
         return False
     return inside.suffix.lower() == SUFFIX or (change.raw_str() != "modified" and not inside.suffix)

@@ -296,7 +296,7 @@ def test_a_closed_embedder_is_unavailable(definition: str) -> None:
 
 
 def test_a_failure_of_the_runtime_is_unavailable(definition: str) -> None:
-    failure = next(error for error in bindings.session_failures() if error.__name__ == "RuntimeException")
+    failure = next(error for error in bindings.session_errors() if error.__name__ == "RuntimeException")
 
     def fail(ids: NDArray[np.int64]) -> None:
         raise failure("out of memory")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from remembrancer.adapters.embedders.local.quantised import evening_factors, quantised_by_row
+from remembrancer.adapters.embedders.local.quantised import quantised_by_row, smoothing_factors
 
 
 @pytest.fixture
@@ -39,20 +39,20 @@ def test_a_large_weight_coarsens_only_its_own_row(matrix: NDArray[np.float32]) -
 def test_evened_inputs_and_columns_give_the_same_product(matrix: NDArray[np.float32]) -> None:
     generator = np.random.default_rng(6)
     rows = generator.normal(size=(3, 128)).astype(np.float32)
-    factors = evening_factors(generator.uniform(0.1, 9, 128).astype(np.float32), matrix)
+    factors = smoothing_factors(generator.uniform(0.1, 9, 128).astype(np.float32), matrix)
     assert np.allclose((rows * factors) @ (matrix / factors).T, rows @ matrix.T, rtol=1e-4, atol=1e-4)
 
 
 def test_evening_leaves_inputs_as_large_beside_each_other_as_the_columns(matrix: NDArray[np.float32]) -> None:
     sizes = np.random.default_rng(6).uniform(0.1, 9, 128).astype(np.float32)
-    factors = evening_factors(sizes, matrix)
+    factors = smoothing_factors(sizes, matrix)
     assert np.allclose(sizes * factors, np.linalg.norm(matrix / factors, axis=0), rtol=1e-4)
 
 
 def test_a_channel_of_no_size_and_no_weights_can_be_evened(matrix: NDArray[np.float32]) -> None:
     sizes = np.ones(128, np.float32)
     matrix[:, 9] = sizes[10] = 0
-    factors = evening_factors(sizes, matrix)
+    factors = smoothing_factors(sizes, matrix)
     assert np.all(np.isfinite(factors))
     assert factors.min() > 0
 
@@ -63,7 +63,7 @@ def test_evening_makes_eight_bits_finer_where_large_inputs_meet_small_weights() 
     sizes[11] = 30
     rows = generator.normal(size=(40, 384)).astype(np.float32) * sizes
     matrix = generator.normal(size=(64, 384)).astype(np.float32) / sizes
-    factors = evening_factors(sizes, matrix)
+    factors = smoothing_factors(sizes, matrix)
 
     def error(rows: NDArray[np.float32], matrix: NDArray[np.float32]) -> float:
         (inputs, of_row), (weights, of_output) = quantised_by_row(rows), quantised_by_row(matrix)

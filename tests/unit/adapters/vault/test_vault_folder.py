@@ -141,7 +141,7 @@ def test_what_is_written_is_read_again_byte_for_byte(tmp_path: Path) -> None:
 def test_a_file_that_is_there_is_not_made_anew(tmp_path: Path) -> None:
     files = a_vault(tmp_path)
     (tmp_path / "x.md").write_text("theirs", encoding="utf-8")
-    with pytest.raises(Conflict, match="came to be there"):
+    with pytest.raises(Conflict, match="was created meanwhile"):
         replace(files, "x.md", "ours", None)
     assert (tmp_path / "x.md").read_text(encoding="utf-8") == "theirs"
 

@@ -1,7 +1,7 @@
-"""The few names used of the packages of the extra `local`, with types, imported on first use.
+"""Typed access to the packages of the extra `local`, which are imported on first use.
 
-onnxruntime has no type stubs and onnx's are partial, so each is described here by a Protocol. Importing them
-costs 0.1 s each, which a process that never embeds locally must not pay.
+onnxruntime has no type stubs and onnx's are partial, so the parts used are described by Protocols. Each import takes
+0.1 s, which a process that never embeds locally should not pay.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ class Session(Protocol):
 
 
 class Encoding(Protocol):
-    """A text as word pieces."""
+    """A tokenized text."""
 
     @property
     def ids(self) -> list[int]: ...
 
     @property
     def word_ids(self) -> list[int | None]:
-        """Per piece, which word of the text it is part of; None for pieces the tokenizer added."""
+        """For each piece, the index of the word it is part of; None for special tokens."""
         ...
 
     @property
     def offsets(self) -> list[tuple[int, int]]:
-        """Per piece, where it begins and ends in the text, in characters; (0, 0) for pieces the tokenizer added."""
+        """For each piece, its start and end in the text, in characters; (0, 0) for special tokens."""
         ...
 
 
 class Tokenizer(Protocol):
-    """Text to word pieces."""
+    """Splits a text into word pieces."""
 
     def encode(self, sequence: str, /) -> Encoding: ...
 
@@ -144,58 +144,58 @@ class Onnx(Protocol):
 
 
 def onnx() -> Onnx:
-    """Raises ModelUnavailable when the package is not installed."""
+    """The onnx package. Raises ModelUnavailable when it is not installed."""
     return cast("Onnx", _imported("onnx"))
 
 
 def tokenizer(definition: str) -> Tokenizer:
-    """The one a tokenizer.json describes. Raises ModelUnavailable when tokenizers is not installed."""
+    """The tokenizer that a tokenizer.json defines. Raises ModelUnavailable when tokenizers is not installed."""
     return cast("_Tokenizers", _imported("tokenizers")).Tokenizer.from_str(definition)
 
 
 def hub() -> _Hub:
-    """Raises ModelUnavailable when huggingface_hub is not installed."""
+    """The huggingface_hub package. Raises ModelUnavailable when it is not installed."""
     return cast("_Hub", _imported("huggingface_hub"))
 
 
-def hub_failures() -> tuple[type[Exception], ...]:
-    """What a download may raise: the hub's own errors are OSErrors, its HTTP client's are not."""
+def hub_errors() -> tuple[type[Exception], ...]:
+    """The exceptions that a download may raise: OSError for the hub's own errors, and those of its HTTP client."""
     client = cast("Any", _imported("huggingface_hub.errors"))
-    # HfHubHTTPError derives from its HTTP client's base error, whichever client this version of the hub uses;
-    # a connection that breaks in the middle of a file surfaces as another child of that base.
+    # HfHubHTTPError derives from the base error of the HTTP client that this version of the hub uses. A connection
+    # that breaks during a download raises another subclass of that base.
     bases = cast("tuple[type[Exception], ...]", client.HfHubHTTPError.__bases__)
     return (OSError, ValueError, *bases)
 
 
 def open_session(graph: bytes | str, *, threads: int, precise: bool = False) -> Session:
-    """Load `graph`, or the file of that path.
+    """Load `graph`: its bytes, or the path of its file.
 
-    `precise`: on x86-64 without VNNI, compute 8-bit products with the slower kernels that sum them exactly. It applies
-    to products whose weights and weights' zero point are constants of the graph; other processors ignore it or lose
+    `precise`: on x86-64 without VNNI, compute 8-bit products with slower kernels that sum them exactly. This applies to
+    products whose weights and weight zero point are constants of the graph. Other processors ignore the option or lose
     their fastest kernels.
 
-    Raises ModelUnavailable when onnxruntime is missing or refuses the graph.
+    Raises ModelUnavailable when onnxruntime is missing or rejects the graph.
     """
     runtime = cast("_OnnxRuntime", _imported("onnxruntime"))
     options = runtime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
-    options.log_severity_level = 3  # errors: its warnings about optimisation are no use to a caller
-    # A spinning worker thread would burn a core between queries, which come far apart.
+    options.log_severity_level = 3  # errors only: warnings about optimisation do not help a caller
+    # Worker threads must not spin: they would use a core while waiting for the next query.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     if precise:
         options.add_session_config_entry("session.x64quantprecision", "1")
     try:
         return runtime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
-    except session_failures() as error:
+    except session_errors() as error:
         raise ModelUnavailable(
             f"onnxruntime could not load the model: {error}. Version 1.23 or newer is needed: "
             'pip install --upgrade "remembrancer[local]"'
         ) from error
 
 
-def session_failures() -> tuple[type[Exception], ...]:
-    """The errors onnxruntime raises; they share no base but Exception."""
+def session_errors() -> tuple[type[Exception], ...]:
+    """The exceptions that onnxruntime raises; their only common base is Exception."""
     state = _imported("onnxruntime.capi.onnxruntime_pybind11_state")
     return tuple(value for value in vars(state).values() if isinstance(value, type) and issubclass(value, Exception))
 

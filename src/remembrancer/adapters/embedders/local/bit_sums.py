@@ -1,11 +1,11 @@
-"""The graph that sums levels by bits: one product of whole numbers, in the kernels that the model's own products use.
+"""An integer matrix product of bits and 8-bit levels, computed by onnxruntime with the kernels that the model uses.
 
-Three thousand rows of bits and fifteen of levels take a tenth of the time that comparing each pair by itself takes.
+For 3,000 rows of bits and 15 rows of levels it takes a tenth of the time of comparing the pairs one by one.
 
-The same graph tells whether this processor's kernels sum 8-bit products exactly. Without VNNI, those for x86-64 add the
-products of two neighbouring inputs in 16 bits, which saturate: two products of 255 and 127 count 32,767 instead of
-64,770 (onnxruntime's documentation on quantisation, "U8S8"). Sums of bits are exact on every processor, as two levels
-never exceed 254.
+The same graph detects whether this processor sums 8-bit products exactly. Without VNNI, the kernels for x86-64 add two
+neighbouring products in 16 bits, which saturates: 2 · 255 · 127 gives 32,767 instead of 64,770 (onnxruntime's
+documentation on quantisation, "U8S8"). Sums of bits are exact on every processor, because two levels add up to at most
+254.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from remembrancer.adapters.embedders.local.bindings import Session, session_failures
+from remembrancer.adapters.embedders.local.bindings import Session, session_errors
 from remembrancer.adapters.embedders.local.graph_nodes import Nodes
 from remembrancer.errors import ModelUnavailable
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BIT_SUMS_VERSION: Final = 1
-"""Raise it whenever the bytes of the graph change: caches are keyed by it."""
+"""Part of the cache key: increase it whenever the bytes of the graph change."""
 
 
 def build() -> bytes:
@@ -34,7 +34,7 @@ def build() -> bytes:
 
 
 class BitSums:
-    """`domain.arithmetic.SumOfBits` by a loaded graph."""
+    """Implements `domain.arithmetic.SumOfBits` with a loaded graph."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -44,7 +44,7 @@ class BitSums:
         return self._sums(bits, levels)
 
     def products_are_exact(self) -> bool:
-        """Whether this processor sums the largest 8-bit products exactly. It takes 0.15 ms.
+        """Whether this processor sums the largest 8-bit products exactly. Takes 0.15 ms.
 
         Raises ModelUnavailable when onnxruntime fails.
         """
@@ -54,5 +54,5 @@ class BitSums:
     def _sums(self, bits: NDArray[np.uint8], levels: NDArray[np.int8]) -> NDArray[np.int32]:
         try:
             return self._session.run(None, {"bits": bits, "levels": np.ascontiguousarray(levels.T)})[0]
-        except session_failures() as error:
+        except session_errors() as error:
             raise ModelUnavailable(f"onnxruntime could not compare {len(bits)} words: {error}") from error

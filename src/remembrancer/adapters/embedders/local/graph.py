@@ -1,13 +1,13 @@
-"""The ONNX graph of all-MiniLM-L6-v2, built from its weights.
+"""Build the ONNX graph of all-MiniLM-L6-v2 from its weights.
 
-Inputs: `ids` int64 (texts, pieces), zero where padded; `mask` int32 (texts, pieces), 1 for a piece and 0 for
-padding; `pooled` int32 (texts, pieces), 1 for a piece that the text's vector is the mean of. Outputs: `vectors` float32
-(texts, 384), unit rows: the mean of the last layer over the pooled pieces; `words` float32 (texts, pieces, 384): the
-last layer itself, unit rows too.
+Inputs: `ids` int64 (texts, pieces), 0 for padding; `mask` int32 (texts, pieces), 1 for a piece and 0 for padding;
+`pooled` int32 (texts, pieces), 1 for the pieces whose mean is the text's vector. Outputs: `vectors` float32 (texts,
+384), unit rows, the mean of the last layer over the pooled pieces; `words` float32 (texts, pieces, 384), unit rows, the
+last layer itself.
 
-Between attentions, the pieces of all texts are the rows of one matrix. In int8 every product of such rows and weights
-is one of integers: 8-bit rows, each with a scale of its own, found as it comes, and 8-bit weights, with a scale for
-each output. Because no scale spans two pieces, a text's vector does not depend on its neighbours in the batch.
+Between attention steps, the pieces of all texts are the rows of one matrix. In int8 every product of these rows and
+weights is an integer product: 8-bit rows, each with its own scale computed at run time, and 8-bit weights, with one
+scale per output. No scale spans two pieces, so a text's vector does not depend on the other texts of the batch.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from remembrancer.adapters.embedders.local.graph_nodes import FUSED, Nodes
-from remembrancer.adapters.embedders.local.quantised import evening_factors, quantised_by_row
+from remembrancer.adapters.embedders.local.quantised import quantised_by_row, smoothing_factors
 from remembrancer.values import dataclass
 
 Precision = Literal["fp32", "int8"]
 
-# Raise it whenever the bytes of a graph change: caches are keyed by it.
 GRAPH_VERSION = 4
+"""Part of the cache key: increase it whenever the bytes of a graph change."""
 
 DIM = 384
 MAX_PIECES = 256
@@ -33,12 +33,12 @@ _LAYERS = 6
 _HEADS = 12
 _LAYER_NORM_EPSILON = 1e-12
 
-# How many layer norms' gains tell how large a channel is beside the others: what one of them makes large, the next ones
-# find large, as it is carried past each layer. Without sample texts, it is the best sign there is.
-_TELLING_NORMS = 3
+# The relative size of a channel is estimated from the gains of this many layer norms: a channel that one of them makes
+# large stays large in the following layers, through the residual connections. This needs no sample texts.
+_SCALE_NORMS = 3
 
-# The unsigned levels of a row: those of either sign lie around 128, up to 127 on each side. GELU goes no lower than
-# -0.17, so for its outputs zero is level 16, and nearly all levels are left for the positive ones.
+# Unsigned levels of a row: symmetric ones have zero at 128 and 127 levels on each side. GELU is never below -0.17, so
+# its outputs have zero at level 16, which leaves nearly all levels for positive values.
 _SIGNED_ZERO = 128
 _SIGNED_LEVELS = 127
 _GELU_ZERO = 16
@@ -50,13 +50,15 @@ _Weights = Mapping[str, _Matrix]
 
 
 def build(weights: _Weights, precision: Precision) -> bytes:
-    """The serialised graph. `weights` are named as in the published file."""
+    """The serialised graph. `weights`: by the names of the published file."""
     return _Graph(weights, precision).serialised()
 
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """Names of: levels uint8 (rows, inputs), what a level is worth (rows, 1), the level that stands for zero."""
+    """Quantised rows, as names of graph values: `levels` uint8 (rows, inputs), `scales` float32 (rows, 1), and `zero`,
+    the level that represents 0.
+    """
 
     levels: str
     scales: str
@@ -64,7 +66,7 @@ class _Rows:
 
 
 class _Graph:
-    """A graph under construction: each method adds operators and returns the name of their result."""
+    """The graph under construction. Each method adds operators and returns the name of their result."""
 
     def __init__(self, weights: _Weights, precision: Precision) -> None:
         self._weights = weights
@@ -76,7 +78,7 @@ class _Graph:
         self._last_axis = self._nodes.integers(-1)
         self._as_rows = self._nodes.integers(-1, DIM)
         self._as_texts = self._add("Concat", self._add("Shape", "ids"), self._nodes.integers(DIM), axis=0)
-        self._seen = self._seen_pieces()
+        self._mask = self._attention_mask()
         if precision == "int8":
             self._one = self._nodes.number(1)
             rows = self._add("Reshape", self._add("Size", "ids"), self._nodes.integers(1))
@@ -102,7 +104,7 @@ class _Graph:
     # -- the model --------------------------------------------------------------------------------
 
     def _embeddings(self) -> str:
-        # Every piece is of segment 0, so that segment's vector is added to the positions once, here.
+        # All pieces belong to segment 0, so that segment's vector is added to the positions once, here.
         positions = (
             self._weights["embeddings.position_embeddings.weight"][:MAX_PIECES]
             + self._weights["embeddings.token_type_embeddings.weight"][0]
@@ -121,8 +123,8 @@ class _Graph:
         exact = self._add("Cast", rows, to=self._nodes.types.FLOAT)
         return self._add("Mul", exact, self._add("Gather", self._constant(scales[:, None]), "ids"))
 
-    def _seen_pieces(self) -> str:
-        """Which pieces each piece of a text attends to: bool (texts, 1, pieces, pieces)."""
+    def _attention_mask(self) -> str:
+        """The attention mask: bool (texts, 1, pieces, pieces), true where a piece attends to another."""
         kept = self._add("Greater", "mask", self._constant(np.array(0, np.int32)))
         each = self._add(
             "Concat", self._nodes.integers(1, 1), self._add("Shape", "ids", start=1), self._one_axis(), axis=0
@@ -131,13 +133,13 @@ class _Graph:
 
     def _layer(self, layer: str, hidden: str) -> str:
         attended = self._add("Reshape", self._attended(f"{layer}attention.", hidden), self._as_rows)
-        # The values' bias passes through attention unchanged, as a row's attention sums to 1: it is added behind it.
+        # Attention weights sum to 1, so the values' bias passes through attention unchanged and is added after it.
         projection = self._weights[f"{layer}attention.output.dense.weight"]
-        behind = np.dot(projection, self._weights[f"{layer}attention.self.value.bias"]).astype(np.float32)
-        bias = self._weights[f"{layer}attention.output.dense.bias"] + behind
+        passed = np.dot(projection, self._weights[f"{layer}attention.self.value.bias"]).astype(np.float32)
+        bias = self._weights[f"{layer}attention.output.dense.bias"] + passed
         hidden = self._residual(f"{layer}attention.output.", self._product(attended, projection), bias, hidden)
 
-        (inner,) = self._evened_products(hidden, self._weights[f"{layer}intermediate.dense.weight"])
+        (inner,) = self._smoothed_products(hidden, self._weights[f"{layer}intermediate.dense.weight"])
         bias = self._weights[f"{layer}intermediate.dense.bias"]
         inner = self._add("BiasGelu", inner, self._constant(bias), domain=FUSED)
         outer = self._gelu_product(inner, self._weights[f"{layer}output.dense.weight"])
@@ -146,15 +148,15 @@ class _Graph:
     def _attended(self, part: str, hidden: str) -> str:
         names = ("query", "key", "value")
         matrices = [self._weights[f"{part}self.{name}.weight"] for name in names]
-        queries, keys, values = self._evened_products(hidden, *matrices)
-        # The keys' bias adds the same to all scores of one query, which softmax takes away again.
+        queries, keys, values = self._smoothed_products(hidden, *matrices)
+        # The keys' bias is left out: it adds the same number to all scores of one query, which softmax cancels.
         queries = self._add("Add", queries, self._constant(self._weights[f"{part}self.query.bias"]))
         texts = [self._add("Reshape", rows, self._as_texts) for rows in (queries, keys, values)]
-        return self._add("Attention", *texts, self._seen, q_num_heads=_HEADS, kv_num_heads=_HEADS)
+        return self._add("Attention", *texts, self._mask, q_num_heads=_HEADS, kv_num_heads=_HEADS)
 
     def _residual(self, part: str, values: str, bias: _Matrix, skipped: str) -> str:
-        # Sum, not Add: onnxruntime would fuse Add with the normalisation into its SkipLayerNormalization, which on the
-        # CPU takes five times as long as the two.
+        # Sum instead of Add: onnxruntime would fuse Add and the normalisation into SkipLayerNormalization, which takes
+        # five times as long on the CPU.
         return self._normalised(part, self._add("Sum", values, skipped, self._constant(bias)))
 
     def _normalised(self, part: str, rows: str) -> str:
@@ -165,7 +167,9 @@ class _Graph:
         )
 
     def _outputs(self, hidden: str) -> None:
-        """The mean over pieces at unit length, which is the sum at unit length; and the pieces at unit length."""
+        """Add the outputs: the sum over pooled pieces, which points in the direction of the mean, and every piece; both
+        are scaled to unit length.
+        """
         weights = self._add("Cast", "pooled", to=self._nodes.types.FLOAT)
         total = self._add("MatMul", self._add("Unsqueeze", weights, self._one_axis()), hidden)
         for values, name in ((self._add("Squeeze", total, self._one_axis()), "vectors"), (hidden, "words")):
@@ -176,23 +180,25 @@ class _Graph:
 
     # -- rows times weights -----------------------------------------------------------------------
 
-    def _evened_products(self, rows: str, *matrices: _Matrix) -> list[str]:
-        """As `_product`, of the rows normalised last, with each of `matrices`; the last of these evens the inputs."""
+    def _smoothed_products(self, rows: str, *matrices: _Matrix) -> list[str]:
+        """The products of the last normalised rows with each of `matrices`, after smoothing. The last matrix sets the
+        smoothing factors.
+        """
         if self._precision == "fp32":
             return [self._exact_product(rows, matrix) for matrix in matrices]
-        sizes = np.abs(np.prod(self._gains[-_TELLING_NORMS:], axis=0))
-        factors = evening_factors(sizes, matrices[-1])
-        evened = self._signed(self._add("Mul", rows, self._constant(factors)))
-        return [self._integer_product(evened, matrix / factors) for matrix in matrices]
+        sizes = np.abs(np.prod(self._gains[-_SCALE_NORMS:], axis=0))
+        factors = smoothing_factors(sizes, matrices[-1])
+        smoothed = self._symmetric(self._add("Mul", rows, self._constant(factors)))
+        return [self._integer_product(smoothed, matrix / factors) for matrix in matrices]
 
     def _product(self, rows: str, matrix: _Matrix) -> str:
         """`rows` times the transpose of `matrix` (outputs, inputs)."""
         if self._precision == "fp32":
             return self._exact_product(rows, matrix)
-        return self._integer_product(self._signed(rows), matrix)
+        return self._integer_product(self._symmetric(rows), matrix)
 
     def _gelu_product(self, rows: str, matrix: _Matrix) -> str:
-        """As `_product`, of rows that came out of GELU."""
+        """Like `_product`, for rows that are outputs of GELU."""
         if self._precision == "fp32":
             return self._exact_product(rows, matrix)
         most = self._add("ReduceMax", rows, self._last_axis, keepdims=0)
@@ -205,10 +211,10 @@ class _Graph:
 
     def _integer_product(self, rows: _Rows, matrix: _Matrix) -> str:
         levels, scales = quantised_by_row(matrix)
-        # 0 is the default. It is given, to each product its own, because for precise kernels onnxruntime makes weights
-        # unsigned: 1.23 then writes the new zero point behind the inputs it has, and no version makes one twice.
+        # 0 is the default, but each product needs its own zero point: for precise kernels onnxruntime converts weights
+        # to unsigned, and 1.23 then appends the new zero point after the inputs given; no version converts one twice.
         zero_weight = self._constant(np.array(0, np.int8))
-        # It takes one scale for all rows, so that each row's own comes after it.
+        # The operator takes one scale for all rows; each row's own scale is applied afterwards.
         unscaled = self._add(
             "MatMulIntegerToFloat",
             rows.levels,
@@ -221,8 +227,8 @@ class _Graph:
         )
         return self._add("Mul", unscaled, rows.scales)
 
-    def _signed(self, rows: str) -> _Rows:
-        """`rows` in levels of either sign."""
+    def _symmetric(self, rows: str) -> _Rows:
+        """Quantise `rows` symmetrically."""
         sides = [
             self._add(
                 "Mul",
@@ -231,16 +237,16 @@ class _Graph:
             )
             for furthest, sign in (("ReduceMax", 1), ("ReduceMin", -1))
         ]
-        # Never zero, so that a row of zeros divides.
+        # At least the smallest float, so that a row of zeros can be divided.
         scales = self._add("Max", *sides, self._nodes.number(float(np.finfo(np.float32).tiny)))
         return self._rows(rows, scales, self._signed_zero, self._signed_zeros)
 
     def _rows(self, rows: str, scales: str, zero: str, zeros: str) -> _Rows:
-        # The fused domain's: its version is in every onnxruntime, ONNX's own of this opset is not.
+        # From the fused domain, because not every onnxruntime has ONNX's own operator of this opset.
         levels = self._add("QuantizeLinear", rows, scales, zeros, domain=FUSED, axis=0)
         return _Rows(levels, self._add("Unsqueeze", scales, self._last_axis), zero)
 
     def _zeros(self, level: int, rows: str) -> tuple[str, str]:
-        """A level as a number, and as many of it as there are rows."""
+        """A level as a scalar, and repeated for each row."""
         one = self._constant(np.array(level, np.uint8))
         return one, self._add("Expand", one, rows)

