@@ -1,1 +1,1 @@
-"""Measurements, run by hand with `make bench`; never part of the tests."""
+"""Benchmarks, run by hand with `make bench`; they are not part of the test suite."""

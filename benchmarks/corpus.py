@@ -1,8 +1,7 @@
-"""Made-up memories by the thousand, and questions to them: what the measurements of recall share.
+"""Synthetic memories and questions for the recall benchmarks.
 
-The texts are words of the shipped conversation, drawn anew by their frequency. A thousand of them are embedded; the
-others get a vector near one of those, because embedding 100,000 texts would take an hour and change nothing that is
-measured.
+Texts are random words of the shipped demo conversation, drawn by their frequency. A thousand texts are embedded; the
+others get a vector near one of those, because embedding 100,000 texts would take an hour without changing the results.
 """
 
 from __future__ import annotations
@@ -31,13 +30,14 @@ from remembrancer.ports.embeddings import CueVector
 
 SIZES: Final = (1_000, 10_000, 100_000)
 EMBEDDED: Final = 1_000
+"""Texts that are embedded; the vectors of the others are derived from theirs."""
 BATCH: Final = 2_000
 SEVERITIES: Final = (*[Severity.INFO] * 16, *[Severity.NOTICE] * 2, Severity.WARN, Severity.ERROR)
-"""In turn, so that memories differ in importance."""
+"""Severities of consecutive events, so that memories differ in importance."""
 
 
 class Words:
-    """Texts made of the shipped conversation's own words, by a seeded choice."""
+    """Generates texts from the words of the shipped demo conversation, with a seed."""
 
     def __init__(self, seed: int) -> None:
         history = files("remembrancer") / "demo" / "history.jsonl"
@@ -70,7 +70,9 @@ async def open_memory(path: Path, embedder: Embedder) -> AsyncRemembrancer:
 
 
 async def fill(path: Path, words: Words, size: int, embedder: Embedder) -> float:
-    """A file of so many memories, each with its vector; how many were written a second, without their vectors."""
+    """Create a file with `size` memories and their vectors. Returns memories written per second, not counting the
+    vectors.
+    """
     async with await open_memory(path, embedder) as rem:
         began = time.perf_counter()
         for batch in _batches(size):
@@ -81,8 +83,8 @@ async def fill(path: Path, words: Words, size: int, embedder: Embedder) -> float
 
 
 async def _give_vectors(path: Path, embedder: Embedder, scope: Scope, embedded: int) -> None:
-    """Vectors for every cue, and those of its words: each those of one of so many real texts, its own moved a
-    little.
+    """Write vectors for all cues: each gets the token embeddings of one of `embedded` real texts, and that text's
+    vector with noise added.
     """
     words, chance = Words(seed=1), np.random.default_rng(1)
     reading = word_embedder(embedder)

@@ -1,8 +1,8 @@
-"""How many turns a second are taken in on one processor: each observed by itself, then indexed until none waits.
+"""Ingestion rate on one CPU: turns per second, each turn observed in its own call, then all of them indexed.
 
-Under the default preset with the local embedder, which is loaded before. Turns made up of the shipped conversation's
-words (benchmarks/corpus.py) and, where a LoCoMo file is given, its own turns. Every run writes a new file; told are
-medians of the runs. CPU time is this process's, all its threads together: what another process takes is not in it.
+Uses the default preset with the local embedder, loaded beforehand. Turns are synthetic (benchmarks/corpus.py) and, if a
+LoCoMo file is given, those of LoCoMo. Every run writes a new file; reported values are medians over the runs. CPU time
+is that of this process with all its threads.
 """
 
 from __future__ import annotations
@@ -36,31 +36,33 @@ RUNS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
-    """Seconds: by the clock on the wall, and of processor time."""
+class Duration:
+    """Seconds of wall-clock time and of CPU time."""
 
     wall: float
     cpu: float
 
     @classmethod
-    def now(cls) -> Spent:
+    def now(cls) -> Duration:
         return cls(time.perf_counter(), time.process_time())
 
-    def since(self, began: Spent) -> Spent:
-        return Spent(self.wall - began.wall, self.cpu - began.cpu)
+    def since(self, began: Duration) -> Duration:
+        return Duration(self.wall - began.wall, self.cpu - began.cpu)
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One file filled: what recording took, and what indexing did."""
+    """Time to record the turns of one file, and to index them."""
 
-    observed: Spent
-    indexed: Spent
+    observed: Duration
+    indexed: Duration
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A row of the table: medians over runs. `chars`: mean length of a turn. Rates are turns a second, end to end."""
+class Row:
+    """A row of the table: medians over runs. `chars`: mean length of a turn. Rates are turns per second, recording and
+    indexing together.
+    """
 
     corpus: str
     turns: int
@@ -71,8 +73,8 @@ class Line:
     cpu_rate: float
 
 
-def on_one_processor() -> str:
-    """Bind this process to one processor, before any library counts them; which one, in words."""
+def bind_to_one_cpu() -> str:
+    """Bind this process to one CPU, before a library counts them. Returns a sentence that says which one."""
     if sys.platform != "linux":
         return "This system binds no process to a processor: on all of them"
     one = min(os.sched_getaffinity(0))
@@ -82,23 +84,23 @@ def on_one_processor() -> str:
 
 async def fill(drafts: Sequence[EventDraft], embedder: Embedder, path: Path) -> Run:
     async with await open_memory(path, embedder) as rem:
-        began = Spent.now()
+        began = Duration.now()
         for draft in drafts:
             await rem.observe_many([draft])
-        recorded = Spent.now()
+        recorded = Duration.now()
         report = await rem.jobs.index_now()
-        done = Spent.now()
+        done = Duration.now()
     assert report.indexed == len(drafts), report
     return Run(observed=recorded.since(began), indexed=done.since(recorded))
 
 
-async def measure(corpus: str, drafts: Sequence[EventDraft], embedder: Embedder) -> Line:
+async def measure(corpus: str, drafts: Sequence[EventDraft], embedder: Embedder) -> Row:
     runs: list[Run] = []
     with tempfile.TemporaryDirectory() as folder:
         for number in range(RUNS):
             runs.append(await fill(drafts, embedder, Path(folder) / f"{number}.db"))
     turns = len(drafts)
-    return Line(
+    return Row(
         corpus=corpus,
         turns=turns,
         chars=statistics.mean(len(draft.text) for draft in drafts),
@@ -109,13 +111,15 @@ async def measure(corpus: str, drafts: Sequence[EventDraft], embedder: Embedder)
     )
 
 
-def made_up(turns: int) -> list[EventDraft]:
+def synthetic_turns(turns: int) -> list[EventDraft]:
     words = Words(seed=turns)
     return [words.event(number) for number in range(turns)]
 
 
-def of_locomo(path: Path, turns: int) -> list[EventDraft]:
-    """The first so many turns of the file, each conversation's sessions apart. Raises InvalidInput."""
+def locomo_turns(path: Path, turns: int) -> list[EventDraft]:
+    """The first `turns` turns of the file; sessions of different conversations get different names. Raises
+    InvalidInput.
+    """
     drafts = [
         EventDraft(
             text=turn.text,
@@ -130,7 +134,7 @@ def of_locomo(path: Path, turns: int) -> list[EventDraft]:
     return drafts[:turns]
 
 
-def table(lines: Sequence[Line]) -> Table:
+def table(lines: Sequence[Row]) -> Table:
     drawn = Table(title=f"Taking turns in, medians of {RUNS}", title_justify="left")
     for heading in ("turns of", "turns", "chars each", "observe ms", "index ms", "turns/s", "turns/s of CPU time"):
         drawn.add_column(heading, justify="left" if heading == "turns of" else "right")
@@ -147,11 +151,11 @@ def table(lines: Sequence[Line]) -> Table:
     return drawn
 
 
-async def run(corpora: dict[str, Sequence[EventDraft]]) -> list[Line]:
+async def run(corpora: dict[str, Sequence[EventDraft]]) -> list[Row]:
     embedder = choose_embedder(Settings(embedder="local")).embedder
     assert embedder is not None
     try:
-        await embedder.embed_documents([draft.text for draft in made_up(64)])
+        await embedder.embed_documents([draft.text for draft in synthetic_turns(64)])
         return [await measure(name, drafts, embedder) for name, drafts in corpora.items()]
     finally:
         await embedder.close()
@@ -164,13 +168,13 @@ def main() -> None:
     options = parser.parse_args()
     if options.turns < 1:
         parser.error(f"--turns: {options.turns} is not allowed; expected 1 or more")
-    corpora: dict[str, Sequence[EventDraft]] = {"the shipped words": made_up(options.turns)}
+    corpora: dict[str, Sequence[EventDraft]] = {"the shipped words": synthetic_turns(options.turns)}
     if options.locomo is not None:
         try:
-            corpora["LoCoMo"] = of_locomo(options.locomo, options.turns)
+            corpora["LoCoMo"] = locomo_turns(options.locomo, options.turns)
         except InvalidInput as error:
             parser.error(str(error))
-    where = on_one_processor()
+    where = bind_to_one_cpu()
     console = Console(width=120)
     console.print(machine_line())
     console.print(where)

@@ -1,8 +1,8 @@
-"""Writers killed in the middle of their work, again and again, on one file: is what was acknowledged there?
+"""Durability: kill a writing process repeatedly, and check that every acknowledged event is still there.
 
-A process observes with several calls in flight while its memories are indexed in the background, and tells of each
-acknowledged event. After a seeded number of them it is killed (SIGKILL). Then the file is opened anew, each
-acknowledged event is looked for by its words and by its vector, and one more is written.
+The writer observes with several calls in flight while memories are indexed in the background, and prints each
+acknowledged event. After a random number of events it is killed with SIGKILL. Then the file is opened again, each
+acknowledged event is searched by its words and by its vector, and one more event is written.
 """
 
 from __future__ import annotations
@@ -34,10 +34,11 @@ SESSIONS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One kill. `kept` counts rows that were written but never acknowledged: they may be there or not.
+    """One kill. `kept`: rows that were written but never acknowledged, which is allowed.
 
-    `lost`, `unworded`, `unvectored`: acknowledged events that are gone, not found by their words, not by their vector.
-    `gaps`: streams whose places are not 1, 2, 3 …. `opened`: milliseconds to open the file again and write a row.
+    `lost`, `unworded`, `unvectored`: acknowledged events that are missing, not found by lexical search, not found by
+    vector search. `gaps`: streams whose sequence numbers are not 1, 2, 3 …. `opened`: milliseconds to open the file
+    again and write one row.
     """
 
     acknowledged: int
@@ -54,25 +55,25 @@ def kill_rounds(path: Path, *, rounds: int, seed: int) -> Iterator[Round]:
     chance = random.Random(seed)
     before = 0
     for number in range(rounds):
-        told = _killed_after(path, number, chance.randint(20, 200))
-        outcome, before = _examined(path, number, told, before)
+        acknowledged = _acknowledged_before_kill(path, number, chance.randint(20, 200))
+        outcome, before = _check(path, number, acknowledged, before)
         yield outcome
 
 
-def _killed_after(path: Path, number: int, count: int) -> dict[str, str]:
-    """The acknowledged events, id to text, of a process that is killed when it has told of `count` or more."""
+def _acknowledged_before_kill(path: Path, number: int, count: int) -> dict[str, str]:
+    """The acknowledged events, text by id, of a writer that is killed after it has printed at least `count`."""
     command = [sys.executable, "-m", "benchmarks.kill", "--write", str(path), str(number)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         lines = [process.stdout.readline() for _ in range(count)]
         process.kill()
-        lines += process.stdout.readlines()  # what it told before the signal reached it
-    # The last line may be cut: then its call had returned, but nobody heard of it.
+        lines += process.stdout.readlines()  # printed before the signal reached it
+    # A cut last line is dropped: its call had returned, but the acknowledgement did not arrive complete.
     whole = [line.removesuffix("\n").partition(" ") for line in lines if line.endswith("\n")]
     return {event_id: text for event_id, _, text in whole}
 
 
-def _examined(path: Path, number: int, told: dict[str, str], before: int) -> tuple[Round, int]:
+def _check(path: Path, number: int, acknowledged: dict[str, str], before: int) -> tuple[Round, int]:
     began = time.perf_counter()
     with _open(path) as rem:
         rem.observe(f"the round after round {number}", session="after")
@@ -82,14 +83,16 @@ def _examined(path: Path, number: int, told: dict[str, str], before: int) -> tup
         for event in rem.journal.list(limit=10_000):
             there.add(str(event.id))
             places[event.scope.session].append(event.seq)
-        unworded = sum(not _found(rem, event_id, text.split()[0], "lexical") for event_id, text in told.items())
+        unworded = sum(
+            not _ranked_first(rem, event_id, text.split()[0], "lexical") for event_id, text in acknowledged.items()
+        )
         rem.jobs.index_now()
-        unvectored = sum(not _found(rem, event_id, text, "dense") for event_id, text in told.items())
+        unvectored = sum(not _ranked_first(rem, event_id, text, "dense") for event_id, text in acknowledged.items())
         faults = tuple(f"{finding.check}: {finding.detail}" for finding in rem.health.doctor() if not finding.ok)
     outcome = Round(
-        acknowledged=len(told),
-        kept=len(there) - before - len(told) - 1,
-        lost=len(told.keys() - there),
+        acknowledged=len(acknowledged),
+        kept=len(there) - before - len(acknowledged) - 1,
+        lost=len(acknowledged.keys() - there),
         unworded=unworded,
         unvectored=unvectored,
         gaps=sum(sorted(seqs) != list(range(1, len(seqs) + 1)) for seqs in places.values()),
@@ -99,8 +102,8 @@ def _examined(path: Path, number: int, told: dict[str, str], before: int) -> tup
     return outcome, len(there)
 
 
-def _found(rem: Remembrancer, event_id: str, question: str, leg: str) -> bool:
-    """Whether the leg brings the event first."""
+def _ranked_first(rem: Remembrancer, event_id: str, question: str, leg: str) -> bool:
+    """Whether the leg ranks the event first."""
     hits = rem.recall(question, limit=10).hits
     return any(str(hit.cue.event_id) == event_id and hit.explanation.ranks.get(leg) == 1 for hit in hits)
 
@@ -112,13 +115,13 @@ def _open(path: Path) -> Remembrancer:
 
 
 async def _write(path: Path, number: int) -> None:
-    """Observe until killed."""
+    """Observe until the process is killed."""
 
     async def observe(rem: AsyncRemembrancer, worker: int) -> None:
         n = 0
         while True:
             n += 1
-            text = f"kestrel{number}x{worker}x{n} was seen by the barn"  # the first word is its alone
+            text = f"kestrel{number}x{worker}x{n} was seen by the barn"  # the first word is unique to this event
             event = await rem.observe(text, session=f"session-{n % SESSIONS}")
             print(event.id, text, flush=True)
 
@@ -130,7 +133,17 @@ async def _write(path: Path, number: int) -> None:
 
 def _table(rounds: list[Round]) -> Table:
     table = Table(title=f"{len(rounds)} writers killed on one file", title_justify="left")
-    columns = ("round", "acknowledged", "lost", "not by words", "not by vector", "gaps", "faults", "unasked", "open ms")
+    columns = (
+        "round",
+        "acknowledged",
+        "lost",
+        "not by words",
+        "not by vector",
+        "gaps",
+        "faults",
+        "unacknowledged",
+        "open ms",
+    )
     for heading in columns:
         table.add_column(heading, justify="right")
     for number, one in enumerate(rounds, start=1):
@@ -162,8 +175,8 @@ def main() -> None:
     console = Console(width=120)
     console.print(machine_line())
     console.print(_table(rounds))
-    told = sum(one.acknowledged for one in rounds)
-    console.print(f"{told} rows acknowledged, {sum(one.lost for one in rounds)} lost")
+    acknowledged = sum(one.acknowledged for one in rounds)
+    console.print(f"{acknowledged} rows acknowledged, {sum(one.lost for one in rounds)} lost")
 
 
 if __name__ == "__main__":

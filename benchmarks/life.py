@@ -1,13 +1,12 @@
-"""Two weeks of a made-up life under each preset: what was formed, reviewed, condensed and forgotten, day by day.
+"""Simulate two weeks of work under each preset, and report what was formed, reviewed, condensed and forgotten each day.
 
-Six agents of three crews at work, 20,000 events, notes, questions and what was made of the answers, by an injected
-clock (benchmarks/life_days.py). The jobs run as their schedule has it, looked to every ten minutes by day and every
-hour by night; for a day none does, which is made up for. After that a month passes in which nothing happens. In the
-end the rows are held against what must be true of them (benchmarks/life_audit.py); the exit code is 1 where something
-is not.
+Six agents of three crews produce 20,000 events, notes, questions and feedback on answers, with a simulated clock
+(benchmarks/life_days.py). Jobs run on their schedule, checked every ten minutes by day and every hour by night; on one
+day none runs, and the next round catches up. Then a month passes without events. At the end all rows are checked
+against invariants (benchmarks/life_audit.py); the exit code is 1 if one is violated.
 
-Where a preset has jobs that need a language model, a stand-in answers by simple rules (benchmarks/life_model.py): what
-it writes is no measure of what a model would. It is out of reach for four hours of one day. `default` is run without.
+For presets whose jobs need a language model, a rule-based stand-in answers (benchmarks/life_model.py); its texts say
+nothing about the quality of a real model. It is unavailable for four hours of one day. `default` runs without it.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ from typing import Final
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.life_days import DAYS, START, Life, a_life
-from benchmarks.life_run import DOWN, MEASURES, ORDER, Lived, live
+from benchmarks.life_days import DAYS, START, Life, make_life
+from benchmarks.life_run import DOWN, MEASURES, ORDER, LifeResult, live
 from remembrancer.compose import choose_embedder
 from remembrancer.config import Settings
 from remembrancer.errors import InvalidInput, ModelUnavailable
@@ -42,7 +41,7 @@ WIDTH: Final = 160
 
 
 def needs_model(name: str) -> bool:
-    """Whether some job of the preset asks a model for what nothing stands in for, or its text is a model's."""
+    """Whether the preset has a job that calls a language model."""
     preset = PRESETS[name]
     asking = (preset.review, preset.facts, preset.extraction, preset.rules, preset.sleep, preset.clusters)
     return any(part is not None for part in asking)
@@ -57,12 +56,12 @@ async def run(
     quiet_days: int,
     often: timedelta,
     out: Path | None,
-) -> list[Lived]:
-    told: list[Lived] = []
+) -> list[LifeResult]:
+    results: list[LifeResult] = []
     for name in names:
         print(f"living under {name} …", file=sys.stderr, flush=True)
         with tempfile.TemporaryDirectory() as folder:
-            told.append(
+            results.append(
                 await live(
                     life,
                     preset_named(name),
@@ -74,11 +73,11 @@ async def run(
                     out=out,
                 )
             )
-    return told
+    return results
 
 
-def day_by_day(lived: Lived) -> Table:
-    """A row for each day, one for the quiet time, one for all; columns of what was done at all."""
+def day_by_day(lived: LifeResult) -> Table:
+    """One row per day, one for the quiet period and one for the total; only columns with a count."""
     total = lived.total
     measures = [measure for measure in MEASURES if total[measure]]
     drawn = Table(title=f"{lived.preset} (model: {lived.model}, embedder: {lived.embedder})", title_justify="left")
@@ -93,8 +92,8 @@ def day_by_day(lived: Lived) -> Table:
     return drawn
 
 
-def side_by_side(several: Sequence[Lived]) -> Table:
-    """A column for each preset: what was done in all, and how its memory stands in the end."""
+def side_by_side(several: Sequence[LifeResult]) -> Table:
+    """One column per preset: totals, and the state of its memory at the end."""
     drawn = Table(title="In all", title_justify="left")
     drawn.add_column("")
     for one in several:
@@ -116,8 +115,8 @@ def side_by_side(several: Sequence[Lived]) -> Table:
     return drawn
 
 
-def timed(several: Sequence[Lived]) -> Table:
-    """Seconds by the clock on the wall, by kind of work."""
+def timed(several: Sequence[LifeResult]) -> Table:
+    """Seconds of wall-clock time, by kind of work."""
     drawn = Table(title="Seconds", title_justify="left")
     drawn.add_column("")
     for one in several:
@@ -131,21 +130,21 @@ def timed(several: Sequence[Lived]) -> Table:
     return drawn
 
 
-def told_of(counts: Mapping[str, int]) -> str:
+def counts_text(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {count:,}" for name, count in counts.items()) or "nothing"
 
 
-def page(console: Console, several: Sequence[Lived]) -> None:
+def page(console: Console, several: Sequence[LifeResult]) -> None:
     for one in several:
         console.print(day_by_day(one))
         if one.catch_up is not None:
             caught = one.catch_up
             console.print(
                 f"No job ran from {DOWN[0]:%a %d %H:%M} to {DOWN[1]:%a %d %H:%M}."
-                f" Then waited: {told_of(caught.waiting)};"
-                f" after one round of {caught.seconds:.1f} s: {told_of(caught.left)}."
+                f" Then waited: {counts_text(caught.waiting)};"
+                f" after one round of {caught.seconds:.1f} s: {counts_text(caught.left)}."
             )
-        console.print(f"In the end waits: {told_of(one.waiting)}.")
+        console.print(f"In the end waits: {counts_text(one.waiting)}.")
         for rule, count in one.audit.checked.items():
             console.print(f"  {rule}: {count:,} rows", highlight=False)
         for fault in one.audit.faults:
@@ -170,7 +169,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-async def _lived(options: argparse.Namespace, life: Life) -> list[Lived]:
+async def _run(options: argparse.Namespace, life: Life) -> list[LifeResult]:
     embedder = choose_embedder(Settings(embedder=options.embedder)).embedder
     try:
         return await run(
@@ -197,12 +196,12 @@ def main() -> int:
             parser.error(f"--{name}: {given} is not allowed; expected {least} or more")
     if options.out is not None:
         options.out.mkdir(parents=True, exist_ok=True)
-    life = a_life(options.events)
+    life = make_life(options.events)
     load = os.getloadavg()[0]
     try:
         for name in options.presets:
             preset_named(name)
-        several = asyncio.run(_lived(options, life))
+        several = asyncio.run(_run(options, life))
     except (InvalidInput, ModelUnavailable) as error:
         parser.error(str(error))
     if options.json:

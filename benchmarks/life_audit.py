@@ -1,4 +1,4 @@
-"""What must hold of every memory after a life, read from an export: the rows, not what the jobs say they did."""
+"""Invariants of the memory after a simulated life, checked on the exported rows and not on the jobs' reports."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from remembrancer.ports.exchange import ArchivedRecord, MemoryRecord
 from remembrancer.ports.store import Store
 from remembrancer.presets.spec import Preset
 
-READ: Final = frozenset({"event", "archived", "memory", "relation"})
-NAMED: Final = 3
-"""Examples of each fault."""
+RECORDS: Final = frozenset({"event", "archived", "memory", "relation"})
+MAX_EXAMPLES: Final = 3
+"""Examples shown per violated rule."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A workspace as its export has it. `sources`: by formed memory, the edges to what it was made of."""
+    """The exported workspace. `sources`: for each formed memory, the relations to what it was formed from."""
 
     events: Mapping[UUID, Event]
     archived: int
@@ -41,9 +41,10 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """`checked`: how many rows each rule was held against. `faults`: what is broken, in words; empty: nothing is.
+    """`checked`: number of rows checked against each rule. `faults`: violations as text; empty if there are none.
 
-    `statuses`: memories by what became of them; `expired` and `superseded` are not in recall, though active.
+    `statuses`: number of memories by status; `expired` and `superseded` memories are active, but recall does not return
+    them.
     """
 
     checked: Mapping[str, int]
@@ -65,13 +66,13 @@ class _Findings:
 
     def faults(self) -> tuple[str, ...]:
         return tuple(
-            f"{rule}: {len(examples):,} of {self.checked[rule]:,} do not, such as {', '.join(examples[:NAMED])}"
+            f"{rule}: {len(examples):,} of {self.checked[rule]:,} do not, such as {', '.join(examples[:MAX_EXAMPLES])}"
             for rule, examples in self.broken.items()
         )
 
 
 async def read(store: Store, scope: Scope) -> Rows:
-    """All that the rules below are about."""
+    """Export the rows that the rules need."""
     events: dict[UUID, Event] = {}
     memories: dict[UUID, Memory] = {}
     provenance: dict[UUID, tuple[UUID, ...]] = {}
@@ -79,7 +80,7 @@ async def read(store: Store, scope: Scope) -> Rows:
     superseded: set[UUID] = set()
     archived = 0
     async for row in store.export(scope):
-        if row["record"] not in READ:
+        if row["record"] not in RECORDS:
             continue
         match exchange.row_to_record(row, scope.workspace):
             case Event() as event:
@@ -100,16 +101,18 @@ async def read(store: Store, scope: Scope) -> Rows:
 
 
 def audit(rows: Rows, preset: Preset, *, recorded: int, noted: Collection[UUID], now: datetime) -> Audit:
-    """`recorded`: events that were told to be recorded; those of the memory itself, which name nobody, come on top.
-    `noted`: the memories that somebody wrote down.
+    """Check all rules.
+
+    `recorded`: number of events passed to `observe`; events that the memory itself adds have no actor and are not
+    counted. `noted`: ids of the memories written with `remember`.
     """
     found = _Findings()
     told = sum(event.actor is not None for event in rows.events.values())
     found.check("every event is in the journal or the archive, once", told == recorded, f"{told} of {recorded}")
-    _streams(rows, found)
+    _check_streams(rows, found)
     if preset.segmentation is not None:
-        _episodes(rows, preset, found)
-    _formed(rows, noted, found)
+        _check_episodes(rows, preset, found)
+    _check_formed(rows, noted, found)
     statuses = Counter(memory.status.value for memory in rows.memories.values())
     active = [memory for memory in rows.memories.values() if memory.status is Status.ACTIVE]
     return Audit(
@@ -121,7 +124,7 @@ def audit(rows: Rows, preset: Preset, *, recorded: int, noted: Collection[UUID],
     )
 
 
-def _streams(rows: Rows, found: _Findings) -> None:
+def _check_streams(rows: Rows, found: _Findings) -> None:
     places: defaultdict[Scope, list[int]] = defaultdict(list)
     for event in rows.events.values():
         places[event.scope].append(event.seq)
@@ -129,8 +132,8 @@ def _streams(rows: Rows, found: _Findings) -> None:
         found.check("streams have no gaps", sorted(seqs) == list(range(1, len(seqs) + 1)), stream.session)
 
 
-def _episodes(rows: Rows, preset: Preset, found: _Findings) -> None:
-    """What was forgotten or replaced before its stream was read may be in none."""
+def _check_episodes(rows: Rows, preset: Preset, found: _Findings) -> None:
+    """Each admitted event is in exactly one episode, or in none if its memory was forgotten or replaced first."""
     held = Counter[UUID]()
     for memory in rows.memories.values():
         if memory.kind == EPISODE:
@@ -144,14 +147,14 @@ def _episodes(rows: Rows, preset: Preset, found: _Findings) -> None:
         found.check("an admitted event is in exactly one episode", count == 1 or (over and not count), event.id)
 
 
-def _formed(rows: Rows, noted: Collection[UUID], found: _Findings) -> None:
-    """Of memories that were made of others, and of those that made room for them."""
+def _check_formed(rows: Rows, noted: Collection[UUID], found: _Findings) -> None:
+    """Rules for memories formed from others, and for the memories that they replaced."""
     of_events = {derived_id(event, "memory") for event in rows.events}
     led_to = {edge.target for edges in rows.sources.values() for edge in edges}
     for memory in rows.memories.values():
         if memory.status is Status.COMPACTED:
             rule = "what left recall for another memory is led to by it"
-            found.check(rule, memory.id in led_to or _said_nothing(memory), memory.id)
+            found.check(rule, memory.id in led_to or _is_blank(memory), memory.id)
         edges = rows.sources.get(memory.id, ())
         told = memory.id in noted or memory.id in of_events or memory.kind == REINFORCED
         if told and not edges:
@@ -160,18 +163,18 @@ def _formed(rows: Rows, noted: Collection[UUID], found: _Findings) -> None:
         found.check("what nobody said or wrote names what it was made of", told or bool(edges or said), memory.id)
         found.check(
             "what a formed memory was made of can be reached, down to what was said",
-            _grounded(rows, memory.id, set()),
+            _sources_exist(rows, memory.id, set()),
             memory.id,
         )
         pairs = [(edge, rows.memories[edge.target]) for edge in edges if edge.target in rows.memories]
         origins = [rows.events[event].origin for event in said if event in rows.events]
-        # A fact that is told again says what it said: whoever tells it again takes no trust from it, and gives none.
+        # Repeating a known fact does not change its trust, so sources that were added later do not count.
         again = memory.recorded_at if memory.source == DRAWN else None
         origins += [source.origin for edge, source in pairs if again is None or edge.created_at <= again]
         trusted = least_trusted([memory.origin, *origins])
         found.check("a formed memory is trusted no more than its sources", trusted is memory.origin, memory.id)
         for edge, source in pairs:
-            held = _held(source, edge.created_at)
+            held = _was_current(source, edge.created_at)
             found.check("nothing is made of what had expired or was replaced", held, f"{memory.id} of {source.id}")
         if pairs:
             seen = narrowest([memory.visibility, *(source.visibility for _, source in pairs)])
@@ -180,23 +183,25 @@ def _formed(rows: Rows, noted: Collection[UUID], found: _Findings) -> None:
             )
 
 
-def _grounded(rows: Rows, memory_id: UUID, seen: set[UUID]) -> bool:
-    """Whether all that a memory comes from is there: its events, and the memories it was made of, and theirs."""
+def _sources_exist(rows: Rows, memory_id: UUID, seen: set[UUID]) -> bool:
+    """Whether all sources of a memory exist, recursively: its events, and the memories it was formed from."""
     if memory_id in seen:
         return True
     seen.add(memory_id)
     if memory_id not in rows.memories or any(event not in rows.events for event in rows.provenance[memory_id]):
         return False
-    return all(_grounded(rows, edge.target, seen) for edge in rows.sources.get(memory_id, ()))
+    return all(_sources_exist(rows, edge.target, seen) for edge in rows.sources.get(memory_id, ()))
 
 
-def _held(source: Memory, at: datetime) -> bool:
-    """Whether it held when an edge was drawn to it. What one effect does has one time: its own end is no end before."""
+def _was_current(source: Memory, at: datetime) -> bool:
+    """Whether the memory was current when a relation to it was created. An effect has one time, so a memory that ends
+    at exactly that time counts as current.
+    """
     ended = [source.valid_until, source.superseded_at]
     if source.status is Status.RETIRED:
         ended.append(source.retired_at)
     return all(moment is None or moment >= at for moment in ended)
 
 
-def _said_nothing(memory: Memory) -> bool:
+def _is_blank(memory: Memory) -> bool:
     return not memory.text.strip()

@@ -1,7 +1,7 @@
-"""The calendar of a made-up life: who is in which session when, what is said there, asked, and written down.
+"""The schedule of a simulated life: sessions, and the events, questions and notes in them.
 
-Six agents of three crews, each with three sessions a working day and one on call at weekends; in each two to four
-topics, which come back on later days. The same seed gives the same life.
+Six agents of three crews have three sessions each per working day, and one is on call at weekends. A session has two to
+four topics, which recur on later days. The same seed gives the same life.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ AGENTS: Final = (
     ("research", "survey", "analyst"),
     ("research", "survey", "librarian"),
 )
-"""Crew, project and name of each."""
+"""Crew, project and name of each agent."""
 ON_CALL: Final = AGENTS[1]
 HOURS: Final = (9.0, 11.25, 14.5)
 EVENTS_A_SESSION: Final = 100
-"""About so many: of fewer events in all, sessions are left out, not emptied."""
+"""Approximate events per session; with fewer events in total there are fewer sessions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One sitting of one agent with one person. `closed`: somebody says that it is over; others just fall silent."""
+    """One session of an agent with a person. `closed`: the session is ended explicitly; others simply stop."""
 
     name: str
     crew: str
@@ -64,14 +64,16 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """Some events that are recorded at once: what was said and done within two minutes."""
+    """Events recorded in one call: what was said and done within two minutes."""
 
     drafts: tuple[EventDraft, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something written down. `about`: decision, preference, error or workflow. `holds`: None, until it is replaced."""
+    """A written memory. `about`: decision, preference, error or workflow. `holds`: how long it is valid; None: until
+    replaced.
+    """
 
     text: str
     about: str
@@ -83,7 +85,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Something asked of the memory. What names the topic or is of its making is a good answer."""
+    """A question to the memory. A memory that contains the topic's name counts as a good answer."""
 
     text: str
     topic: str
@@ -91,7 +93,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """Somebody says that the session is over."""
+    """The session is ended explicitly."""
 
 
 Step = Exchange | Note | Question | End
@@ -99,7 +101,7 @@ Step = Exchange | Note | Question | End
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What happens at a moment, in a session."""
+    """Something that happens at a time in a session."""
 
     at: datetime
     session: Session
@@ -108,19 +110,19 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """All that happens, in the order of time; how many patterns of sentences it is made of, and different texts."""
+    """All actions in order of time. `patterns`: number of sentence patterns used; `texts`: number of distinct texts."""
 
     actions: tuple[Action, ...]
     patterns: int
     texts: int
 
 
-def a_life(events: int, *, days: int = DAYS, seed: int = 7) -> Life:
-    """A life of exactly so many events."""
+def make_life(events: int, *, days: int = DAYS, seed: int = 7) -> Life:
+    """A life with exactly `events` events."""
     chance = random.Random(seed)
     talk = Talk(chance)
     writer = _Writer(talk)
-    actions = [action for session in _sessions(events, days, chance) for action in writer.sitting(session)]
+    actions = [action for session in _sessions(events, days, chance) for action in writer.session_actions(session)]
     actions.sort(key=lambda action: (action.at, action.session.name))
     texts = {draft.text for one in actions if isinstance(one.step, Exchange) for draft in one.step.drafts}
     return Life(tuple(actions), len(talk.used), len(texts))
@@ -158,14 +160,14 @@ def _sessions(events: int, days: int, chance: random.Random) -> list[Session]:
 
 
 class _Writer:
-    """Writes sessions one after another, and knows what was noted before, to repeat it."""
+    """Writes one session after another, and remembers earlier notes in order to repeat them."""
 
     def __init__(self, talk: Talk) -> None:
         self._talk = talk
         self._chance = talk.chance
         self._noted: dict[str, list[Note]] = {}
 
-    def sitting(self, session: Session) -> Iterator[Action]:
+    def session_actions(self, session: Session) -> Iterator[Action]:
         chance, at = self._chance, session.begins
         topics = chance.sample(TOPICS[session.crew], chance.randint(2, 4))
         left, turn = session.events, 0
@@ -185,7 +187,7 @@ class _Writer:
                 yield Action(at + timedelta(seconds=2), session, self._note(session, topic))
             turn += 1
         at += timedelta(minutes=2)
-        yield Action(at, session, self._standing(topic))
+        yield Action(at, session, self._state_note(topic))
         if session.closed:
             yield Action(at + timedelta(minutes=1), session, End())
 
@@ -234,7 +236,7 @@ class _Writer:
         return EventDraft(text=text, role="tool", type=kind, actor="shell", occurred_at=at)
 
     def _note(self, session: Session, topic: Topic) -> Note:
-        """A new one, one said before, one that holds for some days, or one that its session keeps to itself."""
+        """A new note, a repeated one, one that expires after some days, or one visible to its session only."""
         chance = self._chance
         before = self._noted.setdefault(session.agent, [])
         if before and chance.random() < 0.45:
@@ -251,8 +253,8 @@ class _Writer:
         before.append(note)
         return note
 
-    def _standing(self, topic: Topic) -> Note:
-        """How things stand: told anew under the same key each time."""
+    def _state_note(self, topic: Topic) -> Note:
+        """The state of a topic, written under the same key each time, so that it replaces the one before."""
         key = f"standing of {topic.name}"
         return Note(self._talk.fill(STANDING, topic), "decision", 0.6, topic_key=key)
 
@@ -286,7 +288,7 @@ _ERRORS: Final = (
     "eval.regression_detected",
     "keeper.decision",
 )
-"""Types of what goes wrong; journals of agents have a name for some of them."""
+"""Event types of failures; some of them are types that agent journals use."""
 
 ABOUT_TO_KIND: Final[Mapping[str, tuple[str, ...]]] = {
     "decision": ("decision", "directive"),
@@ -294,6 +296,6 @@ ABOUT_TO_KIND: Final[Mapping[str, tuple[str, ...]]] = {
     "error": ("error", "corrective"),
     "workflow": ("workflow", "procedural"),
 }
-"""What a note is, in the words of presets that know but some kinds."""
+"""The memory kinds that a note may have, for presets with a fixed list of kinds."""
 
 assert set(OPENINGS) == set(Act), "every act has its openings"

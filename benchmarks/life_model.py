@@ -1,7 +1,7 @@
-"""A stand-in for a language model that answers by simple rules over what it is given: no network, no weights, no cost.
+"""A stand-in for a language model that answers by simple rules: no network, no weights, no cost.
 
-It speaks through the LanguageModel port, so that the jobs that ask a model can be run and counted; what it writes is no
-measure of what a model would. It is out of reach during stretches of time that it is told, as services are at times.
+It implements the LanguageModel port, so that jobs that call a model can run and be counted; its texts say nothing about
+the quality of a real model. It is unavailable during given periods, to simulate outages.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _CUES: Final[Mapping[str, tuple[str, str, str]]] = {
     "in-flight": (r"\bassume that\b", "declarative", "task"),
     "corrective": (r"\broot cause\b|\bwhat helped\b", "corrective", "task"),
 }
-"""Of each scope of extraction: what a sentence of it says, and what kind of learning it is, about what."""
+"""For each extraction scope: patterns of sentences, with the kind and topic of the learning that they express."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class _Turn:
 
 
 class RuleModel:
-    """Answers the tasks of all jobs. `down`: stretches of time in which it does not."""
+    """Answers the tasks of all jobs. `down`: periods in which it is unavailable."""
 
     def __init__(self, clock: Clock, down: Sequence[Span] = ()) -> None:
         self._clock = clock
@@ -84,7 +84,7 @@ class RuleModel:
         return Answer(value=None if problem else value, usage=usage, problem=problem)
 
     async def close(self) -> None:
-        """There is nothing to let go of."""
+        """Does nothing: there are no resources to release."""
 
 
 def _answer(task: Task) -> JsonObject:
@@ -109,7 +109,7 @@ def _answer(task: Task) -> JsonObject:
 
 
 def _segments(task: Task, blocks: Mapping[str, str]) -> JsonObject:
-    """A segment begins where somebody says so, or where a turn shares no word with the four before it."""
+    """A segment begins at an explicit topic change, or at a turn that shares no word with the four turns before."""
     turns = _turns(blocks["turns"])
     if "segments" not in cast("JsonObject", task.schema["properties"]):
         return {"begins_something_new": _shifts(turns, len(turns) - 1), "about": _title(turns[-1].said)}
@@ -145,7 +145,7 @@ def _told(_task: Task, blocks: Mapping[str, str]) -> JsonObject:
 
 
 def _in_words(turns: Sequence[_Turn]) -> str:
-    """The turn that shares most with the others, and the last, in at most 50 words."""
+    """The turn that shares most words with the others, and the last turn, in at most 50 words."""
     counts = Counter(word for turn in turns for word in _words(turn.said))
     central = max(turns, key=lambda turn: sum(counts[word] for word in _words(turn.said)))
     kept = list(dict.fromkeys([central, turns[-1]]))
@@ -157,7 +157,7 @@ def _in_words(turns: Sequence[_Turn]) -> str:
 
 
 def _ratings(_task: Task, blocks: Mapping[str, str]) -> JsonObject:
-    """By the share of a memory's words that turn up in what was said afterwards."""
+    """Rate a memory by the share of its words that occur in the conversation after it was shown."""
     later = _words(blocks.get("conversation", ""))
     ratings: list[JsonValue] = []
     for line in blocks["memories"].split("\n"):
@@ -175,7 +175,7 @@ def _ratings(_task: Task, blocks: Mapping[str, str]) -> JsonObject:
 
 
 def _facts(task: Task, blocks: Mapping[str, str]) -> JsonObject:
-    """What people say they prefer, and what was decided: a known preference about the same thing is updated."""
+    """Stated preferences and decisions; a known preference about the same thing is updated."""
     known = {
         found["text"]: found["label"]
         for found in map(_KNOWN.match, blocks.get("known-facts", "").split("\n"))
@@ -213,7 +213,7 @@ def _lasting(who: str, said: str) -> Iterable[tuple[str, str]]:
 
 
 def _replaces(text: str, known: str) -> bool:
-    """The same person's preference about the same thing, and another one."""
+    """Whether both are preferences of the same person about the same thing, but differ."""
     one, other = text.split(" prefers "), known.split(" prefers ")
     if len(one) != 2 or len(other) != 2 or one[0] != other[0] or " for " not in one[1] or " for " not in other[1]:
         return False
@@ -221,7 +221,7 @@ def _replaces(text: str, known: str) -> bool:
 
 
 def _rules(task: Task, blocks: Mapping[str, str]) -> JsonObject:
-    """Entries of one kind that name the same thing are a pattern."""
+    """Entries of one kind that name the same thing form a pattern."""
     schema = cast("JsonObject", cast("JsonObject", task.schema["properties"])["rules"])
     alike: dict[str, list[int]] = defaultdict(list)
     for line in blocks["entries"].split("\n"):
@@ -244,7 +244,7 @@ def _rules(task: Task, blocks: Mapping[str, str]) -> JsonObject:
 
 
 def _learnings(task: Task, blocks: Mapping[str, str]) -> JsonObject:
-    """Sentences that say what the scope asks for."""
+    """Sentences that match the patterns of the scope."""
     pattern, kind, domain = _CUES[task.purpose.removeprefix("extract ")]
     found: dict[str, list[int]] = defaultdict(list)
     for turn in _turns(blocks["turns"]):
@@ -267,7 +267,9 @@ def _learnings(task: Task, blocks: Mapping[str, str]) -> JsonObject:
 
 
 def _summary(task: Task, blocks: Mapping[str, str]) -> JsonObject:
-    """The notes' sentences, each once, as many as there is room for; those that share most with the others first."""
+    """Sentences of the notes, without repeats, as many as fit; those that share most words with the others
+    come first.
+    """
     room = int(cast("re.Match[str]", _AT_MOST.search(task.instructions))[1])
     said = [found["said"] for line in blocks["notes"].split("\n") if (found := _NOTE.match(line)) is not None]
     sentences = list(dict.fromkeys(sentence.strip() for note in said for sentence in _SENTENCE.split(note)))
@@ -295,7 +297,7 @@ def _words(text: str) -> set[str]:
 
 
 def _title(said: str) -> str:
-    """The first words of it, without what only opens it."""
+    """The first words of the text, without its opening phrase."""
     opened = said.split(": ", 1)[-1]
     return " ".join(opened.split()[:9])[:90] or "untitled"
 

@@ -1,4 +1,4 @@
-"""How a whole memory fades, and one of it: as the preset's own law has it, if nothing else happens."""
+"""Draw how many memories fade over time, and how one memory fades, under the preset's forgetting law."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ POINTS: Final = 181
 
 
 async def faded_now(ctx: Context, scope: Scope) -> tuple[int, int]:
-    """Of the current memories that the workspace sees: how many have faded, and how many there are."""
-    _, falls, _ = await _falls(ctx, scope)
+    """Number of faded current memories in the workspace, and of all current memories."""
+    _, falls, _ = await _fade_times(ctx, scope)
     return int((falls < microseconds(ctx.clock())).sum()), len(falls)
 
 
 async def fading(ctx: Context, scope: Scope) -> bytes:
-    """How many memories are not faded yet over the next half year, those that were used apart."""
+    """A PNG: memories that have not faded over the next half year, split by whether they were used."""
     now, preset = ctx.clock(), ctx.preset
-    used, falls, counted = await _falls(ctx, scope)
+    used, falls, counted = await _fade_times(ctx, scope)
     times = [now + AHEAD * step / (POINTS - 1) for step in range(POINTS)]
     unused_left = [int((falls[~used] > microseconds(time)).sum()) for time in times]
     left = [int((falls > microseconds(time)).sum()) for time in times]
@@ -57,9 +57,10 @@ async def fading(ctx: Context, scope: Scope) -> bytes:
 
 
 async def draw(rem: AsyncRemembrancer, ctx: Context, folder: Path) -> list[Path]:
-    """`PRESET-fading.png`: all memories; `PRESET-curve.png`: the one that will fade next, as `show ID --curve` does.
+    """Write `PRESET-fading.png`, all memories, and `PRESET-curve.png`, the memory that fades next, drawn as by `show ID
+    --curve`.
 
-    `folder` must be there.
+    `folder` must exist.
     """
     name = ctx.preset.name
     whole = folder / f"{name}-fading.png"
@@ -73,8 +74,10 @@ async def draw(rem: AsyncRemembrancer, ctx: Context, folder: Path) -> list[Path]
     return [whole, one]
 
 
-async def _falls(ctx: Context, scope: Scope) -> tuple[NDArray[np.bool_], NDArray[np.int64], str]:
-    """Of each current memory whether it was used as the preset counts use, and when it fades; and what counts."""
+async def _fade_times(ctx: Context, scope: Scope) -> tuple[NDArray[np.bool_], NDArray[np.int64], str]:
+    """For each current memory, whether it was used and when it fades, in microseconds since 1970; and the name of the
+    exposure that counts as use under the preset.
+    """
     law = Forgetting(ctx.preset.fading.strength, ctx.preset.dynamics, ctx.preset.fading.below)
     now: datetime = ctx.clock()
     _, states = await ctx.store.states(Reader(scope), Filter(current_at=now))

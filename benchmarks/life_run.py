@@ -1,4 +1,4 @@
-"""A made-up life lived under one preset: recorded, asked, and looked after by its jobs as the clock goes on."""
+"""Run a simulated life under one preset: events and questions as they come, and the jobs as the clock advances."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ from remembrancer.presets.spec import Preset
 
 WORKSPACE: Final = "life"
 AWAKE: Final = (8, 19)
-"""From one hour to the other of a day the jobs are looked to as often as asked for, and otherwise every hour."""
+"""Hours of the day between which jobs are checked at the requested interval; otherwise they are checked every hour."""
 SELDOM, DAILY = timedelta(hours=1), timedelta(days=1)
 DOWN: Final = (START + timedelta(days=3, hours=12), START + timedelta(days=4, hours=12))
-"""From Thursday noon to Friday noon no job runs; people work on."""
+"""From Thursday noon to Friday noon no job runs, while events continue."""
 MODEL_DOWN: Final = (START + timedelta(days=8, hours=10), START + timedelta(days=8, hours=14))
-"""On the second Tuesday the model does not answer for four hours."""
+"""The model is unavailable for four hours on the second Tuesday."""
 STAGES: Final[Mapping[int, str]] = {
     0: "# Intent\n\nThe requirements and the acceptance criteria: what is in scope, which open questions there are.",
     4: "# Intent\n\nThe architecture and the data model: alternatives, interfaces, a prototype of the design.",
     9: "# Intent\n\nImplement it: write the code, refactor, wire up the endpoints, unit tests.",
 }
-"""What stands in a project's INTENT.md from that day on."""
+"""The text of the projects' INTENT.md, by the day on which it changes."""
 LIMIT: Final = 5
 SHOWN: Final = 3
 
@@ -78,7 +78,7 @@ MEASURES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class CatchUp:
-    """What waited after the jobs had not run for a day, and after the first round that made up for it."""
+    """Waiting work after a day without jobs, and after the first round that followed."""
 
     waiting: Mapping[str, int]
     left: Mapping[str, int]
@@ -86,10 +86,11 @@ class CatchUp:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lived:
-    """What came of a life. `days`: what was done on each, by measure, the quiet time after them last. `seconds`: what
-    each kind of work took by the clock on the wall. `faded`, `current`: at the end of the last day with events, and
-    after the quiet time.
+class LifeResult:
+    """The result of a run.
+
+    `days`: counts by measure for each day, with the quiet period last. `seconds`: wall-clock time by kind of work.
+    `faded`, `current`: numbers of memories at the end of the last day with events, and after the quiet period.
     """
 
     preset: str
@@ -119,7 +120,7 @@ class _Clock:
 
 
 @dataclass(slots=True)
-class _Tally:
+class _Measurements:
     clock: _Clock
     days: list[Counter[str]] = field(default_factory=lambda: [Counter[str]()])
     seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
@@ -150,9 +151,9 @@ async def live(
     quiet_days: int,
     often: timedelta,
     out: Path | None,
-) -> Lived:
-    """Live through it in a new file. `quiet_days`: days after it in which nothing happens but the jobs; `often`: the
-    time between two rounds of the jobs by day.
+) -> LifeResult:
+    """Run the life in a new file. `quiet_days`: days after the life in which only jobs run; `often`: time between two
+    rounds of jobs by day.
     """
     clock = _Clock(START)
     model = RuleModel(clock, [MODEL_DOWN]) if with_model else None
@@ -160,21 +161,26 @@ async def live(
     async with await AsyncRemembrancer.open(
         settings=settings, preset=preset, embedder=embedder, llm=model, clock=clock
     ) as rem:
-        running = _Running(rem, preset, clock, often)
+        running = _Simulation(rem, preset, clock, often)
         await running.through(life.actions)
         ctx = compose.context(settings, preset=preset, embedder=embedder, clock=clock)
         try:
             first = await faded_now(ctx, rem.scope)
             drawn = [] if out is None else await draw(rem, ctx, out)
             await running.rest(quiet_days)
-            return await _told(running, ctx, model, life, first, drawn)
+            return await _result(running, ctx, model, life, first, drawn)
         finally:
             await ctx.store.close()
 
 
-async def _told(
-    running: _Running, ctx: Context, model: RuleModel | None, life: Life, first: tuple[int, int], drawn: Sequence[Path]
-) -> Lived:
+async def _result(
+    running: _Simulation,
+    ctx: Context,
+    model: RuleModel | None,
+    life: Life,
+    first: tuple[int, int],
+    drawn: Sequence[Path],
+) -> LifeResult:
     recorded = sum(len(one.step.drafts) for one in life.actions if isinstance(one.step, Exchange))
     rem = running.rem
     last = await faded_now(ctx, rem.scope)
@@ -182,7 +188,7 @@ async def _told(
         await read(ctx.store, rem.scope), ctx.preset, recorded=recorded, noted=running.noted, now=running.clock.now
     )
     stats = await rem.health.stats()
-    return Lived(
+    return LifeResult(
         preset=ctx.preset.name,
         model="none" if model is None else model.model_id,
         embedder=ctx.model or "none",
@@ -198,24 +204,24 @@ async def _told(
     )
 
 
-class _Running:
+class _Simulation:
     def __init__(self, rem: AsyncRemembrancer, preset: Preset, clock: _Clock, often: timedelta) -> None:
         self.rem = rem
         self.clock = clock
-        self.tally = _Tally(clock)
+        self.tally = _Measurements(clock)
         self.catch_up: CatchUp | None = None
         self.noted: set[UUID] = set()
         self._preset = preset
         self._jobs = jobs_of(preset)
         self._views: dict[str, AsyncRemembrancer] = {}
-        self._chance = Random(11)  # what people make of an answer
+        self._chance = Random(11)  # for the feedback on answers
         self._calls = 0
         self._often = often
         self._next = START + often
         self._staged: set[int] = set()
 
     async def through(self, actions: Sequence[Action]) -> None:
-        """All that happens, each at its time, with the jobs between."""
+        """Perform all actions at their times, with the jobs that are due between them."""
         for action in actions:
             await self._until(action.at)
             self.clock.now = action.at
@@ -223,21 +229,21 @@ class _Running:
         await self._until(START + timedelta(days=DAYS))
 
     async def rest(self, days: int) -> None:
-        """A round of the jobs a day, and nothing else."""
+        """Run one round of jobs per day, without any action."""
         self.tally.quiet = True
         for _ in range(days):
             self.clock.now += DAILY
             await self._round()
 
     async def waiting(self) -> dict[str, int]:
-        """By job: what waits for it, where that can be told, and what failed and was not made up for."""
+        """For each job, the known backlog, and the failures that have not been resolved."""
         states = await self.rem.jobs.list()
         waits = {state.job.value: state.backlog or 0 for state in states}
         failures = {f"{state.job.value} failures": len(state.failures) for state in states}
         return {name: count for name, count in (waits | failures).items() if count}
 
     async def _until(self, at: datetime) -> None:
-        """The rounds that are due before a moment, each at its time."""
+        """Run the rounds of jobs that are due before `at`, each at its time."""
         while self._next <= at:
             self.clock.now = self._next
             await self._stage()
@@ -258,7 +264,7 @@ class _Running:
         self.catch_up = CatchUp(waiting, await self.waiting(), time.perf_counter() - began)
 
     async def _round(self) -> None:
-        """Every job that is due, in order, as `maintain` runs them; one at a time, to know what each takes."""
+        """Run every due job, in the order of `maintain`, one at a time so that each can be timed."""
         for job in self._jobs:
             with self.tally.timed(job.value):
                 reports = await self.rem.maintain([job])
@@ -319,7 +325,9 @@ class _Running:
         self.tally.add("notes")
 
     async def _ask(self, view: AsyncRemembrancer, question: Question) -> None:
-        """What names the topic is used and praised, the rest at times blamed; now and then something is forgotten."""
+        """Recall, and give feedback: memories that name the topic are used and rated helpful, others are sometimes
+        rated negatively and rarely forgotten.
+        """
         with self.tally.timed("recall"):
             recall = await view.recall(question.text, limit=LIMIT)
         self.tally.add("questions")
@@ -392,4 +400,4 @@ class _Running:
 
 
 ORDER: Final = ("record", "recall", "mark", "end session", *(job.value for job in Job))
-"""Of kinds of work, as they are told."""
+"""Kinds of work, in report order."""

@@ -1,7 +1,7 @@
-"""What people, assistants and their tools say in a made-up fortnight: sentences of our own, with places left open.
+"""The sentences of the simulated fortnight: patterns of our own with placeholders, for people, assistants and tools.
 
-A sentence is a pattern filled from a topic, behind one of some openings. Topics come back on other days; what is said
-of them then differs by a number, a part or a name, as talk at work does.
+A sentence is a pattern filled from a topic, after an optional opening. Topics recur on other days with another number,
+part or name, as in conversations at work.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final
 
 
 class Act(StrEnum):
-    """What is done by saying something."""
+    """The function of a sentence."""
 
     ASK = "ask"
     ANSWER = "answer"
@@ -34,7 +34,7 @@ class Act(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A matter that comes back. `name` stands in most of what is said of it."""
+    """A recurring subject. `name` occurs in most sentences about it."""
 
     name: str
     parts: tuple[str, ...]
@@ -264,7 +264,7 @@ SHIFTS: Final = (
     "Now for the other topic: ",
     "Leaving that for a moment: ",
 )
-"""Half of the changes of topic are said to be one."""
+"""Openings that announce a change of topic, used for half of the changes."""
 
 PATTERNS: Final[Mapping[Act, tuple[str, ...]]] = {
     Act.ASK: (
@@ -476,7 +476,7 @@ NOTES: Final[Mapping[str, tuple[str, ...]]] = {
         "A change to the {part} of the {topic} needs a test, a way back and a word to {person}.",
     ),
 }
-"""What agents write down, by what it is."""
+"""Patterns of the notes that agents write, by kind of note."""
 
 STANDING: Final = "The {topic} is {state} as of {day}; {person} looks after the {part}."
 STATES: Final = ("on track", "waiting for numbers", "half done", "under review", "blocked", "done but for the notes")
@@ -486,7 +486,7 @@ EXPIRING: Final = (
     "This week {person} stands in for {person2} in all matters of the {topic}.",
 )
 AGAIN: Final = ("again", "indeed", "overall", "clearly")
-"""Said once more, a note has one of these at its end."""
+"""Words appended to a repeated note."""
 QUESTIONS: Final = (
     "why did the {topic} give us trouble?",
     "what did we decide about the {topic}?",
@@ -507,18 +507,18 @@ _PLACE: Final = re.compile(r"\{(\w+)\}")
 
 @dataclass(slots=True)
 class Talk:
-    """Sentences by a seeded choice. `used`: the patterns, with their openings, that were used so far."""
+    """Generates sentences with a seed. `used`: the patterns, with their openings, used so far."""
 
     chance: random.Random
     used: set[str] = field(default_factory=set[str])
 
     def say(self, act: Act, topic: Topic, *, opening: str | None = None) -> str:
-        """One sentence; `opening` None: one of the act's own."""
+        """One sentence. `opening`: None for one of the act's own."""
         begin = self.chance.choice(OPENINGS[act]) if opening is None else opening
         return self.fill(begin + self.chance.choice(PATTERNS[act]), topic)
 
     def fill(self, pattern: str, topic: Topic) -> str:
-        """The pattern with its open places filled, and a capital letter where it begins with a word of talk."""
+        """The pattern with its placeholders filled; a sentence that starts with a word is capitalised."""
         self.used.add(pattern)
         words = self._words(topic)
         text = _PLACE.sub(lambda place: words[place[1]], pattern)

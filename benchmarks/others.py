@@ -1,15 +1,15 @@
-"""Two other memories' own ways to recall, as their documentation tells them, at their best.
+"""Recall as two other memory systems document it, implemented for speed.
 
-Crewship keeps float32 vectors in rows and reads all rows in scope for every question. Mnemosyne keeps int8 vectors in
-sqlite-vec's table. Both add SQLite's own full-text index. Where a way may be told in two speeds, the faster stands
-here:
+Crewship stores float32 vectors in rows and reads all rows in scope for every question. Mnemosyne stores int8 vectors in
+a table of sqlite-vec. Both add SQLite's full-text index. Where their description leaves a choice, the faster one is
+implemented:
 
-- The driver is apsw, the arithmetic numpy's: a product of many rows at once, and no norms, as vectors have length 1.
-- A file has the tables and indexes that recalling needs and no others; its full-text index is optimised, then it is
-  vacuumed. The pragmas are ours.
-- Neither writes down what was recalled, as both of them do at every question.
-- Crewship asks for whole words; its code asks for words that begin so, which more rows match.
-- Mnemosyne asks for any of the words that are not stop words. Its first code asked for all, which finds nothing.
+- The driver is apsw and arithmetic uses numpy: one product for many rows, and no norms, because vectors have length 1.
+- A file has only the tables and indexes that recall needs; its full-text index is optimised and the file vacuumed. The
+  pragmas are ours.
+- Neither records what was recalled; both systems do so for every question.
+- Crewship searches whole words; its code searches word prefixes, which match more rows.
+- Mnemosyne searches any of the words that are not stop words; its first code required all of them, which finds nothing.
 """
 
 from __future__ import annotations
@@ -36,17 +36,19 @@ from remembrancer.language.english.stop_words import STOP_WORDS
 Row = tuple[Any, ...]
 
 LEG: Final = 3
-"""Each leg of a hybrid brings so many times the hits asked for, and at least LEG_LEAST: both say max(3k, 20)."""
+"""Each leg of a hybrid search returns LEG times the requested hits, at least LEG_LEAST: both systems
+use max(3k, 20).
+"""
 LEG_LEAST: Final = 20
 RRF_K: Final = 60
 SCAN_BATCH: Final = 512
-"""Rows read and multiplied at a time: what stays in the processor's cache. All at once takes twice as long and more."""
+"""Rows read and multiplied at a time, which fit into the CPU cache; all at once takes more than twice as long."""
 RECENCY_HOURS: Final = 168.0
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """A memory as every way keeps it. `number`: its place, from 1; `at`: when it happened."""
+class StoredMemory:
+    """A memory as each system stores it. `number`: from 1; `at`: when it happened."""
 
     number: int
     text: str
@@ -56,8 +58,8 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A question with its vector, which these ways are given."""
+class EmbeddedQuestion:
+    """A question with its vector."""
 
     text: str
     vector: NDArray[np.float32]
@@ -69,7 +71,7 @@ class _Extensible(SqliteConnection, Protocol):
 
 
 def connect_with_vectors(path: str) -> SqliteConnection:
-    """A connection that knows sqlite-vec's functions and tables."""
+    """A connection with sqlite-vec loaded."""
     connection = cast("_Extensible", connect(path))
     connection.enable_load_extension(True)
     connection.load_extension(sqlite_vec.loadable_path())
@@ -101,9 +103,11 @@ END;
 
 
 class Crewship:
-    """Vectors in rows. `dense`: all in scope, by cosine x importance; `hybrid`: that and BM25, by reciprocal ranks."""
+    """Vectors in rows. `dense`: all rows in scope by cosine · importance; `hybrid`: that and BM25, by reciprocal rank
+    fusion.
+    """
 
-    def __init__(self, path: Path, memories: Sequence[Kept], vectors: NDArray[np.float32]) -> None:
+    def __init__(self, path: Path, memories: Sequence[StoredMemory], vectors: NDArray[np.float32]) -> None:
         self._file = _new_file(connect(str(path)), _CREWSHIP)
         self._scope = ("default", "agent")
         entries = ((_entry(memory.number), *self._scope, _stamp(memory.at), memory.text) for memory in memories)
@@ -124,15 +128,15 @@ class Crewship:
             embeddings,
         )
         self._file.execute("COMMIT")
-        _settle(self._file, "journal_entries_fts")
+        _optimise(self._file, "journal_entries_fts")
 
     def close(self) -> None:
         self._file.close()
 
-    def dense(self, asked: Asked, limit: int, newest: int | None = None) -> list[Row]:
+    def dense(self, asked: EmbeddedQuestion, limit: int, newest: int | None = None) -> list[Row]:
         return self._rows(self._by_worth(asked, limit, newest))
 
-    def hybrid(self, asked: Asked, limit: int) -> list[Row]:
+    def hybrid(self, asked: EmbeddedQuestion, limit: int) -> list[Row]:
         depth = max(LEG * limit, LEG_LEAST)
         scores: dict[str, float] = {}
         for leg in (self._by_worth(asked, depth, None), self._by_words(asked, depth)):
@@ -141,18 +145,18 @@ class Crewship:
         return self._rows(sorted(scores, key=lambda entry: -scores[entry])[:limit])
 
     def nearest(self, vector: NDArray[np.float32], limit: int, newest: int | None = None) -> list[int]:
-        """Numbers of memories by cosine alone, to see that its leg finds what there is."""
+        """Numbers of the memories with the highest cosine, to check the vector search alone."""
         entries, cosines, _ = self._scan(vector, newest)
         return [int(entries[place].removeprefix("j_"), 16) for place in _best(cosines, limit)]
 
-    def _by_worth(self, asked: Asked, depth: int, newest: int | None) -> list[str]:
+    def _by_worth(self, asked: EmbeddedQuestion, depth: int, newest: int | None) -> list[str]:
         entries, cosines, importance = self._scan(asked.vector, newest)
         return [entries[place] for place in _best(cosines * importance, depth)]
 
     def _scan(
         self, vector: NDArray[np.float32], newest: int | None
     ) -> tuple[Sequence[str], NDArray[np.float32], NDArray[np.float32]]:
-        """Ids, cosines and importance of the rows in scope, or of the `newest` of them."""
+        """Ids, cosines and importances of the rows in scope, or of the `newest` of them."""
         statement = (
             "SELECT entry_id, vector, importance_score FROM journal_embeddings WHERE workspace_id = ? AND agent_id = ?"
         )
@@ -169,7 +173,7 @@ class Crewship:
             cosines.append(np.frombuffer(b"".join(blobs), dtype="<f4").reshape(len(blobs), len(vector)) @ vector)
         return entries, np.concatenate(cosines), np.array(importance, dtype=np.float32)
 
-    def _by_words(self, asked: Asked, depth: int) -> list[str]:
+    def _by_words(self, asked: EmbeddedQuestion, depth: int) -> list[str]:
         words = [word for word in _words(asked.text) if len(word) > 1]
         rows = self._file.execute(
             "SELECT e.id FROM journal_entries_fts f JOIN journal_entries e ON e.rowid = f.rowid"
@@ -212,9 +216,9 @@ CREATE VIRTUAL TABLE vec_episodes USING vec0 (embedding int8[{dim}]);
 
 
 class Mnemosyne:
-    """int8 vectors in sqlite-vec's table and a full-text index, merged as 0.5 vector + 0.3 text + 0.2 recency."""
+    """int8 vectors in a table of sqlite-vec and a full-text index; score 0.5 · vector + 0.3 · text + 0.2 · recency."""
 
-    def __init__(self, path: Path, memories: Sequence[Kept], vectors: NDArray[np.float32]) -> None:
+    def __init__(self, path: Path, memories: Sequence[StoredMemory], vectors: NDArray[np.float32]) -> None:
         self._file = _new_file(connect_with_vectors(str(path)), _MNEMOSYNE.format(dim=vectors.shape[1]))
         self._now = max(memory.at for memory in memories)
         self._file.execute("BEGIN")
@@ -238,15 +242,15 @@ class Mnemosyne:
             ((memory.number, vector.tobytes()) for memory, vector in zip(memories, vectors.astype("<f4"), strict=True)),
         )
         self._file.execute("COMMIT")
-        _settle(self._file, "fts_episodes")
+        _optimise(self._file, "fts_episodes")
 
     def close(self) -> None:
         self._file.close()
 
-    def recall(self, asked: Asked, limit: int) -> list[Row]:
+    def recall(self, asked: EmbeddedQuestion, limit: int) -> list[Row]:
         depth = max(LEG * limit, LEG_LEAST)
-        meaning = _closeness(self._neighbours(asked.vector, depth))
-        text = _relative(self._by_words(asked, depth))
+        meaning = _distance_scores(self._neighbours(asked.vector, depth))
+        text = _normalised_ranks(self._by_words(asked, depth))
         scored: list[tuple[float, Row]] = []
         for row in self._rows(sorted(meaning.keys() | text.keys())):
             recency = math.exp(-(self._now - datetime.fromisoformat(row[4])).total_seconds() / 3600 / RECENCY_HOURS)
@@ -256,7 +260,7 @@ class Mnemosyne:
         return [row for _, row in scored[:limit]]
 
     def nearest(self, vector: NDArray[np.float32], limit: int) -> list[int]:
-        """Numbers of memories by its vectors alone."""
+        """Numbers of the nearest memories, to check the vector search alone."""
         return [number for number, _ in self._neighbours(vector, limit)]
 
     def _neighbours(self, vector: NDArray[np.float32], depth: int) -> list[tuple[int, float]]:
@@ -266,7 +270,7 @@ class Mnemosyne:
         )
         return [(number, distance) for number, distance in rows]
 
-    def _by_words(self, asked: Asked, depth: int) -> list[tuple[int, float]]:
+    def _by_words(self, asked: EmbeddedQuestion, depth: int) -> list[tuple[int, float]]:
         words = [word for word in _words(asked.text) if word not in STOP_WORDS]
         if not words:
             return []
@@ -288,14 +292,16 @@ class Mnemosyne:
         )
 
 
-def _closeness(neighbours: Sequence[tuple[int, float]]) -> dict[int, float]:
-    """1 where the distance is 0, 0 for the farthest of them."""
+def _distance_scores(neighbours: Sequence[tuple[int, float]]) -> dict[int, float]:
+    """Distances mapped to scores: 1 for distance 0, 0 for the largest distance."""
     farthest = max((distance for _, distance in neighbours), default=0.0) or 1.0
     return {number: 1 - distance / farthest for number, distance in neighbours}
 
 
-def _relative(hits: Sequence[tuple[int, float]]) -> dict[int, float]:
-    """1 for the best of them, 0 for the worst. FTS5's ranks fall as texts match better; the best comes first."""
+def _normalised_ranks(hits: Sequence[tuple[int, float]]) -> dict[int, float]:
+    """FTS5 ranks mapped to scores: 1 for the best, 0 for the worst. Ranks are lower for better matches; the best comes
+    first.
+    """
     if not hits:
         return {}
     best, worst = hits[0][1], hits[-1][1]
@@ -314,15 +320,15 @@ def _new_file(connection: SqliteConnection, tables: str) -> Connection:
     return connection
 
 
-def _settle(connection: Connection, full_text: str) -> None:
-    """As small and as quick as the file gets."""
+def _optimise(connection: Connection, full_text: str) -> None:
+    """Optimise the full-text index, vacuum, and empty the write-ahead log."""
     connection.execute(f"INSERT INTO {full_text} ({full_text}) VALUES ('optimize')")
     connection.execute("VACUUM")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _best(scores: NDArray[np.float32], count: int) -> list[int]:
-    """Places of the greatest, greatest first."""
+    """Indices of the `count` greatest scores, greatest first."""
     places = np.argpartition(-scores, count)[:count] if count < len(scores) else np.arange(len(scores))
     return places[np.argsort(-scores[places], kind="stable")].tolist()
 

@@ -1,14 +1,15 @@
-"""Recall beside Crewship's and Mnemosyne's own ways to recall: how long each takes, and what a memory takes on disk.
+"""Recall time and disk space compared with the documented recall of Crewship and Mnemosyne.
 
-The same memories, with the same times, importance and vectors, are written once into a file of each way; all are asked
-the same questions in the same run: warm, one at a time, ten hits wanted, in turns of some questions each, so that
-whatever else the machine does meets them all. Ours is the whole recall, its hops between threads included. The others
-stand at their best (benchmarks/others.py says how) and are given the question's vector, so the ratios are to ours
-without its embedding. Ours has its index in memory; the others read their files, which the system has in memory too.
+The same memories, with the same times, importances and vectors, are written once into a file per method. All methods
+answer the same questions in one process: warm, one at a time, ten hits, alternating between methods every few
+questions, so that disturbances of the machine affect all of them. OurMethod is the complete recall, including thread
+switches. The others are implemented for speed (see benchmarks/others.py) and receive the question's vector, so ratios
+are relative to ours without the embedding. Our index is in memory; the others read files that are in the system's page
+cache.
 
-Crewship's code, unlike its documentation, looks at the newest 5,000 memories only: that stands as a row of its own.
-"Right first" and recall@10 say how much of what exact arithmetic finds each way's vectors find, before anything else is
-weighed. Bytes are those of our file as it was written, all its indexes included, and of the others' when vacuumed.
+Crewship's code, unlike its documentation, searches the newest 5,000 memories only; that is a row of its own. "Right
+first" and recall@10 compare each method's vector search with exact arithmetic, before other signals. Disk space: our
+file as written, with all indexes; the others' after vacuuming.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.corpus import SIZES, Words, fill, open_memory
-from benchmarks.others import Asked, Crewship, Kept, Mnemosyne, Row
+from benchmarks.others import Crewship, EmbeddedQuestion, Mnemosyne, Row, StoredMemory
 from remembrancer import AsyncRemembrancer
 from remembrancer.adapters.relational.sqlite.connection import connect
 from remembrancer.adapters.relational.sqlite.file import SqliteFile
@@ -51,39 +52,45 @@ from remembrancer.ports.index import SearchRequest
 
 QUESTIONS: Final = 300
 SCANNED: Final = 10_000_000
-"""Rows that a way which reads all of them reads in a run: of 100,000 memories only 100 questions are asked."""
+"""Rows read in total by a method that reads all rows per question: with 100,000 memories, 100 questions are asked."""
 TURNS: Final = 5
 LIMIT: Final = 10
 NEWEST: Final = 5_000
 RIGHT_FIRST: Final = 0.7
-"""A way that looks at all memories and less often names the nearest first does not do what it says."""
+"""A method that searches all memories must return the exact nearest one first at least this often; otherwise the
+benchmark fails, because the method is implemented wrongly.
+"""
 CLAIMED: Final = "Mnemosyne's documentation says of itself: 85 ms median retrieval, about 2 kB an entry."
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`embedding`: milliseconds of the question's embedding, where the way does that itself."""
+    """`embedding`: milliseconds to embed the question, for methods that do so."""
 
     hits: int
     embedding: float = 0.0
 
 
-class Way(Protocol):
+class RecallMethod(Protocol):
+    """A recall method."""
+
     @property
     def name(self) -> str: ...
     @property
     def searches_all(self) -> bool:
-        """Whether it looks at every memory."""
+        """Whether it searches every memory."""
         ...
 
-    async def ask(self, asked: Asked) -> Answer: ...
-    async def nearest(self, questions: Sequence[Asked]) -> list[Sequence[int]]:
-        """For each question, numbers of memories, nearest first, by vectors alone; none where another way's are its."""
+    async def ask(self, asked: EmbeddedQuestion) -> Answer: ...
+    async def nearest(self, questions: Sequence[EmbeddedQuestion]) -> list[Sequence[int]]:
+        """For each question, numbers of memories by vector similarity alone, nearest first; empty for a method that
+        shares its vector search with another one.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Ours:
+class OurMethod:
     rem: AsyncRemembrancer
     path: Path
     model: str
@@ -91,12 +98,12 @@ class Ours:
     name: str = "ours"
     searches_all: bool = True
 
-    async def ask(self, asked: Asked) -> Answer:
+    async def ask(self, asked: EmbeddedQuestion) -> Answer:
         recall = await self.rem.recall(asked.text, limit=LIMIT)
         assert not recall.degraded, recall.degraded
         return Answer(len(recall), recall.timings["embed"].total_seconds() * 1000)
 
-    async def nearest(self, questions: Sequence[Asked]) -> list[Sequence[int]]:
+    async def nearest(self, questions: Sequence[EmbeddedQuestion]) -> list[Sequence[int]]:
         reader, index = Reader(self.rem.scope), ResidentIndex()
         request = SearchRequest(where=Filter(current_at=datetime.now(UTC)), depth=LIMIT, model=self.model)
         store = RelationalStore(SqliteFile(str(self.path)), analyse=analysed)
@@ -116,22 +123,22 @@ class Ours:
 
 
 @dataclass(frozen=True, slots=True)
-class Other:
+class OtherMethod:
     name: str
-    recall: Callable[[Asked], Sequence[Row]]
+    recall: Callable[[EmbeddedQuestion], Sequence[Row]]
     by_vector: Callable[[NDArray[np.float32]], Sequence[int]] | None = None
     searches_all: bool = True
 
-    async def ask(self, asked: Asked) -> Answer:
+    async def ask(self, asked: EmbeddedQuestion) -> Answer:
         return Answer(len(self.recall(asked)))
 
-    async def nearest(self, questions: Sequence[Asked]) -> list[Sequence[int]]:
+    async def nearest(self, questions: Sequence[EmbeddedQuestion]) -> list[Sequence[int]]:
         return [] if self.by_vector is None else [self.by_vector(asked.vector) for asked in questions]
 
 
 @dataclass(frozen=True, slots=True)
-class Timed:
-    """Of every question: how long in all and for its embedding, in milliseconds, and how many hits."""
+class Timings:
+    """For each question: total time and embedding time in milliseconds, and number of hits."""
 
     took: list[float] = field(default_factory=list[float])
     embedding: list[float] = field(default_factory=list[float])
@@ -139,22 +146,24 @@ class Timed:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """How much of what exact arithmetic finds: how often the same memory first, what share of its first ten."""
+class Agreement:
+    """Agreement with exact vector search: share of questions with the same first memory, and share of its first ten
+    found.
+    """
 
     right_first: float
     recall: float
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A row of the table. Times in milliseconds; `bytes` on disk for each memory."""
+class ResultRow:
+    """A row of the table. Times in milliseconds; `bytes`: on disk per memory."""
 
     name: str
     times: Sequence[float]
     hits: float
     bytes: float
-    found: Found | None
+    found: Agreement | None
 
     @property
     def p50(self) -> float:
@@ -166,62 +175,68 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    """`lines`: the first is ours without its embedding, to which the ratios are."""
+class Comparison:
+    """`lines`: the first is ours without the embedding, the reference of the ratios."""
 
     memories: int
     questions: int
-    lines: tuple[Line, ...]
+    lines: tuple[ResultRow, ...]
 
 
-async def compare(size: int, embedder: Embedder, folder: Path) -> Compared:
+async def compare(size: int, embedder: Embedder, folder: Path) -> Comparison:
     words = Words(seed=size)
     path = folder / "ours.db"
     await fill(path, words, size, embedder)
     bytes_each = {"ours": path.stat().st_size / size}
-    ids, memories, vectors = _kept(path)
+    ids, memories, vectors = _stored(path)
     async with AsyncExitStack() as stack:
         rem = await stack.enter_async_context(await open_memory(path, embedder))
-        ways: list[Way] = [Ours(rem, path, embedder.model_id, {id_: n for n, id_ in enumerate(ids, start=1)})]
+        methods: list[RecallMethod] = [
+            OurMethod(rem, path, embedder.model_id, {id_: n for n, id_ in enumerate(ids, start=1)})
+        ]
         for name, others in (("Crewship", _crewship), ("Mnemosyne", _mnemosyne)):
             file = folder / f"{name}.db"
-            ways.extend(others(file, memories, vectors, stack))
+            methods.extend(others(file, memories, vectors, stack))
             bytes_each[name] = file.stat().st_size / size
         warming, *questions = await _questions(rem, embedder, words, 1 + min(QUESTIONS, SCANNED // size))
-        timed = await _time(ways, warming, questions)
-        found = [_found(await way.nearest(questions), questions, vectors) for way in ways]
-    for way, its in zip(ways, found, strict=True):
-        assert its is None or not way.searches_all or its.right_first >= RIGHT_FIRST, f"{way.name}: {its}"
-    return Compared(size, len(questions), tuple(_lines(ways, timed, found, bytes_each)))
+        timed = await _time(methods, warming, questions)
+        found = [_agreement(await method.nearest(questions), questions, vectors) for method in methods]
+    for method, its in zip(methods, found, strict=True):
+        assert its is None or not method.searches_all or its.right_first >= RIGHT_FIRST, f"{method.name}: {its}"
+    return Comparison(size, len(questions), tuple(_lines(methods, timed, found, bytes_each)))
 
 
-def _crewship(path: Path, memories: Sequence[Kept], vectors: NDArray[np.float32], stack: AsyncExitStack) -> list[Way]:
+def _crewship(
+    path: Path, memories: Sequence[StoredMemory], vectors: NDArray[np.float32], stack: AsyncExitStack
+) -> list[RecallMethod]:
     file = Crewship(path, memories, vectors)
     stack.callback(file.close)
-    ways: list[Way] = [
-        Other(
+    methods: list[RecallMethod] = [
+        OtherMethod(
             "Crewship: reads all vectors",
             lambda asked: file.dense(asked, LIMIT),
             lambda vector: file.nearest(vector, LIMIT),
         ),
-        Other("Crewship: the same + BM25", lambda asked: file.hybrid(asked, LIMIT)),
+        OtherMethod("Crewship: the same + BM25", lambda asked: file.hybrid(asked, LIMIT)),
     ]
     if len(memories) > NEWEST:
-        newest = Other(
+        newest = OtherMethod(
             f"Crewship: reads the newest {NEWEST:,}",
             lambda asked: file.dense(asked, LIMIT, NEWEST),
             lambda vector: file.nearest(vector, LIMIT, NEWEST),
             searches_all=False,
         )
-        ways.append(newest)
-    return ways
+        methods.append(newest)
+    return methods
 
 
-def _mnemosyne(path: Path, memories: Sequence[Kept], vectors: NDArray[np.float32], stack: AsyncExitStack) -> list[Way]:
+def _mnemosyne(
+    path: Path, memories: Sequence[StoredMemory], vectors: NDArray[np.float32], stack: AsyncExitStack
+) -> list[RecallMethod]:
     file = Mnemosyne(path, memories, vectors)
     stack.callback(file.close)
     return [
-        Other(
+        OtherMethod(
             "Mnemosyne: sqlite-vec + BM25",
             lambda asked: file.recall(asked, LIMIT),
             lambda vector: file.nearest(vector, LIMIT),
@@ -229,8 +244,8 @@ def _mnemosyne(path: Path, memories: Sequence[Kept], vectors: NDArray[np.float32
     ]
 
 
-def _kept(path: Path) -> tuple[list[UUID], list[Kept], NDArray[np.float32]]:
-    """What our file holds, for the others to hold too."""
+def _stored(path: Path) -> tuple[list[UUID], list[StoredMemory], NDArray[np.float32]]:
+    """The memories and vectors in our file, to be written into the others' files."""
     connection = connect(str(path))
     rows = list(
         connection.execute(
@@ -240,35 +255,37 @@ def _kept(path: Path) -> tuple[list[UUID], list[Kept], NDArray[np.float32]]:
     )
     connection.close()
     memories = [
-        Kept(number, text, session, moment(at), importance)
+        StoredMemory(number, text, session, moment(at), importance)
         for number, (_, text, session, at, importance, _) in enumerate(rows, start=1)
     ]
     vectors = np.frombuffer(b"".join(row[5] for row in rows), dtype="<f4").reshape(len(rows), -1)
     return [UUID(bytes=row[0]) for row in rows], memories, vectors.astype(np.float32)
 
 
-async def _questions(rem: AsyncRemembrancer, embedder: Embedder, words: Words, count: int) -> list[Asked]:
-    """So many questions, each with the vector that ours gives it."""
-    asked: list[Asked] = []
+async def _questions(rem: AsyncRemembrancer, embedder: Embedder, words: Words, count: int) -> list[EmbeddedQuestion]:
+    """`count` questions with the vectors that our recall uses."""
+    asked: list[EmbeddedQuestion] = []
     while len(asked) < count:
         question = words.question()
         recall = await rem.recall(question, limit=LIMIT)
-        if not recall.degraded:  # where its script is not the embedder's, ours would compare words only
-            asked.append(Asked(question, await embedder.embed_query(recall.trace.embedded)))
+        if not recall.degraded:  # without an embedding, ours would be lexical-only
+            asked.append(EmbeddedQuestion(question, await embedder.embed_query(recall.trace.embedded)))
     return asked
 
 
-async def _time(ways: Sequence[Way], warming: Asked, questions: Sequence[Asked]) -> list[Timed]:
-    timed = [Timed() for _ in ways]
-    # What another way has in memory must not cost this one: Python's collector would walk through it.
+async def _time(
+    methods: Sequence[RecallMethod], warming: EmbeddedQuestion, questions: Sequence[EmbeddedQuestion]
+) -> list[Timings]:
+    timed = [Timings() for _ in methods]
+    # Exclude existing objects from garbage collection, so that one method's memory does not slow down another.
     gc.collect()
     gc.freeze()
     for turn in range(TURNS):
-        for way, its in zip(ways, timed, strict=True):
-            await way.ask(warming)  # the way before has filled the processor's caches with its own
+        for method, its in zip(methods, timed, strict=True):
+            await method.ask(warming)  # the method before has filled the CPU caches with its data
             for asked in questions[turn::TURNS]:
                 began = perf_counter()
-                answer = await way.ask(asked)
+                answer = await method.ask(asked)
                 its.took.append((perf_counter() - began) * 1000)
                 its.embedding.append(answer.embedding)
                 its.hits.append(answer.hits)
@@ -276,7 +293,9 @@ async def _time(ways: Sequence[Way], warming: Asked, questions: Sequence[Asked])
     return timed
 
 
-def _found(nearest: Sequence[Sequence[int]], questions: Sequence[Asked], vectors: NDArray[np.float32]) -> Found | None:
+def _agreement(
+    nearest: Sequence[Sequence[int]], questions: Sequence[EmbeddedQuestion], vectors: NDArray[np.float32]
+) -> Agreement | None:
     if not nearest:
         return None
     first, among = 0, 0
@@ -284,23 +303,26 @@ def _found(nearest: Sequence[Sequence[int]], questions: Sequence[Asked], vectors
         exact = (np.argsort(-(vectors @ asked.vector), kind="stable")[:LIMIT] + 1).tolist()
         first += numbers[0] == exact[0]
         among += len(set(numbers) & set(exact))
-    return Found(first / len(questions), among / len(questions) / LIMIT)
+    return Agreement(first / len(questions), among / len(questions) / LIMIT)
 
 
 def _lines(
-    ways: Sequence[Way], timed: Sequence[Timed], found: Sequence[Found | None], bytes_each: Mapping[str, float]
-) -> Iterator[Line]:
-    for way, its, figures in zip(ways, timed, found, strict=True):
-        hits, each = statistics.mean(its.hits), bytes_each[way.name.partition(":")[0]]
-        if isinstance(way, Ours):
+    methods: Sequence[RecallMethod],
+    timed: Sequence[Timings],
+    found: Sequence[Agreement | None],
+    bytes_each: Mapping[str, float],
+) -> Iterator[ResultRow]:
+    for method, its, figures in zip(methods, timed, found, strict=True):
+        hits, each = statistics.mean(its.hits), bytes_each[method.name.partition(":")[0]]
+        if isinstance(method, OurMethod):
             searching = [took - embedding for took, embedding in zip(its.took, its.embedding, strict=True)]
-            yield Line("ours", searching, hits, each, figures)
-            yield Line("ours, embedding the question too", its.took, hits, each, None)
+            yield ResultRow("ours", searching, hits, each, figures)
+            yield ResultRow("ours, embedding the question too", its.took, hits, each, None)
         else:
-            yield Line(way.name, its.took, hits, each, figures)
+            yield ResultRow(method.name, its.took, hits, each, figures)
 
 
-def table(compared: Compared) -> Table:
+def table(compared: Comparison) -> Table:
     title = f"{compared.memories:,} memories, {compared.questions} questions (ms)"
     drawn = Table(title=title, title_justify="left")
     for heading in ("way", "p50", "p95", "p50 : ours", "bytes each", "hits", "right first", "recall@10"):
@@ -320,7 +342,7 @@ def table(compared: Compared) -> Table:
     return drawn
 
 
-async def run(sizes: Sequence[int]) -> list[Compared]:
+async def run(sizes: Sequence[int]) -> list[Comparison]:
     embedder = choose_embedder(Settings(embedder="local")).embedder
     assert embedder is not None
     try:
@@ -329,7 +351,7 @@ async def run(sizes: Sequence[int]) -> list[Compared]:
         await embedder.close()
 
 
-async def _in_a_folder(size: int, embedder: Embedder) -> Compared:
+async def _in_a_folder(size: int, embedder: Embedder) -> Comparison:
     with tempfile.TemporaryDirectory() as folder:
         return await compare(size, embedder, Path(folder))
 

@@ -1,9 +1,9 @@
-"""Events a second through everything a memory does without a language model, under the default preset.
+"""Throughput of the complete pipeline without a language model, in events per second, under the default preset.
 
-Recorded an exchange at a time, indexed, cut into episodes, compacted, measured for health: each stage run until
-nothing is left for it, in this process, on as many processors as there are. With the local embedder, which is loaded
-before, and without one. The events are those of the made-up life (benchmarks/life_days.py), its notes too. Every run
-writes a new file; told are medians of the runs.
+Stages: record exchange by exchange, index, segment into episodes, compact, measure health. Each stage runs until no
+work is left, in this process, on all CPUs; with the local embedder, loaded beforehand, and without an embedder. Events
+and notes are those of the simulated life (benchmarks/life_days.py). Every run writes a new file; reported values are
+medians over the runs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import Final
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.life_days import START, Exchange, Life, Note, Session, a_life
+from benchmarks.life_days import START, Exchange, Life, Note, Session, make_life
 from remembrancer import AsyncRemembrancer
 from remembrancer.compose import choose_embedder
 from remembrancer.config import Settings
@@ -46,7 +46,7 @@ STAGES: Final = ("record", Job.INDEX.value, Job.SEGMENT.value, Job.COMPACT.value
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One file filled. `seconds`: of each stage. `cpu`: of processor time, all stages and threads together."""
+    """One run. `seconds`: by stage. `cpu`: CPU seconds of all stages and threads."""
 
     seconds: Mapping[str, float]
     cpu: float
@@ -56,8 +56,8 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
-    """Medians over the runs of one size. `stages`: seconds of each; `rate`: events a second through all of them."""
+class Row:
+    """Medians over the runs of one size. `stages`: seconds by stage; `rate`: events per second through all stages."""
 
     embedder: str
     events: int
@@ -71,8 +71,8 @@ class Line:
     runs: int
 
 
-async def through(life: Life, embedder: Embedder | None, path: Path) -> Run:
-    """One life through all stages, the clock two hours after its end when the jobs begin: every stream is silent."""
+async def run_stages(life: Life, embedder: Embedder | None, path: Path) -> Run:
+    """Run all stages on one life. Jobs start two hours after its end, when every stream counts as ended."""
     clock = FixedClock(START)
     seconds: dict[str, float] = {}
     settings = Settings(db=str(path), preset="default", embedder="none", background_index=False)
@@ -128,13 +128,13 @@ async def _note(view: AsyncRemembrancer, note: Note, at: datetime) -> None:
     )
 
 
-async def measure(life: Life, events: int, embedder: Embedder | None, *, runs: int) -> Line:
+async def measure(life: Life, events: int, embedder: Embedder | None, *, runs: int) -> Row:
     done: list[Run] = []
     with tempfile.TemporaryDirectory() as folder:
         for number in range(runs):
-            done.append(await through(life, embedder, Path(folder) / f"{number}.db"))
+            done.append(await run_stages(life, embedder, Path(folder) / f"{number}.db"))
             print(f"{events:,} events, run {number + 1}: {sum(done[-1].seconds.values()):.1f} s", file=sys.stderr)
-    return Line(
+    return Row(
         embedder="none" if embedder is None else embedder.model_id,
         events=events,
         notes=sum(isinstance(action.step, Note) for action in life.actions),
@@ -148,22 +148,22 @@ async def measure(life: Life, events: int, embedder: Embedder | None, *, runs: i
     )
 
 
-async def run(sizes: Sequence[int], embedders: Sequence[str], *, runs: int) -> list[Line]:
-    lines: list[Line] = []
+async def run(sizes: Sequence[int], embedders: Sequence[str], *, runs: int) -> list[Row]:
+    lines: list[Row] = []
     for named in embedders:
         embedder = choose_embedder(Settings(embedder=named)).embedder
         try:
             if embedder is not None:
                 await embedder.embed_documents(["loaded before anything is measured"])
-            lines += [await measure(a_life(size), size, embedder, runs=runs) for size in sizes]
+            lines += [await measure(make_life(size), size, embedder, runs=runs) for size in sizes]
         finally:
             if embedder is not None:
                 await embedder.close()
     return lines
 
 
-def table(lines: Sequence[Line]) -> Table:
-    """Seconds of each stage with its share of all, and events a second."""
+def table(lines: Sequence[Row]) -> Table:
+    """Seconds of each stage with its share of the total, and events per second."""
     drawn = Table(title="The whole pipeline without a language model", title_justify="left")
     for heading in ("embedder", "events", "notes", "runs"):
         drawn.add_column(heading, justify="left" if heading == "embedder" else "right")

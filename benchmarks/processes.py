@@ -1,6 +1,7 @@
-"""Several processes on one file: writers that share streams, readers that recall and list meanwhile.
+"""Several processes on one file: writers that share streams, and readers that recall and list at the same time.
 
-Counted are rows and errors, and how long each call took where it was made. Nothing is embedded: this is about the file.
+Counts rows and errors, and measures each call in the process that makes it. Nothing is embedded: the subject is the
+file.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ from remembrancer import Remembrancer, RemembrancerError
 from remembrancer.evaluation.machine import machine_line
 
 STREAMS: Final = 3
-"""Each written to by several processes."""
+"""Streams, each written by several processes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one process did: how many calls, the texts of its errors, and its calls' times in milliseconds."""
+    """One process: number of calls, error texts, and call times in milliseconds."""
 
     role: str
     calls: int
@@ -42,8 +43,8 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
-    """What became of the file. `gaps`: streams whose places are not 1, 2, 3 …; `faults`: what the doctor found."""
+class SharedFileResult:
+    """The result. `gaps`: streams whose sequence numbers are not 1, 2, 3 …; `faults`: failed checks of the doctor."""
 
     processes: tuple[Outcome, ...]
     seconds: float
@@ -53,35 +54,35 @@ class Shared:
     faults: tuple[str, ...]
 
 
-def share(path: Path, *, writers: int, writes: int, readers: int) -> Shared:
-    """Run the processes against `path`, all started before the first may write."""
+def share(path: Path, *, writers: int, writes: int, readers: int) -> SharedFileResult:
+    """Run the processes on `path`. All are started before the first one writes."""
     roles = [("write", number, writes) for number in range(writers)] + [("read", n, 0) for n in range(readers)]
     started = [_start(path, role, number, count) for role, number, count in roles]
     try:
         for process in started:
-            _line(process.stdout)  # it has imported what it needs
+            _line(process.stdout)  # the process has finished its imports
         began = time.perf_counter()
         for process in started:
-            _tell(process)
+            _signal(process)
         outcomes = [_outcome(process) for process in started[:writers]]
         seconds = time.perf_counter() - began
         for process in started[writers:]:
-            _tell(process)  # enough
+            _signal(process)  # stop reading
         outcomes += [_outcome(process) for process in started[writers:]]
     finally:
         for process in started:
             process.kill()
             process.communicate()
-    return _examined(path, tuple(outcomes), seconds, writers * writes)
+    return _check(path, tuple(outcomes), seconds, writers * writes)
 
 
-def _examined(path: Path, outcomes: tuple[Outcome, ...], seconds: float, expected: int) -> Shared:
+def _check(path: Path, outcomes: tuple[Outcome, ...], seconds: float, expected: int) -> SharedFileResult:
     with _open(path) as rem:
         places: dict[str, list[int]] = defaultdict(list)
         for stream in range(STREAMS):
             for event in rem.journal.list(session=f"stream-{stream}", limit=10_000):
                 places[f"stream-{stream}"].append(event.seq)
-        return Shared(
+        return SharedFileResult(
             processes=outcomes,
             seconds=seconds,
             rows=rem.health.stats().events,
@@ -142,7 +143,7 @@ def _start(path: Path, role: str, number: int, count: int) -> subprocess.Popen[s
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
-def _tell(process: subprocess.Popen[str]) -> None:
+def _signal(process: subprocess.Popen[str]) -> None:
     assert process.stdin is not None
     process.stdin.write("\n")
     process.stdin.flush()
@@ -151,17 +152,17 @@ def _tell(process: subprocess.Popen[str]) -> None:
 def _line(stream: IO[str] | None) -> str:
     assert stream is not None
     line = stream.readline()
-    assert line, "a process ended before it was told to"
+    assert line, "a process ended before it was fields to"
     return line
 
 
 def _outcome(process: subprocess.Popen[str]) -> Outcome:
-    told: dict[str, Any] = json.loads(_line(process.stdout))
-    told["errors"] = tuple(told["errors"])
-    return Outcome(**told)
+    fields: dict[str, Any] = json.loads(_line(process.stdout))
+    fields["errors"] = tuple(fields["errors"])
+    return Outcome(**fields)
 
 
-def _take_part(role: str, path: Path, number: int, count: int) -> None:
+def _run_role(role: str, path: Path, number: int, count: int) -> None:
     print(flush=True)
     sys.stdin.readline()
     outcome = _write(path, number, count) if role == "write" else _read(path)
@@ -171,7 +172,7 @@ def _take_part(role: str, path: Path, number: int, count: int) -> None:
 # ── the table ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _table(shared: Shared) -> Table:
+def _table(shared: SharedFileResult) -> Table:
     table = Table(title=f"{len(shared.processes)} processes on one file", title_justify="left")
     for heading in ("process", "calls", "errors", "p50 ms", "p95 ms", "slowest ms"):
         table.add_column(heading, justify="left" if heading == "process" else "right")
@@ -195,7 +196,7 @@ def main() -> None:
     options = _parser().parse_args()
     if options.part:
         role, path, number, count = options.part
-        _take_part(role, Path(path), int(number), int(count))
+        _run_role(role, Path(path), int(number), int(count))
         return
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "shared.db"

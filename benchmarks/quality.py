@@ -1,9 +1,9 @@
-"""What each part of the `default` ranking is worth, and what it costs: `make bench-quality LOCOMO=FILE`.
+"""Ablation of the `default` ranking, with quality and cost: `make bench-quality LOCOMO=FILE`.
 
-One row a signal, left out with the other weights as they are, and the simple rankings beside it. On the chats with an
-assistant that stand beside this file, each by itself; and, where its file is given, on LoCoMo: over the conversations
-that weights were chosen on, over the others, and over the same told in long turns. Categories 1 to 4. A conversation is
-fed and asked as `remembrancer eval` does it, and indexed once for each way of encoding it.
+One row per signal that is left out, with all other weights unchanged, and rows for simple rankings. Data: the chats
+with an assistant in this folder, one table each; and, if its file is given, LoCoMo (categories 1 to 4): the
+conversations that the weights were tuned on, the others, and all of them joined into long turns. Conversations are
+ingested and asked as by `remembrancer eval`, and indexed once for each way of encoding them.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from typing import Final
 
 from rich.console import Console
 
-from benchmarks.quality_asked import Files, Found, ask
+from benchmarks.quality_asked import Files, QuestionMetrics, ask
 from benchmarks.quality_cost import bytes_each, time_recalls
 from benchmarks.quality_long import JOINED, in_long_turns
 from benchmarks.quality_pictures import draw
-from benchmarks.quality_report import Block, OnLocomo, Quality, as_json, sheet, views
+from benchmarks.quality_report import Block, LocomoResult, Quality, as_json, sheet, views
 from benchmarks.quality_third_person import asked_in_third_person
 from benchmarks.quality_variants import FULL, left_out, left_out_together, simple, single_legs
 from remembrancer.compose import choose_embedder
@@ -38,7 +38,7 @@ from remembrancer.evaluation.sheet import print_sheet
 from remembrancer.ports.embedder import Embedder
 
 TUNED: Final = frozenset({"conv-26", "conv-30", "conv-41", "conv-42", "conv-43"})
-"""The conversations that the preset's weights were chosen on."""
+"""The conversations that the preset's weights were tuned on."""
 OUT: Final = Path("build") / "quality"
 CHATS: Final = Path(__file__).parent / "chats"
 HOW_TO_GET: Final = (
@@ -47,56 +47,56 @@ HOW_TO_GET: Final = (
 )
 
 
-async def measure_chats(dataset: Dataset, embedder: Embedder, told: Callable[[str], None]) -> tuple[Block, ...]:
-    """Two blocks for each conversation: as its user asks, and as an agent asks for him."""
+async def measure_chats(dataset: Dataset, embedder: Embedder, report: Callable[[str], None]) -> tuple[Block, ...]:
+    """Two blocks per conversation: questions in the user's words, and in the third person, as an agent asks them."""
     asking = asked_once(embedder)
     with tempfile.TemporaryDirectory() as folder:
-        found = await ask(dataset, (FULL, *simple(), *left_out()), Files(Path(folder), asking), told=told)
+        found = await ask(dataset, (FULL, *simple(), *left_out()), Files(Path(folder), asking), report=report)
     with tempfile.TemporaryDirectory() as folder:
         in_third = asked_in_third_person(dataset)
         as_agent = await ask(
             in_third,
             (FULL, *simple()),
             Files(Path(folder), asking),
-            told=lambda name: told(f"{name}, as an agent asks"),
+            report=lambda name: report(f"{name}, as an agent asks"),
         )
     by_user = [_block(f"chats {name}", found.of(frozenset({name}))) for name in dataset.ids]
     by_agent = [_block(f"chats {name} third person", as_agent.of(frozenset({name}))) for name in dataset.ids]
     return (*by_user, *by_agent)
 
 
-async def measure_locomo(dataset: Dataset, embedder: Embedder, told: Callable[[str], None]) -> OnLocomo:
+async def measure_locomo(dataset: Dataset, embedder: Embedder, report: Callable[[str], None]) -> LocomoResult:
     asking = asked_once(embedder)
     variants = (FULL, *left_out(), *left_out_together(), *simple())
     with tempfile.TemporaryDirectory() as folder:
         files = Files(Path(folder), asking)
-        found = await ask(dataset, variants, files, told=told)
-        told("what it costs")
-        # The cost is that of the search; the longest conversation has the most to search.
+        found = await ask(dataset, variants, files, report=report)
+        report("what it costs")
+        # Cost is measured on the longest conversation, which has the most to search.
         longest = max(dataset.conversations, key=lambda one: len(one.transcript.turns))
         cost = await time_recalls(longest, variants, files)
         kept = bytes_each(files.file(FULL))
     with tempfile.TemporaryDirectory() as folder:
         files = Files(Path(folder), asking)
         among_long = (FULL, *single_legs(), *left_out())
-        long = await ask(in_long_turns(dataset), among_long, files, told=lambda name: told(f"{name}, long turns"))
+        long = await ask(in_long_turns(dataset), among_long, files, report=lambda name: report(f"{name}, long turns"))
     ids = frozenset(dataset.ids)
     parts = (("tuned on", ids & TUNED), ("untouched", ids - TUNED), ("all", ids))
     blocks = tuple(_block(name, found.of(part)) for name, part in parts if part)
-    return OnLocomo(dataset.name, blocks, _block(f"joined by {JOINED}", long), cost, kept)
+    return LocomoResult(dataset.name, blocks, _block(f"joined by {JOINED}", long), cost, kept)
 
 
-def _block(name: str, found: Found) -> Block:
+def _block(name: str, found: QuestionMetrics) -> Block:
     return Block(name, tuple(dict.fromkeys(found.conversations)), len(found.conversations), found.rows())
 
 
-async def run(chats: Dataset, conversations: Dataset | None, told: Callable[[str], None]) -> tuple[Quality, str]:
-    """What is found on the chats, and on LoCoMo's conversations where they are given; and on which machine."""
+async def run(chats: Dataset, conversations: Dataset | None, report: Callable[[str], None]) -> tuple[Quality, str]:
+    """Measure the chats, and LoCoMo if given. Returns the results and a description of the machine."""
     embedder = choose_embedder(Settings(embedder="local")).embedder
     assert embedder is not None
     try:
-        found = await measure_chats(chats, embedder, told)
-        on_locomo = None if conversations is None else await measure_locomo(conversations, embedder, told)
+        found = await measure_chats(chats, embedder, report)
+        on_locomo = None if conversations is None else await measure_locomo(conversations, embedder, report)
         return Quality(found, on_locomo), machine_line(embedder)
     finally:
         await embedder.close()
@@ -118,7 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error(str(error))
     if dataset is None:
         print(HOW_TO_GET, file=sys.stderr)
-    # Each opening without an embedder would say so: here some rows are meant to have none.
+    # Silences the warning about a missing embedder, which some variants lack on purpose.
     logging.getLogger("remembrancer").setLevel(logging.ERROR)
     quality, machine = asyncio.run(run(chats, dataset, lambda what: print(what, file=sys.stderr, flush=True)))
     drawn = draw(views(quality), options.out)

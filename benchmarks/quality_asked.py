@@ -1,4 +1,4 @@
-"""Every question under every variant: what is found, as columns over the same questions."""
+"""Ask every question under every variant; returns metrics per question, paired across variants."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ SESSIONS: Final = ("recall@5",)
 COLUMNS: Final = (*TURNS, *(f"session {metric}" for metric in SESSIONS))
 DIFFERENCES: Final = ("recall@10", "ndcg@10")
 DEPTH: Final = 50
-"""How far down an answer is read: far enough for five sessions, each of which stands where its first turn does."""
+"""Turns read of each answer: enough for five sessions, each ranked by its first turn."""
 SEED: Final = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
-    """A variant's mean less the full preset's, and the 95 % interval of that, by drawing questions."""
+class MeanChange:
+    """A variant's mean minus the full preset's, with its 95 % bootstrap interval over questions."""
 
     by: float
     interval: Interval
@@ -38,23 +38,23 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One variant over some questions: the means of COLUMNS and, of DIFFERENCES, how far they are from the full one."""
+    """One variant over some questions: means of COLUMNS, and for DIFFERENCES the change against the full preset."""
 
     variant: Variant
     means: Mapping[str, float]
-    moved: Mapping[str, Moved]
+    moved: Mapping[str, MeanChange]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """`conversations`: each question's. `values`: of each variant, shape (questions, COLUMNS)."""
+class QuestionMetrics:
+    """`conversations`: of each question. `values`: by variant, shape (questions, COLUMNS)."""
 
     conversations: tuple[str, ...]
     values: Mapping[str, NDArray[np.float64]]
     variants: tuple[Variant, ...]
 
-    def of(self, conversations: frozenset[str]) -> Found:
-        """The questions of some conversations alone."""
+    def of(self, conversations: frozenset[str]) -> QuestionMetrics:
+        """The questions of some conversations only."""
         kept = [place for place, name in enumerate(self.conversations) if name in conversations]
         return replace(
             self,
@@ -69,19 +69,19 @@ class Found:
         values = self.values[variant.name]
         columns = [COLUMNS.index(name) for name in DIFFERENCES]
         differences = (values - self.values[FULL.name])[:, columns]
-        # Every variant is compared on the same draws of questions.
+        # The same seed gives every variant the same bootstrap draws.
         intervals = bootstrap_intervals(differences, rng=np.random.default_rng(SEED)).tolist()
         moved = zip(DIFFERENCES, differences.mean(axis=0).tolist(), intervals, strict=True)
         return Row(
             variant,
             dict(zip(COLUMNS, values.mean(axis=0).tolist(), strict=True)),
-            {name: Moved(by, Interval(*interval)) for name, by, interval in moved},
+            {name: MeanChange(by, Interval(*interval)) for name, by, interval in moved},
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Where the conversations are remembered: a file for each way of encoding them, which all its variants read."""
+    """The database files: one for each way of encoding cues, shared by all variants with that encoding."""
 
     folder: Path
     embedder: Embedder
@@ -92,7 +92,7 @@ class Files:
         return Settings(
             db=str(self.file(variant)),
             preset=str(preset),
-            embedder="none",  # where the variant has one, it is given
+            embedder="none",  # passed to MemorySystem instead, if the variant uses one
             background_index=False,
         )
 
@@ -104,21 +104,26 @@ class Files:
         return self.embedder if variant.embedder else None
 
 
-async def ask(dataset: Dataset, variants: Sequence[Variant], files: Files, *, told: Callable[[str], None]) -> Found:
-    """All answerable questions under all variants. `told`: is called with each conversation's id as it begins."""
+async def ask(
+    dataset: Dataset, variants: Sequence[Variant], files: Files, *, report: Callable[[str], None]
+) -> QuestionMetrics:
+    """Ask all answerable questions under all variants.
+
+    `report` is called with each conversation's id when it starts.
+    """
     systems = [(one, MemorySystem(files.settings(one), files.embedder_of(one))) for one in variants]
     values: dict[str, list[NDArray[np.float64]]] = {one.name: [] for one in variants}
     conversations: list[str] = []
     for conversation in dataset.conversations:
-        told(conversation.id)
+        report(conversation.id)
         conversations += [conversation.id] * sum(question.answerable for question in conversation.questions)
         for variant, system in systems:
             values[variant.name].append(await _asked(system, conversation))
     for variant, system in systems:
-        # Nothing may be missing unnoticed: a recall that went by words alone would be measured as if it had not.
+        # A recall that fell back to lexical-only must not be counted as a complete one.
         assert not (variant.embedder and system.degraded), f"{variant.label}: {system.degraded}"
     joined = {name: np.concatenate(several) for name, several in values.items()}
-    return Found(tuple(conversations), joined, tuple(variants))
+    return QuestionMetrics(tuple(conversations), joined, tuple(variants))
 
 
 async def _asked(system: MemorySystem, conversation: Conversation) -> NDArray[np.float64]:

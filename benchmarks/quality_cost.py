@@ -1,4 +1,4 @@
-"""What each part of the ranking costs: milliseconds of a recall, and bytes that are kept for it."""
+"""Cost of each part of the ranking: milliseconds per recall, and bytes stored per memory."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ QUESTIONS: Final = 100
 ROUNDS: Final = 5
 LIMIT: Final = 10
 
-MARKED: Final = frozenset({"answer_kind", "statement"})
-"""The signals that are read from a cue's marks."""
+MARK_SIGNALS: Final = frozenset({"answer_kind", "statement"})
+"""The signals read from a cue's marks."""
 
 _BYTES: Final = {
     "vectors": "SELECT sum(length(vector)) FROM embeddings",
     "signs of words": "SELECT sum(length(signs)) FROM word_vectors",
     "words and their counts": "SELECT sum(length(terms)) FROM cues",
-    # SQLite tells 0 and 1 by the type of the value, which takes a byte; up to 127 there is one byte more.
+    # SQLite encodes 0 and 1 in the value's type byte; other values up to 127 take one more byte.
     "marks": "SELECT sum(CASE WHEN marks IN (0, 1) THEN 1 ELSE 2 END) FROM cues",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """`memories`: of the conversation that was asked. `p50`: of each variant, milliseconds of a recall of ten, without
-    the question's embedding. `saved`: milliseconds that a recall takes less than under the full preset, the median over
-    questions. `stages`: the full preset's, by name, p50 in milliseconds. `searching`: the search alone, p50, of each
-    variant.
+    """`memories`: size of the conversation. `p50`: by variant, milliseconds of a recall of ten hits, without the
+    embedding of the question. `saved`: median over questions of the milliseconds saved against the full preset.
+    `noise`: the same for a second instance of the full preset. `stages`: the full preset's p50 by stage, in
+    milliseconds. `searching`: p50 of the search stage, by variant.
     """
 
     memories: int
@@ -54,10 +54,11 @@ class Cost:
 
 
 async def time_recalls(conversation: Conversation, variants: Sequence[Variant], files: Files) -> Cost:
-    """Every variant asked the same questions, in turn for each question, the least of some rounds.
+    """Ask every variant the same questions, alternating between variants for each question; each time is the minimum
+    over ROUNDS rounds.
 
-    The full preset is opened twice: `noise` is what the second saves on the first. The files must hold the conversation
-    already.
+    The full preset is opened twice, and `noise` is what the second instance saves. The files must already hold the
+    conversation.
     """
     asked = [question for question in conversation.questions if question.answerable][:QUESTIONS]
     names = [FULL.name, *(one.name for one in variants if one.name != FULL.name), "again"]
@@ -74,7 +75,7 @@ async def time_recalls(conversation: Conversation, variants: Sequence[Variant], 
         chance = random.Random(SEED)
         for _ in range(ROUNDS):
             for place, question in enumerate(asked):
-                # In another order each time: who comes next finds the caches as the one before has left them.
+                # Random order, because each variant finds the CPU caches as the one before left them.
                 for name in chance.sample(names, len(names)):
                     began = perf_counter()
                     recall = await memories[name].recall(question.text, limit=LIMIT)
@@ -112,7 +113,7 @@ async def _open(variant: Variant, conversation: Conversation, files: Files) -> A
 
 
 def bytes_each(path: Path) -> dict[str, float]:
-    """What a memory takes in the file, by what it is kept for, on average; `in all` with journal, texts and indexes."""
+    """Mean bytes per memory in the file, by purpose; `in all` includes journal, texts and indexes."""
     connection = connect(str(path))
     try:
         memories = connection.execute("SELECT count(*) FROM memories").get
@@ -123,16 +124,16 @@ def bytes_each(path: Path) -> dict[str, float]:
 
 
 def bytes_saved(variant: Variant, each: Mapping[str, float]) -> float:
-    """What would not be kept for a memory if the variant were all there is. The search by words has its own always."""
+    """Bytes per memory that the variant would not need. The lexical index is always needed."""
     return sum(each[what] for what in _reads(FULL) - _reads(variant))
 
 
 def _reads(variant: Variant) -> frozenset[str]:
-    """What of the file stands there for the variant's sake."""
+    """The stored data that the variant needs."""
     ranking = variant.preset.ranking
     reads = {"vectors"} if variant.embedder else set[str]()
     if variant.embedder and ranking.reread:
         reads.add("signs of words")
-    if MARKED & signal_names(ranking.expression(with_vector=variant.embedder)):
+    if MARK_SIGNALS & signal_names(ranking.expression(with_vector=variant.embedder)):
         reads.add("marks")
     return frozenset(reads)

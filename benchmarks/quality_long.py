@@ -1,4 +1,4 @@
-"""The same conversations told in long turns: nothing was tuned on them, and they are the other end of turn lengths."""
+"""The same conversations with turns joined into long ones: nothing was tuned on them, and they test long texts."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from remembrancer.domain.event import Role
 from remembrancer.evaluation.dataset import Conversation, Dataset, Question, Transcript, Turn
 
 JOINED: Final = 8
-"""Turns in one: as long as an answer of an assistant is."""
+"""Turns per joined turn, which gives the length of an assistant's answer."""
 
 
 def in_long_turns(dataset: Dataset) -> Dataset:
-    """Each session's turns joined by so many, who said what before each of them; a turn's evidence is its join's.
+    """Join each session's turns in groups of JOINED, each text preceded by its speaker; evidence refers to the joined
+    turns.
 
-    Joins come from user and assistant in turn. Nobody is named as their speaker: several speak in each.
+    Joined turns have the roles user and assistant alternately, and no actor, because each contains several speakers.
     """
     return replace(dataset, conversations=tuple(_joined(one) for one in dataset.conversations))
 

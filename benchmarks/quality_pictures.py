@@ -1,4 +1,4 @@
-"""Pictures of what benchmarks/quality.py found: one for each of its tables."""
+"""Draw the results of benchmarks/quality.py: one picture per table."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final, assert_never
 from markupsafe import Markup
 
 from benchmarks.quality_asked import DIFFERENCES
-from benchmarks.quality_report import Bytes, Times, View, Worth
+from benchmarks.quality_report import Ablation, Bytes, Times, View
 from benchmarks.quality_variants import FULL
 from remembrancer.interfaces.charts.document import document, png
 from remembrancer.interfaces.charts.evaluation import differing, reaching
@@ -17,11 +17,11 @@ from remembrancer.interfaces.charts.measure import SMALL, fitted
 from remembrancer.interfaces.charts.panel import Panel, row_panel
 
 LABEL: Final = 290.0
-"""Pixels for the name of a row."""
+"""Width of row names, in pixels."""
 
 
 def draw(shown: Iterable[View], folder: Path) -> list[Path]:
-    """A file for each view; those of an earlier run are drawn anew. `folder` is made if need be."""
+    """Write one PNG per view; existing files are overwritten. Creates `folder` if needed."""
     folder.mkdir(parents=True, exist_ok=True)
     drawn: list[Path] = []
     for view in shown:
@@ -32,10 +32,10 @@ def draw(shown: Iterable[View], folder: Path) -> list[Path]:
 
 def picture(view: View) -> str:
     match view:
-        case Worth():
-            return _worth(view)
+        case Ablation():
+            return _ablation(view)
         case Times():
-            return _bars("What a recall takes, ms", view.told, view.parts, "{:.2f}")
+            return _bars("What a recall takes, ms", view.title, view.parts, "{:.2f}")
         case Bytes():
             return _bars(
                 "What a memory takes in the file, bytes", "On average, by what it is kept for.", view.kept, "{:,.0f}"
@@ -44,8 +44,8 @@ def picture(view: View) -> str:
             assert_never(view)
 
 
-def _worth(view: Worth) -> str:
-    """A row a part that is left out: how far what is found moves, with its interval; hollow where that holds 0."""
+def _ablation(view: Ablation) -> str:
+    """One row per part left out: the change of each metric with its interval; hollow if the interval contains 0."""
     rows = [row for row in view.block.rows if row.variant.name != FULL.name]
     marks, panels = Markup(), list[Panel]()
     for metric, (left, right) in zip(DIFFERENCES, ((300.0, 620.0), (670.0, 990.0)), strict=True):
@@ -58,18 +58,18 @@ def _worth(view: Worth) -> str:
             hue = "green" if one.by > 0 else "vermillion"
             marks += differing(panels[-1], place, one.by, one.interval, hue, sure=sure)
     marks += panels[0].rows([fitted(row.variant.label, LABEL, SMALL) for row in rows])
-    told = (
+    description = (
         f"Less the full preset's, over {view.block.questions:,} questions. 95 % intervals by drawing questions;"
         " hollow where they hold 0."
     )
     title = f"What is found without each part: {view.block.name}"
-    return document("quality", title, told, [panels[0].picture(marks)])
+    return document("quality", title, description, [panels[0].picture(marks)])
 
 
-def _bars(title: str, told: str, values: Mapping[str, float], shape: str) -> str:
+def _bars(title: str, description: str, values: Mapping[str, float], shape: str) -> str:
     panel = row_panel(len(values), (0.0, max(values.values(), default=1.0) * 1.1 or 1.0), left=300.0)
     marks = panel.uprights() + panel.rows([fitted(name, LABEL, SMALL) for name in values])
     for place, value in enumerate(values.values()):
         marks += panel.bar((0.0, place - 0.3), (value, place + 0.3), "blue")
         marks += panel.words((value, place), shape.format(value), (6.0, 4.0))
-    return document("quality", title, told, [panel.picture(marks)])
+    return document("quality", title, description, [panel.picture(marks)])

@@ -1,4 +1,4 @@
-"""What benchmarks/quality.py found, as values, as JSON, and as tables of which each has a picture."""
+"""Results of benchmarks/quality.py, as values, JSON and tables. Each table has a picture."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, assert_never
 
-from benchmarks.quality_asked import COLUMNS, DIFFERENCES, Moved, Row
+from benchmarks.quality_asked import COLUMNS, DIFFERENCES, MeanChange, Row
 from benchmarks.quality_cost import Cost, bytes_saved
 from benchmarks.quality_variants import FULL
 from remembrancer.evaluation.sheet import Sheet
@@ -14,7 +14,7 @@ from remembrancer.evaluation.sheet import Sheet
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some conversations: every variant over their questions."""
+    """All variants over the questions of some conversations."""
 
     name: str
     conversations: tuple[str, ...]
@@ -23,10 +23,11 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class OnLocomo:
-    """`blocks`: those tuned on, those untouched, and all, as far as there are any. `long`: all of them in long turns.
+class LocomoResult:
+    """`blocks`: the tuned conversations, the untouched ones, and all; blocks without a conversation are omitted.
+    `long`: all of them in long turns.
 
-    `bytes`: what a memory takes, by what it is kept for.
+    `bytes`: stored bytes per memory, by purpose.
     """
 
     dataset: str
@@ -36,23 +37,23 @@ class OnLocomo:
     bytes: dict[str, float]
 
     def bytes_saved(self) -> dict[str, float]:
-        """By variant, what a memory would not take if it were all there is."""
+        """By variant, the bytes per memory that it would not need."""
         return {row.variant.name: bytes_saved(row.variant, self.bytes) for row in self.blocks[-1].rows}
 
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """`chats`: blocks of conversations with an assistant. `locomo`: None where it is not there."""
+    """`chats`: blocks of the conversations with an assistant. `locomo`: None if its file was not given."""
 
     chats: tuple[Block, ...]
-    locomo: OnLocomo | None
+    locomo: LocomoResult | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Worth:
-    """What is found without each part. `name`, here and below: of the picture's file, without its end.
+class Ablation:
+    """Metrics without each part. `name`, here and below: the picture's file name without extension.
 
-    `saved`: milliseconds and bytes by variant, None where they were not measured.
+    `saved`: milliseconds and bytes saved, by variant; None if not measured.
     """
 
     name: str
@@ -62,18 +63,22 @@ class Worth:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Times:
+    """Time of a recall by stage."""
+
     name: str
     cost: Cost
 
     @property
     def parts(self) -> dict[str, float]:
-        """Milliseconds in all and by stage, those that are not nothing; and of a search that needs no surroundings."""
+        """Milliseconds in total and by stage, omitting stages under 0.005 ms; and of a search without context
+        features.
+        """
         stages = {stage: time for stage, time in self.cost.stages.items() if time >= 0.005}
         bare = {"search without surroundings": self.cost.searching["without-both"]}
         return {"in all": self.cost.p50[FULL.name]} | stages | bare
 
     @property
-    def told(self) -> str:
+    def title(self) -> str:
         return (
             f"A recall of ten among {self.cost.memories:,} memories without the question's embedding, ms "
             f"({self.cost.questions} questions, p50 of the least times; the same preset twice: {self.cost.noise:+.2f})"
@@ -82,24 +87,26 @@ class Times:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bytes:
+    """Stored bytes per memory."""
+
     name: str
     kept: dict[str, float]
 
 
-View = Worth | Times | Bytes
-"""Whatever is printed is drawn, and the other way round."""
+View = Ablation | Times | Bytes
+"""Each view is printed as a table and drawn as a picture."""
 
 
 def views(quality: Quality) -> Iterator[View]:
     for block in quality.chats:
-        yield Worth(name=_file(block), block=block, saved=None)
+        yield Ablation(name=_file(block), block=block, saved=None)
     found = quality.locomo
     if found is None:
         return
     saved = {name: (found.cost.saved[name], less) for name, less in found.bytes_saved().items()}
     for block in found.blocks:
-        yield Worth(name=_file(block), block=block, saved=saved)
-    yield Worth(name="worth-long-turns", block=found.long, saved=None)
+        yield Ablation(name=_file(block), block=block, saved=saved)
+    yield Ablation(name="worth-long-turns", block=found.long, saved=None)
     yield Times(name="times", cost=found.cost)
     yield Bytes(name="bytes", kept=found.bytes)
 
@@ -111,10 +118,10 @@ def _file(block: Block) -> str:
 def sheet(view: View) -> Sheet:
     """The table of a view."""
     match view:
-        case Worth():
-            return _worth(view)
+        case Ablation():
+            return _ablation(view)
         case Times():
-            return _one_row(view.told, {part: f"{time:.2f}" for part, time in view.parts.items()})
+            return _one_row(view.title, {part: f"{time:.2f}" for part, time in view.parts.items()})
         case Bytes():
             sizes = {what: f"{size:,.1f}" if size < 10 else f"{size:,.0f}" for what, size in view.kept.items()}
             return _one_row("What a memory takes in the file, bytes", sizes)
@@ -129,7 +136,7 @@ def as_json(quality: Quality) -> dict[str, Any]:
     }
 
 
-def _locomo_json(found: OnLocomo) -> dict[str, Any]:
+def _locomo_json(found: LocomoResult) -> dict[str, Any]:
     return {
         "dataset": found.dataset,
         "blocks": [_block_json(block) for block in found.blocks],
@@ -140,7 +147,7 @@ def _locomo_json(found: OnLocomo) -> dict[str, Any]:
     }
 
 
-def _worth(view: Worth) -> Sheet:
+def _ablation(view: Ablation) -> Sheet:
     block = view.block
     rows: list[tuple[str, tuple[str, ...]]] = []
     for row in block.rows:
@@ -156,14 +163,14 @@ def _worth(view: Worth) -> Sheet:
     )
 
 
-def _saved(view: Worth, variant: str) -> tuple[str, ...]:
+def _saved(view: Ablation, variant: str) -> tuple[str, ...]:
     if view.saved is None:
         return ()
     milliseconds, bytes_less = view.saved[variant]
     return ("", "") if variant == FULL.name else (f"{milliseconds:+.2f}", f"{bytes_less:,.0f}")
 
 
-def _moved(moved: Moved) -> str:
+def _moved(moved: MeanChange) -> str:
     return f"{moved.by:+.3f}\n{moved.interval.low:+.3f} to {moved.interval.high:+.3f}"
 
 

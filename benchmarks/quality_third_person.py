@@ -1,4 +1,4 @@
-"""The same questions as an agent asks them: of the user and the assistant, where people say "I" and "you"."""
+"""Rewrite questions as an agent asks them: "I" and "you" become "the user" and "the assistant"."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 from remembrancer.evaluation.dataset import Conversation, Dataset
 
-# In this order: the short forms before the words that they are of.
+# Contractions come before the words that they begin with.
 _IN_THIRD: Final = tuple(
     (re.compile(rf"\b(?:{said})\b"), meant)
     for said, meant in (
@@ -27,7 +27,7 @@ _IN_THIRD: Final = tuple(
 
 
 def in_third_person(text: str) -> str:
-    """As little is changed as can be: the verbs stay as they are.
+    """Replace the pronouns only; verbs stay as they are.
 
     >>> in_third_person("What did you tell me about my trip?")
     "What did the assistant tell the user about the user's trip?"

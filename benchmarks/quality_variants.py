@@ -1,4 +1,6 @@
-"""The `default` preset with a part left out, and the simple rankings it has to beat, for benchmarks/quality.py."""
+"""Variants of the `default` preset for benchmarks/quality.py: with a part left out, and simple
+rankings as baselines.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +16,14 @@ from remembrancer.presets.default import DEFAULT, STATE
 from remembrancer.presets.spec import Preset
 
 STATES: Final = frozenset(name for expression, _ in STATE for name in signal_names(expression))
-"""What a memory is worth whatever is asked: left out together, none of them decides much."""
+"""Signals of a memory's state, independent of the question. They are left out together, because each alone has little
+effect.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """One way to rank. `label`: what its row is called; its preset's name tells it from all others. `embedder`: whether
-    it has one.
-    """
+    """One way to rank. `label`: the name of its row; its preset's name is unique. `embedder`: whether it uses one."""
 
     label: str
     preset: Preset
@@ -37,7 +39,7 @@ NO_CONTEXT: Final[Encoding] = replace(DEFAULT.encoding, turns=0)
 
 
 def left_out() -> tuple[Variant, ...]:
-    """The full preset less one signal each, the other weights as they are, in the order of its score."""
+    """The full preset without one signal each, with all other weights unchanged, in the order of its score."""
     score = _terms(DEFAULT.ranking.score)
     single = [name for name, _ in score if name not in STATES]
     return (
@@ -47,7 +49,7 @@ def left_out() -> tuple[Variant, ...]:
 
 
 def left_out_together() -> tuple[Variant, ...]:
-    """More than a signal at once, and what is no signal."""
+    """Several signals left out at once, and parts that are not signals."""
     ranking = DEFAULT.ranking
     assert ranking.unread is not None, "the default preset has weights for embedders that give no vectors of words"
     unread = replace(ranking, score=ranking.unread, unread=None, reread=0, floor=_floor_unread())
@@ -66,7 +68,7 @@ def left_out_together() -> tuple[Variant, ...]:
 
 
 def single_legs() -> tuple[Variant, ...]:
-    """What one search brings, without a floor: to be ahead of the better one is the least that a ranking owes."""
+    """One search leg only, without a relevance threshold. A combined ranking should beat the better one."""
     return (
         Variant(label="similarity alone", preset=_ranked("similarity", Ranking(score=Signal("similarity")))),
         Variant(label="BM25 alone", preset=_ranked("bm25", Ranking(score=Signal("lexical"))), embedder=False),
@@ -74,7 +76,7 @@ def single_legs() -> tuple[Variant, ...]:
 
 
 def simple() -> tuple[Variant, ...]:
-    """The single legs, and what is usually made of them."""
+    """The single legs, and their usual combination."""
     both = Rrf((Signal("dense_leg"), Signal("lexical_leg")))
     alone = Ranking(score=Signal("similarity"))
     return (
@@ -104,19 +106,21 @@ def _without(label: str, name: str, signals: AbstractSet[str]) -> Variant:
 
 
 def _floor_unread() -> Floor:
-    """The floor where words are never compared: it asks of the score what it asks of `unread` in the full preset."""
+    """The threshold for a ranking without late interaction: it applies to the score what the full preset applies to
+    `unread`.
+    """
     floor = DEFAULT.ranking.floor
     assert floor is not None
     return replace(floor, evidence=floor.evidence_unread, evidence_unread=0.0)
 
 
 def _less(expression: Expression, signals: AbstractSet[str]) -> Weighted:
-    """A term that is gone adds what a weight of 0 would: nothing, and the others count as before."""
+    """The weighted sum without some signals, which equals setting their weights to 0."""
     return Weighted(tuple((Signal(name), weight) for name, weight in _terms(expression) if name not in signals))
 
 
 def _terms(expression: Expression) -> list[tuple[str, float]]:
-    """The signals of a weighted sum, each with its weight."""
+    """The signals of a weighted sum, with their weights."""
     assert isinstance(expression, Weighted), "the default preset scores by a weighted sum"
     terms: list[tuple[str, float]] = []
     for term, weight in expression.terms:

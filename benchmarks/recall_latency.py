@@ -1,6 +1,6 @@
-"""How long a recall takes, end to end with the question's embedding, at 1k, 10k and 100k memories.
+"""Recall latency, including the embedding of the question, with 1k, 10k and 100k memories.
 
-One warm process, one question at a time, one thread of arithmetic. What is remembered and asked: benchmarks/corpus.py.
+One warm process, one question at a time, one thread of arithmetic. Memories and questions: benchmarks/corpus.py.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ QUESTIONS: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """Times in milliseconds; `inserted` in memories a second, without embedding; `bytes` on disk for each memory."""
+class LatencyRow:
+    """Times in milliseconds; `inserted`: memories per second, without embedding; `bytes`: on disk per memory."""
 
     memories: int
     p50: float
@@ -41,7 +41,7 @@ class Measured:
     bytes: float
 
 
-async def measure(size: int, embedder: Embedder, folder: Path) -> Measured:
+async def measure(size: int, embedder: Embedder, folder: Path) -> LatencyRow:
     words = Words(seed=size)
     path = folder / f"{size}.db"
     inserted = await fill(path, words, size, embedder)
@@ -52,7 +52,7 @@ async def measure(size: int, embedder: Embedder, folder: Path) -> Measured:
         for _ in range(20):
             await rem.recall(words.question(), limit=10)
         times, stages = await _ask(rem, [words.question() for _ in range(QUESTIONS)])
-    return Measured(
+    return LatencyRow(
         memories=size,
         p50=statistics.median(times),
         p95=statistics.quantiles(times, n=20)[-1],
@@ -75,7 +75,7 @@ async def _ask(rem: AsyncRemembrancer, questions: Sequence[str]) -> tuple[list[f
     return times, stages
 
 
-def table(results: Sequence[Measured]) -> Table:
+def table(results: Sequence[LatencyRow]) -> Table:
     drawn = Table(title="Recall, warm, one question at a time, with the question's embedding (ms)")
     for heading in ("memories", "p50", "p95", "embed", "search", "rest", "first", "inserted/s", "bytes each"):
         drawn.add_column(heading, justify="right")
@@ -95,7 +95,7 @@ def table(results: Sequence[Measured]) -> Table:
     return drawn
 
 
-async def run(sizes: Sequence[int]) -> list[Measured]:
+async def run(sizes: Sequence[int]) -> list[LatencyRow]:
     embedder = choose_embedder(Settings(embedder="local")).embedder
     assert embedder is not None
     try:

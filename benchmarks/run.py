@@ -1,4 +1,4 @@
-"""Every measurement, one after another: what `make bench` runs."""
+"""Run all benchmarks one after another, for `make bench`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MEASUREMENTS: Final = ("recall_latency", "ingest", "own_ways", "processes", "kil
 
 
 def main() -> None:
-    """Each in a process of its own, so that none runs in memory that another has warmed."""
+    """Run each in its own process, so that none is affected by another's memory and caches."""
     for name in MEASUREMENTS:
         subprocess.run([sys.executable, "-m", f"benchmarks.{name}"], check=True)
 

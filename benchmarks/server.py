@@ -1,10 +1,10 @@
-"""A load on the real server: how many requests it answers a second and how fast, and whether its memory stays flat.
+"""Load test of the HTTP server: requests per second, latency, and whether its memory use stays constant.
 
-`remembrancer serve` runs in a process of its own over a copy of a prepared file (benchmarks/corpus.py), anew for each
-line of the tables; this process is its clients, who show a key. Loads: `recall` asks for 10 hits; `observe` records
-one event, `observe 100` as many at once; `mixed` is four recalls to one observe. A client sends its next request when
-the last one is answered. Events are embedded by the server as they come, beside its requests. The watched
-loads go on for minutes, over the largest of the files. Linux only.
+`remembrancer serve` runs in its own process over a copy of a prepared file (benchmarks/corpus.py), restarted for each
+row; this process runs the clients, which send an API key. Loads: `recall` asks for 10 hits; `observe` records one
+event, `observe 100` a hundred at once; `mixed` sends four recalls per observe. A client sends its next request when the
+last one is answered. The server embeds new events while it answers requests. The memory test runs for minutes, over the
+largest file. Linux only.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.corpus import Words, fill, open_memory
-from benchmarks.server_clients import ASKED, LOADS, MIXED, RECALL, Loaded, Requests, drive
+from benchmarks.server_clients import HITS, LOADS, MIXED, RECALL, Loaded, Requests, drive
 from benchmarks.server_process import ServerProcess, serving
 from remembrancer import Remembrancer
 from remembrancer.compose import choose_embedder
@@ -41,26 +41,28 @@ from remembrancer.ports.embedder import Embedder
 SIZES: Final = (10_000, 100_000)
 CLIENTS: Final = (1, 16, 64)
 WATCHED: Final = (RECALL, MIXED)
-"""Loads that go on for long: one that adds nothing, and one as it may be."""
+"""Loads of the memory test: one that adds no memories, and a realistic mix."""
 SECONDS: Final = 15.0
 MINUTES: Final = 10.0
 FLAT_CLIENTS: Final = 16
 WARM: Final = 50
-"""Recalls before anything is measured: the first loads the resident index, and all code is run."""
+"""Recalls before measuring: the first one loads the resident index."""
 IN_PROCESS: Final = 300
-"""Questions that are asked without a server, to compare."""
+"""Questions asked without a server, for comparison."""
 SAMPLE_SECONDS: Final = 5.0
 LEAST_SAMPLES: Final = 20
 SETTLING: Final = 0.4
-"""This share of the time, at its beginning, SQLite's page caches fill and the allocator finds its size: it is not
-counted. A new server is compared after as long.
+"""Share of the duration, at the beginning, that is not counted, because SQLite's page caches fill and the allocator
+grows. A new server is compared after the same time.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Requests of one kind within a load. Milliseconds; `by_server`, `by_clients`: processors that were busy for the
-    load; MiB of the server's memory when it was warm, and when the load had ended.
+    """Requests of one kind within a load.
+
+    Times in milliseconds; `by_server`, `by_clients`: mean number of busy CPUs; `before`, `after`: the server's resident
+    memory in MiB, when warm and at the end of the load.
     """
 
     memories: int
@@ -81,9 +83,11 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Flatness:
-    """Memory of a server that is under load for long, MiB: `first` when it had settled, `last` in the end, and the
-    slope of the line nearest to what was sampled between. `anew`: what a new server takes for the file as it was in the
-    end, when it has settled too: what `last` has more than that, the memories that were added do not explain.
+    """Resident memory of a server under a long load, in MiB.
+
+    `first`: after settling; `last`: at the end; `a_minute`: slope of the regression line through the samples between.
+    `anew`: memory of a new server, also settled, over the file as it was at the end; the excess of `last` over it is
+    not explained by the memories that were added.
     """
 
     memories: int
@@ -100,8 +104,8 @@ class Flatness:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """Everything that was measured. `in_process`: the median of a recall without a server, in ms, by memories."""
+class LoadReport:
+    """All results. `in_process`: median time of a recall without a server in milliseconds, by number of memories."""
 
     machine: str
     in_process: dict[int, float]
@@ -115,15 +119,15 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A file of so many memories, which every server gets a copy of."""
+    """A file with `memories` memories; each server gets a copy."""
 
     memories: int
     path: Path
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
-    """A warm server and a key to its memory."""
+class WarmServer:
+    """A warm server and an API key for it."""
 
     process: ServerProcess
     key: str
@@ -144,14 +148,14 @@ async def prepare(size: int, embedder: Embedder, folder: Path) -> Prepared:
 
 
 async def in_process(prepared: Prepared, embedder: Embedder) -> float:
-    """The median of a recall without a server, in milliseconds."""
+    """Median time of a recall without a server, in milliseconds."""
     words = Words(seed=2)
     with copied(prepared.path) as path:
         async with await open_memory(path, embedder) as memory:
             times: list[float] = []
             for _ in range(WARM + IN_PROCESS):
                 began = time.perf_counter()
-                await memory.recall(words.question(), limit=ASKED)
+                await memory.recall(words.question(), limit=HITS)
                 times.append((time.perf_counter() - began) * 1000)
     return statistics.median(times[WARM:])
 
@@ -187,12 +191,12 @@ async def measure(prepared: Prepared, load: str, clients: int, seconds: float) -
 
 
 async def watch(prepared: Prepared, load: str, minutes: float) -> Flatness:
-    """How the server's memory goes under a load that lasts."""
+    """Measure the server's memory under a long load."""
     seconds = minutes * 60
     with copied(prepared.path) as file:
         with warm(file) as server:
             await _warm_up(server)
-            sampling = asyncio.create_task(_sampled(server.process, min(SAMPLE_SECONDS, seconds / LEAST_SAMPLES)))
+            sampling = asyncio.create_task(_sample(server.process, min(SAMPLE_SECONDS, seconds / LEAST_SAMPLES)))
             loaded = await server.load(load, FLAT_CLIENTS, seconds)
             sampling.cancel()
             samples = [(at, size) for at, size in await sampling if at >= SETTLING * seconds]
@@ -215,8 +219,8 @@ async def watch(prepared: Prepared, load: str, minutes: float) -> Flatness:
     )
 
 
-async def _sampled(process: ServerProcess, every: float) -> list[tuple[float, float]]:
-    """Until cancelled: seconds since the beginning, and MiB then."""
+async def _sample(process: ServerProcess, every: float) -> list[tuple[float, float]]:
+    """Sample until cancelled: (seconds since the start, MiB)."""
     began, samples = time.perf_counter(), list[tuple[float, float]]()
     try:
         while True:
@@ -226,17 +230,17 @@ async def _sampled(process: ServerProcess, every: float) -> list[tuple[float, fl
         return samples
 
 
-async def _warm_up(server: Running) -> None:
+async def _warm_up(server: WarmServer) -> None:
     loaded = await drive(server.process, server.requests(RECALL), clients=1, each=WARM)
     assert not loaded.errors, f"the server did not answer: {dict(loaded.errors)}"
 
 
 @contextmanager
-def warm(file: Path) -> Generator[Running]:
+def warm(file: Path) -> Generator[WarmServer]:
     with Remembrancer.open(str(file), embedder="local", settings={"background_index": False}) as memory:
         key = memory.keys.create("load", Right.WRITE).token
     with serving(file, file.with_suffix(".log")) as process:
-        yield Running(process, key, file)
+        yield WarmServer(process, key, file)
 
 
 @contextmanager
@@ -302,7 +306,7 @@ def flatness_table(flatness: Sequence[Flatness]) -> Table:
     return drawn
 
 
-async def run(options: argparse.Namespace, folder: Path) -> Told:
+async def run(options: argparse.Namespace, folder: Path) -> LoadReport:
     sizes: list[int] = options.sizes
     clients: list[int] = options.clients
     loads: list[str] = options.loads
@@ -312,13 +316,13 @@ async def run(options: argparse.Namespace, folder: Path) -> Told:
         files = [await prepare(size, embedder, folder) for size in sizes]
         alone = {prepared.memories: await in_process(prepared, embedder) for prepared in files}
     finally:
-        await embedder.close()  # its threads must not share the processors with the server
+        await embedder.close()  # frees its threads, which would compete with the server for CPUs
     measured = [
         await measure(prepared, load, many, options.seconds) for prepared, load, many in product(files, loads, clients)
     ]
     watched = [load for load in WATCHED if load in loads and options.minutes]
     lasting = [await watch(files[-1], load, options.minutes) for load in watched]
-    return Told(machine_line(), alone, tuple(row for rows in measured for row in rows), tuple(lasting))
+    return LoadReport(machine_line(), alone, tuple(row for rows in measured for row in rows), tuple(lasting))
 
 
 def _at_least_one(number: str) -> int:
@@ -350,19 +354,19 @@ def main() -> None:
     if options.seconds <= 0 or options.minutes < 0:
         parser.error("--seconds must be more than 0, --minutes 0 or more")
     with tempfile.TemporaryDirectory() as folder:
-        told = asyncio.run(run(options, options.keep or Path(folder)))
+        report = asyncio.run(run(options, options.keep or Path(folder)))
     if options.json:
-        print(json.dumps(asdict(told)))
+        print(json.dumps(asdict(report)))
     else:
         console = Console(width=130)
-        console.print(told.machine)
-        console.print(rows_table(told.rows, options.seconds))
-        alone = ", ".join(f"{size:,}: {median:.1f} ms" for size, median in told.in_process.items())
+        console.print(report.machine)
+        console.print(rows_table(report.rows, options.seconds))
+        alone = ", ".join(f"{size:,}: {median:.1f} ms" for size, median in report.in_process.items())
         console.print(f"A recall without a server, median of {IN_PROCESS}: {alone}")
-        if told.flatness:
-            console.print(flatness_table(told.flatness))
-    if told.errors:
-        sys.exit(f"errors: {dict(told.errors)}")
+        if report.flatness:
+            console.print(flatness_table(report.flatness))
+    if report.errors:
+        sys.exit(f"errors: {dict(report.errors)}")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Clients of the server: each a connection that sends its next request when the last is answered.
+"""HTTP clients for the load test: each is a connection that sends its next request when the last one is answered.
 
-Plain sockets and requests that are made before the clock starts, so that the clients take little of the processors
-that they share with the server.
+They use plain sockets and requests built before the measurement, so that they take little CPU time from the server on
+the same machine.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from benchmarks.corpus import Words
 from benchmarks.server_process import ServerProcess
 from remembrancer import EventDraft
 
-ASKED: Final = 10
-"""Hits of a recall."""
+HITS: Final = 10
+"""Hits per recall."""
 BATCH: Final = 100
-"""Events of a request that brings many."""
-DRAWN: Final = 2_000
-"""Different requests of a kind; then they come again."""
-PATIENCE: Final = 120.0
-"""Seconds for one answer: more than the server gives itself."""
+"""Events per `observe 100` request."""
+DISTINCT_REQUESTS: Final = 2_000
+"""Distinct requests per kind, then repeated."""
+ANSWER_TIMEOUT: Final = 120.0
+"""Seconds to wait for an answer: more than the server's own timeout."""
 RECALL: Final = "recall"
 OBSERVE: Final = "observe"
 OBSERVE_MANY: Final = f"observe {BATCH}"
@@ -35,12 +35,12 @@ MIXED: Final = "mixed"
 LOADS: Final = (RECALL, OBSERVE, OBSERVE_MANY, MIXED)
 GOOD: Final = {RECALL: 200, OBSERVE: 201, OBSERVE_MANY: 201}
 EVENTS: Final = {RECALL: 0, OBSERVE: 1, OBSERVE_MANY: BATCH}
-"""How many memories a request adds."""
+"""Memories added per request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """`content` is sent as it is: head and body."""
+    """`content`: the raw bytes of head and body."""
 
     kind: str
     content: bytes
@@ -48,9 +48,9 @@ class Request:
 
 @dataclass(slots=True)
 class Answers:
-    """What became of the requests of one kind: milliseconds of each, and how many had which status.
+    """Results of the requests of one kind: time of each in milliseconds, and number of requests by status.
 
-    A status is the server's, or what went wrong with the connection.
+    A status is the server's, or the class name of a connection error.
     """
 
     kind: str
@@ -63,11 +63,11 @@ class Answers:
 
     @property
     def events(self) -> int:
-        """How many were recorded."""
+        """Number of events recorded."""
         return self.statuses[str(GOOD[self.kind])] * EVENTS[self.kind]
 
     def quantiles(self) -> tuple[float, float, float]:
-        """The 50th, 95th and 99th hundredth of the times, in milliseconds."""
+        """50th, 95th and 99th percentile of the times, in milliseconds."""
         hundredths = statistics.quantiles(
             self.times if len(self.times) > 1 else self.times * 2, n=100, method="inclusive"
         )
@@ -76,7 +76,7 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A stretch of load: `seconds` of the clock on the wall, and of processor time of the clients and of the server."""
+    """Results of a load. `seconds`: wall-clock time; `of_clients`, `of_server`: CPU seconds."""
 
     seconds: float
     of_clients: float
@@ -93,7 +93,7 @@ class Loaded:
 
 
 class Requests:
-    """Requests in turn, of a kind or mixed: four questions to one event."""
+    """An endless sequence of requests, of one kind or mixed: four recalls per observe."""
 
     def __init__(self, load: str, key: str, words: Words) -> None:
         self._key = key
@@ -113,12 +113,12 @@ class Requests:
         return Request(kind, next(self._endless[kind]))
 
     def _recalls(self, words: Words) -> Iterator[bytes]:
-        for _ in range(DRAWN):
-            yield self._post("/v1/recall", {"query": words.question(), "limit": ASKED})
+        for _ in range(DISTINCT_REQUESTS):
+            yield self._post("/v1/recall", {"query": words.question(), "limit": HITS})
 
     def _observes(self, words: Words, each: int) -> Iterator[bytes]:
-        for first in range(0, DRAWN, each):
-            events = [_told(words.event(number)) for number in range(first, first + each)]
+        for first in range(0, DISTINCT_REQUESTS, each):
+            events = [_as_json(words.event(number)) for number in range(first, first + each)]
             yield self._post("/v1/events", {"events": events})
 
     def _post(self, path: str, value: object) -> bytes:
@@ -130,7 +130,7 @@ class Requests:
         return head.encode() + body
 
 
-def _told(draft: EventDraft) -> dict[str, str | None]:
+def _as_json(draft: EventDraft) -> dict[str, str | None]:
     return {
         "text": draft.text,
         "actor": draft.actor,
@@ -142,23 +142,23 @@ def _told(draft: EventDraft) -> dict[str, str | None]:
 async def drive(
     server: ServerProcess, requests: Requests, *, clients: int, seconds: float | None = None, each: int | None = None
 ) -> Loaded:
-    """So many clients at once, for so many seconds, or until each has had so many answers."""
+    """Run `clients` clients at once, either for `seconds` or until each has had `each` answers."""
     assert (seconds is None) != (each is None)
     answers: dict[str, Answers] = {}
     own, others, began = time.process_time(), server.cpu_seconds(), time.perf_counter()
     end = None if seconds is None else began + seconds
 
     async def client() -> None:
-        line = Line(server)
+        line = Connection(server)
         count = 0
         try:
             while count != each and (end is None or time.perf_counter() < end):
                 request = requests.next()
                 asked = time.perf_counter()
                 status = await line.status_of(request.content)
-                told = answers.setdefault(request.kind, Answers(request.kind))
-                told.times.append((time.perf_counter() - asked) * 1000)
-                told.statuses[status] += 1
+                of_kind = answers.setdefault(request.kind, Answers(request.kind))
+                of_kind.times.append((time.perf_counter() - asked) * 1000)
+                of_kind.statuses[status] += 1
                 count += 1
         finally:
             line.hang_up()
@@ -174,17 +174,17 @@ async def drive(
     )
 
 
-class Line:
-    """A connection that is kept for one request after another, and made anew when it is lost."""
+class Connection:
+    """A keep-alive connection that is reopened when it is lost."""
 
     def __init__(self, server: ServerProcess) -> None:
         self._server = server
         self._ends: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def status_of(self, content: bytes) -> str:
-        """What the request was answered with, or why it got no answer."""
+        """The status of the answer, or the class name of the error."""
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(ANSWER_TIMEOUT):
                 return await self._ask(content)
         except (OSError, TimeoutError, asyncio.IncompleteReadError) as error:
             self.hang_up()
@@ -207,7 +207,7 @@ class Line:
 
 
 def _length(fields: Sequence[str]) -> int:
-    """How many bytes follow: the server says so of every answer that is no stream."""
+    """The length of the body; the server sends it with every answer that is not a stream."""
     for field_ in fields:
         name, _, value = field_.partition(":")
         if name.lower() == "content-length":

@@ -1,4 +1,4 @@
-"""The real program, serving a file in a process of its own, and what the system says of that process."""
+"""Run the real server in its own process, and read that process's memory and CPU time."""
 
 from __future__ import annotations
 
@@ -15,39 +15,39 @@ from urllib.parse import urlsplit
 
 from remembrancer.config import PREFIX
 
-PATIENCE: Final = 60
-"""Seconds that it may take to end, more than it gives itself."""
+END_TIMEOUT: Final = 60
+"""Seconds to wait for the process to end: more than its own shutdown timeout."""
 MIB: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class ServerProcess:
-    """One that serves at `host`:`port`."""
+    """A server at `host`:`port`."""
 
     host: str
     port: int
     pid: int
 
     def resident(self) -> float:
-        """MiB of the process in memory."""
+        """Resident memory in MiB."""
         fields = Path(f"/proc/{self.pid}/statm").read_text(encoding="ascii").split()
         return int(fields[1]) * os.sysconf("SC_PAGE_SIZE") / MIB
 
     def cpu_seconds(self) -> float:
-        """Processor time that all its threads together have taken."""
-        told = Path(f"/proc/{self.pid}/stat").read_text(encoding="utf-8")
-        # The second field is the program's name in brackets, which may hold blanks.
-        fields = told.rpartition(")")[2].split()
+        """CPU time of all threads, in seconds."""
+        status = Path(f"/proc/{self.pid}/stat").read_text(encoding="utf-8")
+        # The second field is the program's name in parentheses, which may contain blanks.
+        fields = status.rpartition(")")[2].split()
         user, system = int(fields[11]), int(fields[12])
         return (user + system) / os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager
 def serving(database: Path, log: Path) -> Generator[ServerProcess]:
-    """`remembrancer serve` on a free port, with the local embedder, no limit of requests, and its log written there.
+    """Run `remembrancer serve` on a free port, with the local embedder and without rate limits; `log` receives its log.
 
-    Without the scheduled jobs: sessions that were made up by the thousand and never segmented would keep them busy for
-    the whole measurement.
+    Scheduled jobs are off: thousands of synthetic sessions that were never segmented would keep them busy during the
+    whole measurement.
     """
     command = [sys.executable, "-m", "remembrancer.interfaces.cli.main", "serve", "--db", str(database), "--json"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
@@ -64,17 +64,17 @@ def serving(database: Path, log: Path) -> Generator[ServerProcess]:
     try:
         first = process.stdout.readline()
         assert first, f"it did not start: {log.read_text(encoding='utf-8')}"
-        told = json.loads(first)
-        url: str = told["url"]
+        status = json.loads(first)
+        url: str = status["url"]
         address = urlsplit(url)
         assert address.hostname is not None
         assert address.port is not None
-        yield ServerProcess(address.hostname, address.port, told["pid"])
+        yield ServerProcess(address.hostname, address.port, status["pid"])
         process.terminate()
-        code = process.wait(PATIENCE)
+        code = process.wait(END_TIMEOUT)
         assert code == 0, f"it ended with {code}: {log.read_text(encoding='utf-8')[-2000:]}"
     finally:
         if process.poll() is None:
             process.kill()
-            process.wait(PATIENCE)
+            process.wait(END_TIMEOUT)
         process.stdout.close()

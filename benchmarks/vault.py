@@ -1,8 +1,8 @@
-"""How long a vault of thousands of files takes: the first sync, one with nothing to do, one with a file edited.
+"""Time to sync a vault of thousands of files: the first sync, one without changes, and one with one edited file.
 
-Made-up learnings of the shipped conversation's words (benchmarks/corpus.py), one a file, under the teaparty preset and
-without an embedder: what embedding takes is told by benchmarks/ingest.py. The database is a file, and every sync opens
-the vault anew. Between the syncs nothing sleeps: the files are made older, as those of a vault in use are.
+Synthetic learnings (benchmarks/corpus.py), one per file, under the teaparty preset and without an embedder; for the
+cost of embedding see benchmarks/ingest.py. The database is a file, and every sync opens the vault again. Nothing sleeps
+between syncs: file times are set to an hour ago instead, so that files do not look recently written.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ HOUR_AGO: Final = 3_600
 
 
 @dataclass(frozen=True, slots=True)
-class Timed:
-    """One step: what it was, its seconds by the clock on the wall and of processor time, and what it did."""
+class Step:
+    """One step: its name, wall-clock and CPU seconds, and its report."""
 
     what: str
     wall: float
@@ -62,19 +62,19 @@ def fill(root: Path, files: int) -> None:
 
 
 def age(root: Path) -> None:
-    """All files an hour old."""
+    """Set the times of all files to an hour ago."""
     then = time.time() - HOUR_AGO
     for path in root.rglob("*.md"):
         os.utime(path, (then, then))
 
 
-async def timed(what: str, ctx: Context, root: Path) -> Timed:
+async def time_sync(what: str, ctx: Context, root: Path) -> Step:
     wall, cpu = time.perf_counter(), time.process_time()
     report = await vault.sync(ctx, SCOPE, FolderVault(root))
-    return Timed(what, time.perf_counter() - wall, time.process_time() - cpu, report)
+    return Step(what, time.perf_counter() - wall, time.process_time() - cpu, report)
 
 
-async def measure(files: int) -> list[Timed]:
+async def measure(files: int) -> list[Step]:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "vault"
         fill(root, files)
@@ -83,23 +83,23 @@ async def measure(files: int) -> list[Timed]:
         )
         ctx = context(settings)
         try:
-            steps = [await timed("first sync", ctx, root), await timed("nothing to do", ctx, root)]
+            steps = [await time_sync("first sync", ctx, root), await time_sync("nothing to do", ctx, root)]
             edited = next(root.rglob("learning-1.md"))
             edited.write_text(edited.read_text(encoding="utf-8").rstrip() + " By hand.\n", encoding="utf-8")
-            steps.append(await timed("one file edited", ctx, root))
+            steps.append(await time_sync("one file edited", ctx, root))
             where = Filter(current_at=datetime.now(UTC))
             some = await ctx.store.memories(Reader(SCOPE), where, limit=100)
             await reinforce.mark(ctx, Reader(SCOPE), {memory.id: None for memory in some}, Exposure.RETRIEVED)
-            steps.append(await timed("100 entries retrieved", ctx, root))
+            steps.append(await time_sync("100 entries retrieved", ctx, root))
             wall, cpu = time.perf_counter(), time.process_time()
             report = await vault.rebuild(ctx, SCOPE, FolderVault(root))
-            steps.append(Timed("rebuild", time.perf_counter() - wall, time.process_time() - cpu, report))
+            steps.append(Step("rebuild", time.perf_counter() - wall, time.process_time() - cpu, report))
         finally:
             await ctx.store.close()
     return steps
 
 
-def table(steps: list[Timed], files: int) -> Table:
+def table(steps: list[Step], files: int) -> Table:
     drawn = Table(title=f"a vault of {files:,} files")
     for heading in ("step", "seconds", "CPU seconds", "read", "added", "changed", "written"):
         drawn.add_column(heading, justify="left" if heading == "step" else "right")

@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))  # the benchmarks are no part of the package
 
 from benchmarks.life_audit import Audit, Rows, audit, read  # noqa: E402
-from benchmarks.life_days import Exchange, Question, a_life  # noqa: E402
+from benchmarks.life_days import Exchange, Question, make_life  # noqa: E402
 
 Figures = dict[str, Any]
 SCOPE = Scope(workspace="life", agent="ana", session="monday")
@@ -58,23 +58,23 @@ def total(life: Figures, measure: str) -> int:
 
 
 def test_a_life_has_as_many_events_as_asked_for() -> None:
-    life = a_life(777)
+    life = make_life(777)
     assert sum(len(one.step.drafts) for one in life.actions if isinstance(one.step, Exchange)) == 777
 
 
 def test_the_same_life_is_lived_twice() -> None:
-    assert a_life(300) == a_life(300)
+    assert make_life(300) == make_life(300)
 
 
 def test_topics_come_back_on_other_days() -> None:
-    asked = [one for one in a_life(20_000).actions if isinstance(one.step, Question)]
+    asked = [one for one in make_life(20_000).actions if isinstance(one.step, Question)]
     days = {(one.step.topic, one.at.date()) for one in asked if isinstance(one.step, Question)}
     topics = {topic for topic, _ in days}
     assert min(len([day for topic, day in days if topic == one]) for one in topics) > 1
 
 
 def test_most_of_what_is_said_is_said_once() -> None:
-    life = a_life(20_000)
+    life = make_life(20_000)
     assert (life.patterns > 800, life.texts > 15_000) == (True, True)
 
 
@@ -127,10 +127,10 @@ def broken(how: Callable[[Rows, Memory], Rows]) -> Audit:
 
     async def steps(store: Store) -> Audit:
         ctx = a_context(store, PLASTMEM)
-        session = next(one.session for one in a_life(600).actions)
+        session = next(one.session for one in make_life(600).actions)
         drafts = [
             draft
-            for one in a_life(600).actions
+            for one in make_life(600).actions
             if isinstance(one.step, Exchange) and one.session == session
             for draft in one.step.drafts
         ]

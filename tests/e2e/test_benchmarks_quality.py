@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.quality_asked import Moved, Row
+from benchmarks.quality_asked import MeanChange, Row
 from benchmarks.quality_cost import Cost
-from benchmarks.quality_report import Block, OnLocomo, Quality, View, Worth, sheet, views
+from benchmarks.quality_report import Ablation, Block, LocomoResult, Quality, View, sheet, views
 from benchmarks.quality_third_person import in_third_person
 from benchmarks.quality_variants import FULL, Variant, left_out, left_out_together, simple
 from png import read_png
@@ -60,8 +60,8 @@ def as_measured(told: Figures) -> Quality:
     """The figures as they were before they were JSON."""
     of_name = {one.name: one for one in (FULL, *left_out(), *left_out_together(), *simple())}
 
-    def moved(one: Figures) -> Moved:
-        return Moved(one["by"], Interval(one["interval"]["low"], one["interval"]["high"]))
+    def moved(one: Figures) -> MeanChange:
+        return MeanChange(one["by"], Interval(one["interval"]["low"], one["interval"]["high"]))
 
     def block(one: Figures) -> Block:
         of_block = tuple(
@@ -72,7 +72,7 @@ def as_measured(told: Figures) -> Quality:
 
     on = told["locomo"]
     blocks = tuple(block(one) for one in on["blocks"])
-    locomo = OnLocomo(on["dataset"], blocks, block(on["long"]), Cost(**on["cost"]), on["bytes"])
+    locomo = LocomoResult(on["dataset"], blocks, block(on["long"]), Cost(**on["cost"]), on["bytes"])
     return Quality(tuple(block(one) for one in told["chats"]), locomo)
 
 
@@ -206,7 +206,7 @@ def test_where_no_words_are_compared_the_other_weights_are_kept() -> None:
 
 
 def test_each_row_says_what_it_saves(shown: tuple[View, ...]) -> None:
-    table = sheet(next(view for view in shown if isinstance(view, Worth) and view.saved is not None))
+    table = sheet(next(view for view in shown if isinstance(view, Ablation) and view.saved is not None))
     assert table.columns[-2:] == ("ms saved", "bytes saved")
     assert all(figures[-1] for name, figures in table.rows if name != FULL.label)
     assert all(figures[-2] for name, figures in table.rows if name != FULL.label)
