@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 class PlaceOut(Derived):
-    """What became of a memory under a preset. `rank`: of the hits, or of the candidates where it is not `returned`;
-    null where no search brought it. `leading`: the two parts of its score that weigh most, in words.
+    """The outcome for a memory under one preset. `rank`: among the hits, or among the candidates if it was not
+    `returned`; null if no search found it. `leading`: the labels of the two largest parts of its score.
     """
 
     preset: str
@@ -42,7 +42,7 @@ class PlaceOut(Derived):
 
 
 class ComparedOut(Wire):
-    """A memory that a preset returned, with its place under each, and `why` they differ."""
+    """A memory that at least one preset returned, its outcome under each preset, and `why` the outcomes differ."""
 
     memory: MemoryOut
     cue: CueOut
@@ -55,7 +55,7 @@ class ComparedOut(Wire):
 
 
 class AnswerOut(Derived):
-    """What one preset returned, best first: at most `limit`."""
+    """The hits of one preset, best first, at most `limit`."""
 
     preset: str
     limit: int
@@ -68,7 +68,7 @@ class AnswerOut(Derived):
 
 
 class OverlapOut(Derived):
-    """`share`: of the memories that either returns, those that both do."""
+    """`share`: the memories that both presets return, as a share of those that either returns."""
 
     presets: tuple[str, str]
     share: float
@@ -79,7 +79,7 @@ class OverlapOut(Derived):
 
 
 class ComparisonOut(Wire):
-    """`memories`: all that any preset returned, the best by mean rank first."""
+    """`memories`: all that any preset returned, by mean rank, best first."""
 
     query: str
     asked_at: AwareDatetime

@@ -1,4 +1,4 @@
-"""The JSON shapes of Crewship's routes, each with the fields that its documents name."""
+"""The JSON shapes of Crewship's routes, with the fields that Crewship documents."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ ACTOR_TYPES: Final[Mapping[Role, ActorType]] = {
     Role.SYSTEM: "system",
     Role.TOOL: "sidecar",
 }
-"""Who acts, by the role we know them by. What keepers and orchestrators do is of no role here."""
+"""The actor type of each role. No role corresponds to `keeper` and `orchestrator`."""
 
 
 class CrewshipEntryOut(Wire):
-    """An entry of the journal. `ts`: UTC with three decimals. `mission_id` is the project, `trace_id` the session.
+    """An entry of the journal. `ts`: UTC with milliseconds. `mission_id` is the project, `trace_id` the session.
 
-    `span_id` and `expires_at` are always null: nothing here has a span, and no entry expires.
+    `span_id` and `expires_at` are always null: entries have no span and do not expire.
     """
 
     id: str
@@ -77,7 +77,7 @@ class CrewshipEntryOut(Wire):
 
 
 class CrewshipJournalOut(Wire):
-    """A page. `next_cursor` is there while there is more, `count` is how many entries the page has."""
+    """A page. `next_cursor`: present if there are more entries. `count`: the number of entries on the page."""
 
     entries: list[CrewshipEntryOut]
     next_cursor: str | None = None
@@ -107,7 +107,7 @@ class CrewshipPriorityOut(Wire):
 
 
 class CrewshipMetricsOut(Wire):
-    """Each from 0 to 100; null where there was nothing to measure."""
+    """Each from 0 to 100; null if there was nothing to measure."""
 
     freshness: float | None
     coverage: float | None
@@ -117,8 +117,8 @@ class CrewshipMetricsOut(Wire):
 
 
 class CrewshipHealthDetailsOut(Wire):
-    """`weights`: what each metric counts for in `overall`. `absent`: why a metric has no value. `advice`: what to do
-    about the weakest. `reason`: why there is no snapshot.
+    """`weights`: the weight of each metric in `overall`. `absent`: why a metric has no value. `advice`: how to improve
+    the weakest metric. `reason`: why there is no snapshot.
     """
 
     snapshot_date: str | None
@@ -129,8 +129,8 @@ class CrewshipHealthDetailsOut(Wire):
 
 
 class CrewshipHealthOut(Wire):
-    """The last snapshot of the workspace, or of a crew. `computed_at` and `overall` are null while there is none, and
-    `overall` where nothing could be measured.
+    """The latest snapshot of the workspace, or of a crew. `computed_at` and `overall` are null if there is no snapshot;
+    `overall` is also null if no metric could be measured.
     """
 
     workspace_id: str
@@ -168,8 +168,8 @@ class CrewshipHealthOut(Wire):
 
 
 class CrewshipConsolidationOut(Wire):
-    """`triggered`: it runs now, as `worker_id` (`csd_` and 16 hexadecimal digits), by which the journal tells what came
-    of it. Otherwise `note` says why it does not.
+    """`triggered`: the consolidation has started, and the journal reports its result under `worker_id` (`csd_` and 16
+    hexadecimal digits). Otherwise `note` says why it has not.
     """
 
     accepted: bool
@@ -179,8 +179,8 @@ class CrewshipConsolidationOut(Wire):
 
 
 class CrewshipEpisodeOut(Wire):
-    """What was formed from an entry of the journal. `score` is the cosine, or where there is none that of the hit;
-    `age` in seconds.
+    """A memory formed from an entry of the journal. `score`: the cosine similarity, or the score of the hit if there is
+    none. `age` in seconds.
     """
 
     entry_id: str
@@ -193,7 +193,7 @@ class CrewshipEpisodeOut(Wire):
 
 
 class CrewshipNoteOut(Wire):
-    """What was written down by hand, or stands in a file: `path`, where that is known."""
+    """A memory that was written by hand or read from a file. `path`: its source, if known."""
 
     id: str
     path: str | None
@@ -201,7 +201,7 @@ class CrewshipNoteOut(Wire):
 
 
 class CrewshipHitOut(Wire):
-    """`source` says which of the two it is."""
+    """`source`: which of `fts` and `episodic` is present."""
 
     source: Literal["fts", "episodic"]
     score: float

@@ -1,4 +1,4 @@
-"""The JSON shapes of erasures: what was asked for, what was erased, and what could not be reached."""
+"""The JSON shapes of erasures: the request, the receipt, and copies that could not be reached."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ChoiceOut(Derived):
-    """What was asked for: memories by `ids`, entries of the journal by `events`, or parts of a scope."""
+    """What to erase: memories by `ids`, entries of the journal by `events`, or everything in a part of the scope."""
 
     ids: list[UUID]
     events: list[UUID]
@@ -31,7 +31,7 @@ class ChoiceOut(Derived):
 
 
 class LeftOut(Wire, Of["Left"]):
-    """What could not be reached from here, why something may be left there, and what to do about it."""
+    """A place that could not be erased from here: what it is, why data may remain there, and what to do about it."""
 
     what: str
     why: str
@@ -39,9 +39,10 @@ class LeftOut(Wire, Of["Left"]):
 
 
 class ErasureOut(Wire, Of["Erasure"]):
-    """A receipt. `counts`: rows by kind. `purged_at`: since when the files hold no trace; null: they may still.
+    """The receipt of an erasure. `counts`: erased rows by kind. `purged_at`: when the database's files were cleared of
+    all traces; null: traces may remain.
 
-    `dry_run`: nothing was done, and this is what would be.
+    `dry_run`: nothing was erased; the receipt shows what would be.
     """
 
     id: UUID

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 
 class OutlookOut(Derived):
-    """`falls_at`: when strength is below `below` for the first time; null: not within a hundred years."""
+    """The predicted fading of a memory. `falls_at`: when its strength first falls below `below`; null: not within a
+    hundred years.
+    """
 
     memory: MemoryOut
     strength: float
@@ -42,7 +44,7 @@ class CurvePointOut(Wire):
 
 
 class CurveOut(Wire):
-    """`points`: strength over time, evenly, with `now` between the first and the last."""
+    """`points`: the strength at evenly spaced times, from before `now` to after it."""
 
     outlook: OutlookOut
     now: AwareDatetime

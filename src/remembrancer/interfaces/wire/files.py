@@ -1,4 +1,4 @@
-"""The JSON shapes of what is read from and written to files: exports, imported conversations, vaults."""
+"""The JSON shapes of reading and writing files: exports, imported conversations and vaults."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ExportedOut(Wire):
 
 
 class ImportedOut(Wire, Of["Imported"]):
-    """`new`: how many of the file's rows were not there before (or would be added, in a dry run)."""
+    """`new`: the rows that did not exist before; in a dry run, the rows that would be added."""
 
     rows: int
     new: int
@@ -34,7 +34,7 @@ class ImportedOut(Wire, Of["Imported"]):
 
 
 class ProblemOut(Wire):
-    """One record that was left out."""
+    """One record that was not imported."""
 
     path: str
     line: int | None
@@ -59,7 +59,7 @@ class ObservedOut(Wire):
 
 
 class IngestedFileOut(Wire):
-    """`events`: how many records of it are in the journal now. `refused`: why the whole file was left out."""
+    """`events`: the records of the file that are in the journal now. `refused`: why the whole file was skipped."""
 
     path: str
     format: str | None
@@ -70,7 +70,7 @@ class IngestedFileOut(Wire):
 
 
 class IngestedOut(Wire):
-    """`new`: how many events the journal gained. `index`: null where indexing was left for later."""
+    """`new`: the number of events added to the journal. `index`: null if indexing was not run."""
 
     files: list[IngestedFileOut]
     new: int
@@ -78,7 +78,7 @@ class IngestedOut(Wire):
 
 
 class VaultFindingOut(Wire, Of["VaultFinding"]):
-    """A place in a vault, or the id of a memory, and what is to be said of it. `line` counts from 1."""
+    """A message about a place in a vault, or about a memory by its id. `line` counts from 1."""
 
     path: str
     line: int | None
@@ -86,9 +86,9 @@ class VaultFindingOut(Wire, Of["VaultFinding"]):
 
 
 class VaultOut(Wire):
-    """What a sync did, or with `dry_run` would do; the counts are those of `engine.vault.SyncReport`.
+    """The result of a sync, or with `dry_run` what a sync would do. `engine.vault.SyncReport` describes the counts.
 
-    `index`: null where indexing was left for later.
+    `index`: null if indexing was not run.
     """
 
     vault: str

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class MetricOut(Wire):
-    """`value` 0 to 100, null without data: then `absent` says why. `weight`: its share in this score."""
+    """`value`: 0 to 100; null without data, and `absent` says why. `weight`: its share of the score."""
 
     value: float | None
     band: Band | None
@@ -25,9 +25,9 @@ class MetricOut(Wire):
 
 
 class HealthOut(Derived):
-    """A day's snapshot, of the workspace where `crew` is null. `score` and `band` null: there was no data at all.
+    """The snapshot of one day; `crew` null: of the whole workspace. `score` and `band` null: there was no data.
 
-    `advice`: what to do about the weakest metric; empty where that is green.
+    `advice`: how to improve the weakest metric; empty if that is green.
     """
 
     crew: str | None
@@ -60,7 +60,7 @@ class HealthOut(Derived):
 
 
 class MemoryHealthOut(Wire):
-    """`latest` null: none was taken yet. `history`: newest day first, null where it was not asked for."""
+    """`latest` null: no snapshot was taken yet. `history`: newest day first; null if not requested."""
 
     crew: str | None
     latest: HealthOut | None

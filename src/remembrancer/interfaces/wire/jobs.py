@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 
 class JobReportOut(Wire):
-    """`done`, `failed`, `left`: pieces of work. `reason`: why none was done, or what stood in the way of some.
+    """`done`, `failed`, `left`: numbers of work items. `reason`: why nothing was done, or why some items were not.
 
-    `details`: all that this job tells, by the names of its report.
+    `details`: the fields of the job's own report.
     """
 
     done: int
@@ -43,7 +43,7 @@ class JobReportOut(Wire):
 
 
 class MaintenanceOut(Wire):
-    """What each job did, by its name."""
+    """The report of each job, by the job's name."""
 
     jobs: dict[str, JobReportOut]
 
@@ -53,7 +53,7 @@ class MaintenanceOut(Wire):
 
 
 class DoneOut(Wire):
-    """What was done by hand: `details` by the names of its report."""
+    """The report of an operation that was run by hand: `details` has its fields."""
 
     details: dict[str, JsonValue]
 
@@ -77,7 +77,7 @@ class RunOut(Derived):
 
 
 class DeferralOut(Wire, Of["Deferral"]):
-    """A piece of work that failed so often, and is not tried again before a time."""
+    """A work item that failed repeatedly and is retried from `retry_at` on."""
 
     item: str
     attempts: int
@@ -86,7 +86,7 @@ class DeferralOut(Wire, Of["Deferral"]):
 
 
 class JobOut(Wire, Of["JobState"]):
-    """`last` null: it never ran. `next_run` null: it is due now. `backlog` null: only a run can tell."""
+    """`last` null: it never ran. `next_run` null: it is due now. `backlog` null: not known before a run."""
 
     job: str
     last: RunOut | None
@@ -106,7 +106,7 @@ class JobsOut(Wire):
 
 
 class SpentOut(Wire, Of["Spent"]):
-    """`cost` in US dollars, of the calls whose price is known; `unpriced`: the others."""
+    """`cost`: in US dollars, of the calls with a known price. `unpriced`: the number of the other calls."""
 
     purpose: str
     model: str
@@ -132,7 +132,9 @@ class SpendingOut(Wire):
 
 
 class CandidateOut(Wire, Of["Candidate"]):
-    """A memory that could be told to the whole workspace. `jobs`: in how many it came up; `similar`: where."""
+    """A memory that could be promoted to the whole workspace. `jobs`: the number of jobs in which it came up.
+    `similar`: the memories that say the same there.
+    """
 
     memory: MemoryOut
     jobs: int
@@ -157,7 +159,9 @@ def _details(report: Report) -> dict[str, JsonValue]:
 
 
 def json_of(value: object) -> JsonValue:  # noqa: PLR0911  a case for each kind of value
-    """A report as JSON: dataclasses as objects, times as ISO 8601, durations in seconds, ids and words as text."""
+    """A report as JSON: dataclasses as objects, times as ISO 8601, durations in seconds, ids and enum
+    members as text.
+    """
     if value is None or (isinstance(value, bool | int | float | str) and not isinstance(value, Enum)):
         return value
     if isinstance(value, Enum):

@@ -35,7 +35,7 @@ class EventOut(Wire, Of["Event"]):
 
 
 class EventsOut(Wire):
-    """Entries of the journal, in the order they were asked for or sent."""
+    """Entries of the journal, in the order of the request."""
 
     events: list[EventOut]
 
@@ -45,14 +45,14 @@ class EventsOut(Wire):
 
 
 class JournalPageOut(Wire, Of["JournalPage"]):
-    """`next`: the cursor of the page after this one; null where there is none."""
+    """`next`: the cursor of the next page; null on the last one."""
 
     events: list[EventOut]
     next: str | None
 
 
 class PriorityChangeOut(Wire, Of["PriorityChange"]):
-    """`by`: a role and, where it has one, the agent's name. `previous` as `priority`: nothing was changed."""
+    """`by`: a role, followed by the agent's name if there is one. `previous` equal to `priority`: nothing changed."""
 
     event_id: UUID
     previous: Priority
@@ -63,7 +63,7 @@ class PriorityChangeOut(Wire, Of["PriorityChange"]):
 
 
 class JournalEntryOut(Wire):
-    """An event, and each change of its priority, oldest first."""
+    """An event and the changes of its priority, oldest first."""
 
     event: EventOut
     priority_changes: list[PriorityChangeOut]
@@ -78,14 +78,14 @@ class JournalCountOut(Wire):
 
 
 class RecordedOut(Wire, Of["Recorded"]):
-    """`position`: how many events were recorded in the workspace up to this one."""
+    """`position`: the number of events recorded in the workspace up to and including this one."""
 
     position: int
     event: EventOut
 
 
 class StretchOut(Wire, Of["Stretch"]):
-    """Entries in the order they were recorded, and the `position` to go on from."""
+    """Entries in the order of recording, and the `position` to continue from."""
 
     entries: list[RecordedOut]
     position: int

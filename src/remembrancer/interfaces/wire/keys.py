@@ -1,4 +1,4 @@
-"""The JSON shapes of keys: never a digest, and a token only where a key is made."""
+"""The JSON shapes of API keys. A digest is never included, a token only when its key is created."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class KeyOut(Wire):
-    """`usable`: neither revoked nor expired when this was told. `expires_at` null: never."""
+    """`usable`: neither revoked nor expired at the time of the answer. `expires_at` null: the key does not expire."""
 
     id: UUID
     workspace: str
@@ -44,7 +44,7 @@ class KeysOut(Wire):
 
 
 class NewKeyOut(Wire):
-    """`token`: what its holder shows; it is told here and never again."""
+    """`token`: the secret that clients send. It is included in this answer only."""
 
     key: KeyOut
     token: str = Field(repr=False)

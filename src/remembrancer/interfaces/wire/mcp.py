@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 MAX_BRIEF_CHARS: Final = 1000
-"""Of one text in such a shape; `memory://ID` has the whole."""
+"""The longest text in these shapes; `memory://ID` has the whole text."""
 
 
 class BriefOut(Derived):
-    """A memory in short. `text`: its first 1,000 characters; `cut`: there are more, which memory://ID has."""
+    """A memory in short. `text`: its first 1,000 characters; `cut`: memory://ID has more."""
 
     id: UUID
     kind: str
@@ -47,7 +47,7 @@ class BriefOut(Derived):
 
 
 class RecalledHitOut(Wire):
-    """`passage`: the turn that answers, where it is not the memory's own text. `in_block`: it found room there."""
+    """`passage`: the turn that matched, if it is not the memory's own text. `in_block`: it is part of the block."""
 
     rank: int
     score: float
@@ -63,7 +63,7 @@ class RecalledHitOut(Wire):
 
 
 class RecalledOut(Wire):
-    """Hits, best first. `standing`: memories in every answer. `degraded`: what could not be used, and why."""
+    """Hits, best first. `standing`: memories pinned to every answer. `degraded`: what could not be used, and why."""
 
     caution: str = Field(description="What to make of the texts below.")
     query: str
@@ -92,7 +92,7 @@ class ListedOut(Wire):
 
 
 class ChangedOut(Wire, Of["Memory"]):
-    """What was remembered or forgotten, without its text. `revision` counts from 1: what one topic said anew."""
+    """The memory that was kept or retired, without its text. `revision` counts from 1."""
 
     id: UUID
     kind: str
@@ -103,7 +103,7 @@ class ChangedOut(Wire, Of["Memory"]):
 
 
 class EntryOut(Wire):
-    """What was recorded, without its text. `seq`: its place within its session, from 1."""
+    """The recorded entry, without its text. `seq`: its number within its session, from 1."""
 
     id: UUID
     session: str | None
@@ -119,7 +119,7 @@ class EntryOut(Wire):
 
 
 class MemoryStateOut(MemoryHealthOut):
-    """`stats`: what is there. `search`: how recall goes by meaning now."""
+    """`stats`: counts of what is kept. `search`: how recall searches now."""
 
     as_of: AwareDatetime
     stats: StatsOut

@@ -1,4 +1,4 @@
-"""The JSON shapes of memories: one, several, a page of them, and one with all that belongs to it."""
+"""The JSON shapes of memories: a single one, lists and pages, and one with everything that belongs to it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ class UsageOut(Wire, Of["Usage"]):
 
 
 class StrengthOut(Wire, Of["Strength"]):
-    """`importance`, its floor, `confidence` and `surprise` in [0, 1], `priority` 1 to 10, `stability` in days."""
+    """`importance`, `importance_floor`, `confidence` and `surprise` in [0, 1]; `priority` 1 to 10;
+    `stability` in days.
+    """
 
     importance: float
     importance_floor: float
@@ -110,7 +112,7 @@ class RelationOut(Wire, Of["Relation"]):
 
 
 class AuditedOut(Wire, Of["Audited"]):
-    """Something done to a memory: by which word, and why."""
+    """An action on a memory, and the reason for it."""
 
     action: str
     reason: str
@@ -118,7 +120,7 @@ class AuditedOut(Wire, Of["Audited"]):
 
 
 class ReviewOut(Derived):
-    """`rating`: again, hard, good or easy. Stability in days, difficulty 1 to 10. `by`: who rated."""
+    """`rating`: again, hard, good or easy. Stability in days, difficulty 1 to 10. `by`: what gave the rating."""
 
     rating: str
     at: AwareDatetime
@@ -144,7 +146,7 @@ class DossierOut(Wire, Of["Dossier"]):
 
 
 class FeedbackOut(Wire):
-    """The memory's strength after the feedback, and its status: too many bad words may have retired it."""
+    """The memory's strength and status after the feedback. Repeated bad feedback retires a memory."""
 
     id: UUID
     strength: StrengthOut
@@ -156,7 +158,7 @@ class FeedbackOut(Wire):
 
 
 class MemoryPageOut(Wire, Of["MemoryPage"]):
-    """`next`: the cursor of the page after this one; null where there is none."""
+    """`next`: the cursor of the next page; null on the last one."""
 
     memories: list[MemoryOut]
     next: str | None

@@ -1,5 +1,5 @@
-"""The JSON shapes of PlastMem's routes, each with the fields that its documents name. Times of messages are in
-milliseconds since 1970, all others ISO 8601 in UTC.
+"""The JSON shapes of PlastMem's routes, with the fields that PlastMem documents. Times of messages are in milliseconds
+since 1970, all others ISO 8601 in UTC.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class PlastmemAcceptedOut(Wire):
 
 
 class PlastmemMessageOut(Wire):
-    """`role`: user or assistant, or the name of who spoke. `timestamp`: milliseconds since 1970."""
+    """`role`: user or assistant, or the speaker's name. `timestamp`: milliseconds since 1970."""
 
     role: str
     content: str
@@ -41,8 +41,8 @@ class PlastmemMessageOut(Wire):
 
 
 class PlastmemEpisodeOut(Wire):
-    """An episode, or a turn that is in none yet. `stability` in days, `difficulty` 1 to 10, `surprise` in [0, 1];
-    `score` in [0, 1], of what was searched for.
+    """An episode, or a turn that belongs to no episode yet. `stability` in days, `difficulty` 1 to 10, `surprise` and
+    `score` in [0, 1].
     """
 
     id: UUID
@@ -84,7 +84,7 @@ class PlastmemEpisodeOut(Wire):
 
 
 class PlastmemFactOut(Wire):
-    """`valid_at`: since when it holds, `invalid_at`: until when, null while it does."""
+    """`valid_at`: from when the fact holds. `invalid_at`: until when; null while it holds."""
 
     id: UUID
     conversation_id: str

@@ -27,7 +27,7 @@ class PresetsOut(Wire):
 
     @classmethod
     def of(cls, in_use: Preset) -> Self:
-        """Those that are shipped, and the one in use where it is none of them."""
+        """The shipped presets, and the one in use if it is not shipped."""
         every = {**PRESETS, in_use.name: in_use}
         lines = [
             PresetLineOut(name=name, description=preset.description, in_use=name == in_use.name)
@@ -37,7 +37,9 @@ class PresetsOut(Wire):
 
 
 class PresetOut(Wire):
-    """`choices`: what its TOML file says. `signals`: the meaning of each that its scores read."""
+    """`choices`: the content of its TOML file. `signals`: the meaning of each signal that its score
+    expressions read.
+    """
 
     in_use: bool
     choices: dict[str, JsonValue]

@@ -1,4 +1,4 @@
-"""The JSON shapes of the probes: is the server alive, may it be sent requests."""
+"""The JSON shapes of the liveness and readiness probes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from remembrancer.interfaces.wire.shape import Wire
 
 
 class AliveOut(Wire):
-    """`episodic`: whether recall goes by words and meaning (`vector`), or by words alone, since the embedder does not
-    answer (`vector-degraded`: `episodic_error` says why) or there is none (`sparse-only`). `degraded`: what cannot be
-    used now, and why.
+    """`episodic`: recall searches by words and meaning (`vector`), by words alone because the embedder does not answer
+    (`vector-degraded`, with `episodic_error`), or by words alone because there is no embedder (`sparse-only`).
+    `degraded`: what cannot be used now, and why.
     """
 
     status: Literal["ok", "unavailable"]
@@ -24,7 +24,7 @@ class AliveOut(Wire):
 
 
 class ReadyOut(Wire):
-    """`reasons`: why it should be sent nothing now."""
+    """`reasons`: why the server should not be sent requests now."""
 
     status: Literal["ready", "not ready"]
     reasons: list[str] = Field(examples=[["the server is stopping"]])

@@ -1,4 +1,4 @@
-"""The JSON shapes of an answer: its hits, their explanations, and why a memory is not among them."""
+"""The JSON shapes of a recall: its hits, their explanations, and why a memory is not among them."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class PartOut(Wire):
-    """One node of a score: its value (null where absent) and what it added to its parent's value.
+    """One node of a score expression: its value (null if absent) and its contribution to the value of its parent.
 
-    `multiplied`: its parts are factors, which add nothing up; their contributions are their values.
+    `multiplied`: its parts are factors. Factors do not add up; their contribution is their value.
     """
 
     label: str
@@ -42,7 +42,9 @@ class PartOut(Wire):
 
 
 class ExplanationOut(Derived):
-    """`parts`: the score as a tree. `ranks`: the rank in each leg that found it. `matched`: the question's terms."""
+    """`parts`: the score as a tree. `ranks`: the rank in each search that found the hit. `matched`: the query terms
+    that occur in it.
+    """
 
     parts: PartOut
     signals: dict[str, float | None]
@@ -55,7 +57,9 @@ class ExplanationOut(Derived):
 
 
 class HitOut(Wire, Of["Hit"]):
-    """`turns`: the turns of its transcript, where it has one. `via`: the hit whose edge led here, where one did."""
+    """`turns`: the turns of its transcript, if it has one. `via`: the hit whose `similar` edge led to this one, if one
+    did.
+    """
 
     rank: int
     score: float
@@ -68,11 +72,11 @@ class HitOut(Wire, Of["Hit"]):
 
 
 class RecallOut(Wire):
-    """An answer with all its hits.
+    """The result of a recall.
 
-    `standing`: memories in every answer. `degraded`: what could not be used, and why. `legs`: how many candidates
-    each brought. `rendered`, `rendered_standing`: the prompt blocks of hits and of standing memories, where they were
-    asked for; empty when there are none.
+    `standing`: memories pinned to every answer. `degraded`: what could not be used, and why. `legs`: the number of
+    candidates from each search. `rendered`, `rendered_standing`: the prompt blocks of the hits and of the pinned
+    memories, null if not requested, empty if there are none.
     """
 
     query: str
@@ -114,7 +118,9 @@ class WhyNotOut(Wire, Of["WhyNot"]):
 
 
 class DemoAnswerOut(Wire):
-    """`gold`: the turns that hold the answer. `gold_ranks`: each one's rank among the answer's hits, null if absent."""
+    """`gold`: the turns that contain the answer. `gold_ranks`: the rank of each among the hits; null if it is not among
+    them.
+    """
 
     question: str
     why: str
@@ -125,7 +131,9 @@ class DemoAnswerOut(Wire):
 
 
 class DemoOut(Wire):
-    """`at_first`, `in_top_3`: how many questions had a gold turn there. `embedder` null: found by words only."""
+    """`at_first`, `in_top_3`: the number of questions with a gold turn at rank 1, and at ranks 1 to 3. `embedder` null:
+    recall searched by words only.
+    """
 
     turns: int
     memories: int

@@ -1,7 +1,7 @@
-"""What every JSON shape is made of, and two shapes that many others contain.
+"""The base classes of the JSON shapes, and two shapes that many others contain.
 
-Times are ISO 8601 in UTC, ids are text, ages are seconds and words. `SomeOut.of(value)` makes a shape from a domain
-value.
+Times are ISO 8601 in UTC, ids are text, ages are given in seconds and words. `SomeOut.of(value)` makes a shape from a
+domain value.
 """
 
 from __future__ import annotations
@@ -21,20 +21,22 @@ S = TypeVar("S")
 
 
 class Wire(BaseModel):
-    """A JSON shape: fixed fields, immutable values. A field that is a shape takes any value with its attributes."""
+    """A JSON shape: a fixed set of fields, immutable. A field of this type accepts any object with the
+    same attributes.
+    """
 
     # Built when first used: a command that needs two of these shapes does not wait for all of them.
     model_config = ConfigDict(frozen=True, extra="forbid", from_attributes=True, defer_build=True)
 
     @classmethod
     def copied(cls, value: object, /, **differing: object) -> Self:
-        """The shape with each field from the attribute of `value` of the same name, except those in `differing`."""
+        """A shape whose fields have the values of the attributes of the same name, except for those in `differing`."""
         same = {name: getattr(value, name) for name in cls.__pydantic_fields__ if name not in differing}
         return cls.model_validate({**same, **differing})
 
 
 class Of(Generic[S]):
-    """Base of the shapes whose fields are all attributes of an `S`, under the same names."""
+    """Mixin of the shapes whose fields are all attributes of an `S`."""
 
     @classmethod
     def of(cls, value: S, /) -> Self:
@@ -43,7 +45,7 @@ class Of(Generic[S]):
 
 
 class Derived(Wire):
-    """A shape that differs from its domain value: a field that is this shape makes it of that value by `of`."""
+    """A shape with an `of` of its own. A field of this type accepts the domain value that `of` takes."""
 
     @model_validator(mode="wrap")
     @classmethod
@@ -55,7 +57,7 @@ class Derived(Wire):
 
 
 class AgeOut(Derived):
-    """How long ago, in seconds (negative: still to come) and in words."""
+    """Time since an event in seconds, negative if it is in the future, and in words."""
 
     seconds: float
     spoken: str

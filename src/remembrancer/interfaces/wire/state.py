@@ -1,4 +1,4 @@
-"""The JSON shapes of the store's state: counts, checks and the index."""
+"""The JSON shapes of counts, checks and indexing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class StatsOut(Wire, Of["Stats"]):
-    """`memories` by status, `vectors` by model, `bytes` of the whole store."""
+    """`memories` by status, `vectors` by model, `bytes`: the size of the store."""
 
     events: int
     memories: dict[str, int]
@@ -29,7 +29,7 @@ class StatsOut(Wire, Of["Stats"]):
 
 
 class FindingOut(Wire):
-    """`repair` says what mends it; null where nothing is wrong."""
+    """The result of one check. `repair`: how to fix it; null if nothing is wrong."""
 
     check: str
     ok: bool
@@ -51,7 +51,7 @@ class DoctorOut(Wire):
 
 
 class IndexReportOut(Wire, Of["IndexReport"]):
-    """`reason`: why nothing was done, or why some of it failed."""
+    """`reason`: why nothing was indexed, or why some of it failed."""
 
     indexed: int
     deferred: int
