@@ -112,7 +112,7 @@ def test_a_second_signal_breaks_off_the_run_under_way_and_nothing_is_lost(
         running.send_signal(signal.SIGTERM)
         running.send_signal(signal.SIGINT)
         code, out, told = ended(running)
-    assert (code, out, told[1:]) == (0, "", ["broken off; the next run goes on from here"])
+    assert (code, out, told[1:]) == (0, "", ["cancelled; the next run continues from here"])
     assert cli.done("doctor", "--json").json["ok"]
     assert "formed 1 episode of 20 turns" in cli.done("end-session", "monday", "--preset", "plastmem").out
 

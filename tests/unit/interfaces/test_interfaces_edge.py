@@ -38,7 +38,11 @@ def test_the_codes_are_those_of_the_contract() -> None:
         (errors.StoreUnavailable("the disk\nis full"), 3, "error: the disk is full\n"),
         (errors.Conflict("told anew"), 2, "error: told anew\n"),
         (KeyboardInterrupt(), INTERRUPTED, ""),
-        (ZeroDivisionError("by zero"), DEFECT, "error: unforeseen, please report it: ZeroDivisionError: by zero\n"),
+        (
+            ZeroDivisionError("by zero"),
+            DEFECT,
+            "error: unexpected, please report it: ZeroDivisionError: by zero\n",
+        ),
     ],
 )
 def test_an_error_is_a_line_and_a_code(

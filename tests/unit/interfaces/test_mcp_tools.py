@@ -433,14 +433,14 @@ def test_an_error_nobody_foresaw_tells_its_kind_and_nothing_that_was_in_hand(
 ) -> None:
     caplog.set_level(logging.INFO)
     of_tool, of_resource = told_of(ZeroDivisionError("the secret of a memory"))
-    assert of_tool == of_resource == "unforeseen, please report it: ZeroDivisionError"
+    assert of_tool == of_resource == "unexpected, please report it: ZeroDivisionError"
     assert "unforeseen ZeroDivisionError in recent at " in caplog.text
     assert "secret" not in caplog.text
 
 
 def test_who_may_not_is_told_so() -> None:
-    told = told_of(PermissionDenied("this key may read; this needs one that may write"))
-    assert told == ("this key may read; this needs one that may write",) * 2
+    told = told_of(PermissionDenied("this key may read; a key is needed that may write"))
+    assert told == ("this key may read; a key is needed that may write",) * 2
 
 
 def test_each_tool_asks_for_the_right_it_needs() -> None:

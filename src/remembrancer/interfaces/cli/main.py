@@ -211,7 +211,7 @@ def run(arguments: Sequence[str]) -> int:
             raise
         if isinstance(error, _UsageError):
             return _failed(error.format_message(), error.exit_code)
-        return _failed(f"unforeseen, please report it: {type(error).__name__}: {error}", DEFECT)
+        return _failed(f"unexpected, please report it: {type(error).__name__}: {error}", DEFECT)
 
 
 def _leave_warnings_to_the_commands() -> None:

@@ -147,7 +147,7 @@ async def _work(call: Invocation, only: list[Job] | None) -> None:
                 call.note(f"working on {call.settings.db}; Ctrl+C ends it")
                 await memory.jobs.work(stop, only=only, on_run=_telling(call))
         except asyncio.CancelledError:
-            call.note("broken off; the next run goes on from here")
+            call.note("cancelled; the next run continues from here")
 
 
 def _telling(call: Invocation) -> OnRun:

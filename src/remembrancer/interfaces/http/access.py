@@ -1,4 +1,6 @@
-"""Who asks, and what they may: a key names its workspace and its right; without keys only this machine is served."""
+"""Authentication and rights: an API key names its workspace and its right. Without any key, only this machine is
+served.
+"""
 
 from __future__ import annotations
 
@@ -20,20 +22,22 @@ from remembrancer.interfaces.loopback import is_loopback
 from remembrancer.values import dataclass
 
 ANONYMOUS: Final = "local"
-"""How one without a key is called, in logs and where requests are counted."""
+"""The name of a principal without a key, in logs and metrics."""
 COOKIE: Final = "remembrancer_key"
-"""What a browser keeps a key in, out of reach of scripts: a page cannot send a header with every request."""
+"""The cookie in which a browser keeps the key, out of reach of scripts. A page cannot send a header
+with every request.
+"""
 
 _OF_PROXIES: Final = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
 
 _BEARER: Final = HTTPBearer(
-    auto_error=False, description="A key that `remembrancer keys create` made. None is needed while there are no keys."
+    auto_error=False, description="A key made by `remembrancer keys create`. Not needed if there are no keys."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who asks: by what name, with what right, and the memory of their workspace."""
+    """The caller of a request: its name (the key's id), its right, and the memory of its workspace."""
 
     name: str
     right: Right
@@ -42,13 +46,13 @@ class Principal:
 
 @dataclass(frozen=True, slots=True)
 class Authenticator:
-    """Lets in who may. `host`: the address that the server listens on."""
+    """Finds the principal of a request. `host`: the address that the server listens on."""
 
     memory: AsyncRemembrancer
     host: str
 
     async def authenticate(self, connection: HTTPConnection, bearer: str | None) -> Principal:
-        """Raises HTTPException 401 for a key that is missing or not valid, 403 for a page of another site."""
+        """Raises HTTPException 401 for a missing or invalid key, 403 for a page of another site."""
         token = bearer or connection.cookies.get(COOKIE)
         if bearer is None:
             _refuse_other_sites(connection)
@@ -73,7 +77,7 @@ Reauthenticate = Callable[[], Awaitable[Principal]]
 async def authenticate(
     request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)] = None
 ) -> Principal:
-    """Who asks. Kept with the request: what comes after asks no second time."""
+    """The principal of a request. It is kept in the request's scope, so that a request is authenticated once."""
     known = request.scope.get("remembrancer.principal")
     if isinstance(known, Principal):
         return known
@@ -88,7 +92,7 @@ Authenticated = Annotated[Principal, Depends(authenticate)]
 
 
 async def authenticate_request(request: Request) -> Principal:
-    """The same, for what is no route of the framework's."""
+    """The same for endpoints that are not routes of FastAPI."""
     return await authenticate(request, await _BEARER(request))
 
 
@@ -108,11 +112,11 @@ def _memory_for(needed: Right) -> Callable[..., Awaitable[AsyncRemembrancer]]:
         principal: Authenticated,
         project: Annotated[Name | None, Query(description="The project within the workspace.")] = None,
         crew: Annotated[Name | None, Query(description="The crew within the project.")] = None,
-        agent: Annotated[Name | None, Query(description="The agent whose memories these are.")] = None,
+        agent: Annotated[Name | None, Query(description="The agent that the memories belong to.")] = None,
         session: Annotated[Name | None, Query(description="The session within the agent.")] = None,
         role: Annotated[
             Name | None,
-            Query(description="As what to read, AGENT or LEAD; another than the server's needs an admin key."),
+            Query(description="The role to read as, AGENT or LEAD. A role other than the server's needs an admin key."),
         ] = None,
     ) -> AsyncRemembrancer:
         return allowed(principal, needed, role, {"project": project, "crew": crew, "agent": agent, "session": session})
@@ -123,21 +127,24 @@ def _memory_for(needed: Right) -> Callable[..., Awaitable[AsyncRemembrancer]]:
 def allowed(
     principal: Principal, needed: Right, role: str | None, scope: Mapping[str, str | None]
 ) -> AsyncRemembrancer:
-    """The memory of who asks, as far as they choose, where they have that right. Raises PermissionDenied."""
+    """The memory of the principal within the chosen scope and role.
+
+    Raises PermissionDenied if its right is less than `needed`, or if it chooses a role without the right to administer.
+    """
     if not principal.right.allows(needed):
-        raise PermissionDenied(f"this key may {principal.right.value}; this needs one that may {needed.value}")
+        raise PermissionDenied(f"this key may {principal.right.value}; a key is needed that may {needed.value}")
     if role is not None and not principal.right.allows(Right.ADMIN):
-        raise PermissionDenied(f"role: only a key that may {Right.ADMIN.value} chooses as what it reads")
+        raise PermissionDenied(f"role: only a key that may {Right.ADMIN.value} can choose a role")
     parts = {part: value for part, value in scope.items() if value is not None}
     return principal.memory.scoped(role=role, **parts) if parts or role is not None else principal.memory
 
 
 Reading = Annotated[AsyncRemembrancer, Depends(_memory_for(Right.READ))]
-"""The memory of the caller, who may read it."""
+"""The memory of a principal that may read."""
 Writing = Annotated[AsyncRemembrancer, Depends(_memory_for(Right.WRITE))]
-"""The memory of the caller, who may write to it."""
+"""The memory of a principal that may write."""
 Administering = Annotated[AsyncRemembrancer, Depends(_memory_for(Right.ADMIN))]
-"""The memory of the caller, who may also do what cannot be undone."""
+"""The memory of a principal that may administer."""
 
 
 def _unauthorized(detail: str) -> HTTPException:
@@ -145,8 +152,10 @@ def _unauthorized(detail: str) -> HTTPException:
 
 
 def _refuse_other_names(connection: HTTPConnection) -> None:
-    """Without keys whoever reaches the port may do everything. A web page must not, by a name that was made to point
-    here (DNS rebinding): the browser tells that name in `Host`.
+    """Accept requests without a key only for this machine's own name.
+
+    Without keys, whoever reaches the port may do everything. A web page could reach it under a domain name that was
+    made to resolve to this machine (DNS rebinding); the browser sends that name in `Host`.
     """
     if not is_loopback(_name_in(f"//{connection.headers.get('host', '')}")):
         detail = "without a key, only requests for this machine's own name are answered"
@@ -154,12 +163,14 @@ def _refuse_other_names(connection: HTTPConnection) -> None:
 
 
 def _came_through_a_proxy(connection: HTTPConnection) -> bool:
-    """Whether somebody passed it on, who may serve the whole world: then this machine is not who asks."""
+    """Whether a proxy forwarded the request. The proxy may serve anybody, so the request does not count as this
+    machine's own.
+    """
     return any(name in connection.headers for name in _OF_PROXIES)
 
 
 def _name_in(url: str) -> str:
-    """The name of the host, or of none: whoever sends it may write what they like."""
+    """The host name of a URL; empty if there is none or the URL is malformed."""
     try:
         return urlsplit(url).hostname or ""
     except ValueError:
@@ -167,7 +178,9 @@ def _name_in(url: str) -> str:
 
 
 def _refuse_other_sites(connection: HTTPConnection) -> None:
-    """What a browser adds by itself, a cookie or its place behind the wall, must not serve pages of other sites."""
+    """Refuse requests from pages of other sites: the browser would add the cookie, or its position inside
+    the network.
+    """
     origin = connection.headers.get("origin")
     if origin is not None and origin.partition("://")[2] != connection.headers.get("host", ""):
-        raise HTTPException(HTTPStatus.FORBIDDEN, "pages of other sites are not answered")
+        raise HTTPException(HTTPStatus.FORBIDDEN, "requests from pages of other sites are refused")

@@ -1,4 +1,4 @@
-"""The server's app: what it is put together from, and nothing else."""
+"""The server's ASGI app: its routes, middleware and shared state."""
 
 from __future__ import annotations
 
@@ -46,30 +46,30 @@ from remembrancer.jobs.stop import Stop
 from remembrancer.values import dataclass
 
 DESCRIPTION: Final = """\
-An episodic memory for AI agents: it keeps what happened, brings the right memories back when they matter, and says why.
+An episodic memory for AI agents: it keeps what happened, recalls what is relevant, and explains each result.
 
-A key (`Authorization: Bearer KEY`) names its workspace and its right: read, write or admin. Errors are problem \
-details (RFC 9457). What writes takes an `Idempotency-Key`: sent again with the same one, a request is answered as it \
-was.
+An API key (`Authorization: Bearer KEY`) determines the workspace and the right: read, write or admin. Errors are \
+problem details (RFC 9457). Requests that write take an `Idempotency-Key`: a request that is sent again with the same \
+key is not executed again, and gets the same response.
 """
 
 
 _PROBLEMS: Final = problems.described(
     {
-        400: "Something is not what is allowed",
-        401: "A key is needed, or this one is not valid",
-        403: "This key's right does not reach so far",
-        429: "Too many requests: `Retry-After` says when to ask again",
-        503: "The store or a model is not available now",
-        504: "It took too long",
+        400: "A value is not allowed",
+        401: "The key is missing or not valid",
+        403: "The key does not have the required right",
+        429: "Too many requests: retry after `Retry-After` seconds",
+        503: "The store or a model is not available",
+        504: "The request took too long",
     }
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Serving:
-    """How the server serves. `rate_limit`: requests a second of one key in the long run, 0: any number.
-    `request_timeout`: seconds. `work`: run the jobs of the workspaces that are asked for.
+    """Settings of the server. `rate_limit`: sustained requests per second and key, 0: unlimited. `request_timeout`: in
+    seconds. `work`: run the jobs of the workspaces that receive requests.
     """
 
     host: str = "127.0.0.1"
@@ -79,7 +79,7 @@ class Serving:
 
 
 def build_app(memory: AsyncRemembrancer, serving: Serving, stop: Stop) -> FastAPI:
-    """The app over an open memory, which stays the caller's to close. When `stop` is set, streams end."""
+    """The app for an open memory, which the caller closes. Setting `stop` ends the streams."""
     authenticator = Authenticator(memory, serving.host)
     measured = Metrics()
     job_runner = JobRunner(memory, stop)

@@ -1,4 +1,4 @@
-"""Work that a request began and nobody waits for."""
+"""Work that a request starts and that goes on after its response."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ _log = logging.getLogger("remembrancer.server")
 
 
 class Background:
-    """Runs what it is given, one of each name at a time, and breaks it off when the server ends."""
+    """Runs coroutines, at most one of each name at a time. They are cancelled when the server ends."""
 
     def __init__(self) -> None:
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     def refuse_second(self, name: str) -> None:
-        """Raises Conflict while work of that name is under way."""
+        """Raises Conflict while work of that name is running."""
         if name in self._tasks:
-            raise Conflict(f"{name} is under way; ask again when it is done")
+            raise Conflict(f"{name} is already running; try again when it is done")
 
     def begin(self, name: str, work: Coroutine[Any, Any, None]) -> None:
-        """`work` tells itself of what it meets. Raises Conflict as `refuse_second`, and does not begin."""
+        """Start `work`, which reports its own errors. Raises Conflict if work of that name is running."""
         try:
             self.refuse_second(name)
         except Conflict:
@@ -36,7 +36,7 @@ class Background:
         task.add_done_callback(lambda done: self._ended(name, done))
 
     async def settled(self) -> None:
-        """Until nothing is under way."""
+        """Wait until no work is running."""
         while self._tasks:
             await asyncio.wait(self._tasks.values())
 

@@ -1,4 +1,4 @@
-"""What clients send, each shape once. The memory checks again: bounds here say the same, and name the field."""
+"""The request bodies. The memory validates again; the constraints here name the field in the error."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ def _with(example: dict[str, Any]) -> ConfigDict:
 
 
 class Body(BaseModel):
-    """A shape that is sent: no field but these."""
+    """A request body. Unknown fields are refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     def given(self) -> dict[str, Any]:
-        """The fields that were sent, and no others."""
+        """The fields that the request contained."""
         return {name: getattr(self, name) for name in self.model_fields_set}
 
 
@@ -70,16 +70,16 @@ class EventIn(Body):
     )
 
     text: Text
-    role: Role = Field(default=Role.USER, description="Whose it is.")
-    type: Slug = Field(default="message", description="What type of event.")
+    role: Role = Field(default=Role.USER, description="Who said it.")
+    type: Slug = Field(default="message", description="The type of the event.")
     severity: Severity = Severity.INFO
     priority: Priority = Priority.NORMAL
-    actor: Name | None = Field(default=None, description="Who, by name.")
-    occurred_at: Moment | None = Field(default=None, description="When it happened, if not now.")
-    session: Name | None = Field(default=None, description="The session it belongs to, if not the address's.")
+    actor: Name | None = Field(default=None, description="The name of who said or did it.")
+    occurred_at: Moment | None = Field(default=None, description="When it happened. Default: now.")
+    session: Name | None = Field(default=None, description="Its session. Default: that of the query string.")
     payload: Json = Field(default={}, description="Details: at most 64 KiB, 32 levels deep.")
-    refs: Json = Field(default={}, description="What it refers to; as `payload`.")
-    key: Name | None = Field(default=None, description="Makes recording it twice the same as once, in its scope.")
+    refs: Json = Field(default={}, description="References, with the same limits as `payload`.")
+    key: Name | None = Field(default=None, description="Unique in its scope: a known key records nothing again.")
 
 
 class EventsIn(Body):
@@ -96,7 +96,7 @@ class PriorityIn(Body):
 
 
 class MemoryIn(Body):
-    """Something to keep. `kind` and `tier` null: as the preset has it. With `events` it is their episode."""
+    """A memory to keep. `kind` and `tier` null: the preset's default. With `events`, the memory is their episode."""
 
     model_config = _with(
         {
@@ -112,30 +112,30 @@ class MemoryIn(Body):
     title: Title | None = None
     kind: Slug | None = None
     tier: Tier | None = None
-    source: Name | None = Field(default=None, description="Where it comes from.")
-    origin: Origin = Field(default=Origin.USER, description="Whose words they are: what its trust hangs on.")
+    source: Name | None = Field(default=None, description="Where the text comes from.")
+    origin: Origin = Field(default=Origin.USER, description="Whose words they are. Trust depends on it.")
     importance: Fraction = 0.5
     priority: Importance = Field(default=5, description="1 to 10.")
     confidence: Fraction = 0.5
-    surprise: Fraction = Field(default=0.0, description="The more unexpected, the longer it lasts.")
+    surprise: Fraction = Field(default=0.0, description="How unexpected it was. Surprising memories fade more slowly.")
     tags: Tags = []
     metadata: Json = Field(default={}, description="At most 64 KiB, 32 levels deep.")
-    topic_key: Name | None = Field(default=None, description="It replaces what this scope's memory of that topic said.")
+    topic_key: Name | None = Field(default=None, description="Replaces the text of this scope's memory of that topic.")
     valid_from: Moment | None = None
     valid_until: Moment | None = None
-    occurred_at: Moment | None = Field(default=None, description="When it happened, if not now.")
-    visibility: Visibility = Field(default=Visibility.WORKSPACE, description="Who else sees it.")
-    key: Name | None = Field(default=None, description="Makes keeping it twice the same as once, in its scope.")
-    events: Annotated[list[UUID], Field(max_length=MAX_BATCH, description="The turns of which it is the episode.")] = []
+    occurred_at: Moment | None = Field(default=None, description="When it happened. Default: now.")
+    visibility: Visibility = Field(default=Visibility.WORKSPACE, description="Who else may see it.")
+    key: Name | None = Field(default=None, description="Unique in its scope: a known key keeps nothing again.")
+    events: Annotated[list[UUID], Field(max_length=MAX_BATCH, description="The turns that the episode covers.")] = []
 
 
 class MemoryChangesIn(Body):
-    """What changes; null takes it away, what is not sent stays. At least one field beside `expected_revision`."""
+    """The changes. Null removes a field, a missing field stays. At least one field besides `expected_revision`."""
 
     model_config = _with({"text": "Checkout needs 3 GiB in production", "expected_revision": 1})
 
     expected_revision: Revision | None = Field(
-        default=None, description="The `revision` that it was read at: at another one nothing is changed (409)."
+        default=None, description="Change nothing unless this is the current `revision` (409)."
     )
     text: Text = ""
     title: Title | None = None
@@ -151,7 +151,7 @@ class MemoryChangesIn(Body):
 
 
 class SupersedeIn(Body):
-    """`by`: the memory that stands in its place."""
+    """`by`: the memory that replaces this one."""
 
     model_config = _with({"by": _OTHER_ID})
 
@@ -161,7 +161,7 @@ class SupersedeIn(Body):
 class InvalidateIn(Body):
     model_config = _with({"replacement": _OTHER_ID})
 
-    replacement: UUID | None = Field(default=None, description="What holds instead, where something does.")
+    replacement: UUID | None = Field(default=None, description="The memory that holds instead, if any.")
 
 
 class FeedbackIn(Body):
@@ -182,43 +182,43 @@ class RelationIn(Body):
 
 
 class RecallIn(Body):
-    """A question. `render`: the answer also comes as blocks for a prompt, each of at most `max_chars`."""
+    """A question. With `render`, the answer includes prompt blocks of at most `max_chars` characters each."""
 
     model_config = _with(
         {"query": "why did checkout run out of memory?", "limit": 5, "tags": ["checkout"], "render": True}
     )
 
     query: Text
-    limit: Hits | None = Field(default=None, description="How many hits at most; the preset's usual number, if null.")
-    kinds: list[Slug] | None = Field(default=None, description="Only of these kinds.")
-    tiers: list[Tier] | None = Field(default=None, description="Only of these tiers.")
-    tags: Tags = Field(default=[], description="Only with all of these.")
+    limit: Hits | None = Field(default=None, description="The maximum number of hits; null: the preset's default.")
+    kinds: list[Slug] | None = Field(default=None, description="Only these kinds.")
+    tiers: list[Tier] | None = Field(default=None, description="Only these tiers.")
+    tags: Tags = Field(default=[], description="Only with all of these tags.")
     source: Name | None = Field(default=None, description="Only from this source.")
     session: Name | None = Field(default=None, description="Only what belongs to this session.")
-    metadata: JsonOfScalars | None = Field(default=None, description="Only where each of these keys has this value.")
-    visibilities: list[Visibility] | None = Field(default=None, description="Only what is visible so far.")
-    reach: Reach | None = Field(default=None, description="How far to look; as far as the role does, if null.")
-    since: Moment | None = Field(default=None, description="Only what happened at that time or later.")
+    metadata: JsonOfScalars | None = Field(default=None, description="Only with each of these values in the metadata.")
+    visibilities: list[Visibility] | None = Field(default=None, description="Only with one of these visibilities.")
+    reach: Reach | None = Field(default=None, description="How far to look; null: as far as the role may.")
+    since: Moment | None = Field(default=None, description="Only what happened at or after that time.")
     until: Moment | None = Field(default=None, description="Only what happened before that time.")
-    as_of: Moment | None = Field(default=None, description="As it was believed at that time; now, if null.")
-    ranking: Name | None = Field(default=None, description="One of the preset's rankings; its usual one, if null.")
+    as_of: Moment | None = Field(default=None, description="As believed at that time; null: now.")
+    ranking: Name | None = Field(default=None, description="One of the preset's rankings; null: its default.")
     walk_depth: Annotated[int, Field(strict=True, ge=0, le=1)] = Field(
-        default=0, description="1: also what the hits are similar to, one hop along their edges."
+        default=0, description="1: also memories that a hit has a `similar` edge to."
     )
     min_score: Fraction = Field(default=0.0, description="No hit below this score.")
-    explain: Flag = Field(default=False, description="Also name the question's terms that stand in each hit.")
+    explain: Flag = Field(default=False, description="Also list the query terms that occur in each hit.")
     render: Flag = False
     max_chars: Annotated[int, Field(strict=True, ge=1, le=MAX_BLOCK_CHARS)] = BLOCK_CHARS
-    detail: Detail = Field(default=Detail.AUTO, description="How much of a transcript stands in the block.")
+    detail: Detail = Field(default=Detail.AUTO, description="How much of the transcripts the block includes.")
 
     def arguments(self) -> dict[str, Any]:
-        """Those of `recall`, the query apart."""
+        """The keyword arguments of `recall`."""
         apart = {"query", "render", "max_chars", "detail"}
         return {name: value for name, value in self.given().items() if name not in apart}
 
 
 class ExposuresIn(Body):
-    """Memories that were retrieved, shown in a prompt or used in an answer. `query`: what had been asked."""
+    """Memories that were retrieved, shown in a prompt or used in an answer. `query`: the question they answered."""
 
     model_config = _with({"memories": [_ID], "exposure": "shown", "query": "why did checkout run out of memory?"})
 
@@ -228,7 +228,7 @@ class ExposuresIn(Body):
 
 
 class CompareIn(Body):
-    """`presets`: by the names of those that are shipped or in use; null: all of them."""
+    """`presets`: names of shipped presets or of the one in use; null: all of them."""
 
     model_config = _with({"query": "why did checkout run out of memory?", "limit": 5})
 
@@ -239,35 +239,35 @@ class CompareIn(Body):
 
 
 class SleepIn(Body):
-    dry_run: Flag = Field(default=False, description="Only say what would be done.")
+    dry_run: Flag = Field(default=False, description="Only report what would be done.")
 
 
 class ConsolidateIn(Body):
     model_config = _with({"since": "2026-03-01T00:00:00Z", "limit": 50})
 
-    since: Moment | None = Field(default=None, description="Rules are drawn from what happened since then.")
-    limit: Listed = Field(default=50, description="At most so many of a kind.")
+    since: Moment | None = Field(default=None, description="Derive rules from events since then.")
+    limit: Listed = Field(default=50, description="The maximum number of items of each kind.")
 
 
 class MaintainIn(Body):
     model_config = _with({"only": ["index", "health"], "force": True})
 
-    only: list[Job] | None = Field(default=None, description="Only these jobs; all of the preset's, if null.")
-    force: Flag = Field(default=False, description="Also what is not due.")
+    only: list[Job] | None = Field(default=None, description="Only these jobs; null: all of the preset's jobs.")
+    force: Flag = Field(default=False, description="Also jobs that are not due.")
 
 
 class PromotionIn(Body):
     model_config = _with({"memory_id": _ID, "to": "workspace"})
 
     memory_id: UUID
-    to: Annotated[str, Field(pattern="^(project|workspace)$", description="The wider scope that is told.")] = (
+    to: Annotated[str, Field(pattern="^(project|workspace)$", description="The wider scope to copy it to.")] = (
         "workspace"
     )
 
 
 class ErasureIn(Body):
-    """What is to go: memories by `ids`, entries of the journal by `events`, or all of a scope's part, or of several
-    parts together, there also only what happened `before` a time.
+    """What to erase: memories by `ids`, entries of the journal by `events`, or what belongs to all of the given parts
+    of the scope, optionally only what happened `before` a time.
     """
 
     model_config = _with({"ids": [_ID], "dry_run": True})
@@ -279,11 +279,11 @@ class ErasureIn(Body):
     agent: Name | None = None
     session: Name | None = None
     before: Moment | None = None
-    dry_run: Flag = Field(default=False, description="Only say what would go.")
+    dry_run: Flag = Field(default=False, description="Only report what would be erased.")
 
 
 class KeyIn(Body):
-    """A key to be made. `expires_in`: seconds, up to a hundred years; null: it never expires."""
+    """A key to create. `expires_in`: seconds, up to a hundred years; null: it does not expire."""
 
     model_config = _with({"name": "ci", "right": "write", "expires_in": 7_776_000})
 

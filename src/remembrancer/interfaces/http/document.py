@@ -1,4 +1,4 @@
-"""What the OpenAPI document says beside what FastAPI finds out itself: problems as they are answered, and examples."""
+"""What the OpenAPI document contains beyond what FastAPI generates: problem details and examples."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from remembrancer.interfaces.http.problems import MEDIA_TYPE, ProblemOut
 
 
 class DocumentedApp(FastAPI):
-    """An app whose document tells of problems as they are sent, and shows an example of every shape."""
+    """An app whose document describes problems as they are sent, and has an example of every shape."""
 
     def openapi(self) -> dict[str, Any]:
         if self.openapi_schema is None:

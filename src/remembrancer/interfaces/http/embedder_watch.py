@@ -1,4 +1,4 @@
-"""How recall searches now: asked of the embedder seldom and told to everybody, so that probes cost no model time."""
+"""The search mode for probes and pages: the embedder is asked rarely, and its answer is shared by all of them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from typing import Final
 from remembrancer.engine.inspect import SearchMode, SearchState
 
 FRESH_SECONDS: Final = 30.0
-"""For so long an answer of the embedder holds."""
+"""How long an answer of the embedder is used."""
 PATIENCE_SECONDS: Final = 1.0
-"""So long a probe waits for one."""
+"""How long a probe waits for an answer."""
 
 
 class EmbedderWatch:
-    """Asks at most every 30 s, once for all who want to know. An embedder that hangs makes nobody wait."""
+    """Asks the embedder at most every `fresh` seconds. An embedder that hangs delays a caller by `patience` seconds at
+    most.
+    """
 
     def __init__(
         self,
@@ -33,7 +35,7 @@ class EmbedderWatch:
         self._asking: asyncio.Task[None] | None = None
 
     async def state(self) -> SearchState:
-        """What is known: the last answer while one that is due is awaited in vain."""
+        """The latest known state; the previous one if the embedder does not answer in time."""
         if self._asking is None and time.monotonic() - self._asked_at >= self._fresh:
             self._asked_at = time.monotonic()
             self._asking = asyncio.get_running_loop().create_task(self._look(), name="remembrancer-embedder-watch")
@@ -44,7 +46,7 @@ class EmbedderWatch:
         return SearchState(SearchMode.VECTOR_DEGRADED, f"the embedder has not answered yet, for {self._patience:g} s")
 
     async def stop(self) -> None:
-        """Wait for no answer any more."""
+        """Stop waiting for an answer."""
         task, self._asking = self._asking, None
         if task is not None:
             task.cancel()

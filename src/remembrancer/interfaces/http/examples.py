@@ -1,4 +1,4 @@
-"""An example of each shape that is answered, made of values as the memory keeps them: none can say what never is."""
+"""An example of each response shape, for the OpenAPI document. They are made from domain values, so they are valid."""
 
 from __future__ import annotations
 
@@ -325,4 +325,4 @@ _SHAPES: Final[tuple[Wire, ...]] = (
 EXAMPLES: Final[Mapping[str, dict[str, Any]]] = {
     type(shape).__name__: shape.model_dump(mode="json") for shape in _SHAPES
 }
-"""By the names of the shapes."""
+"""By the name of the shape."""

@@ -1,4 +1,4 @@
-"""The query parameters that choose memories and entries of the journal, each declared once for all routes."""
+"""The query parameters that select memories and entries of the journal, each declared once for all routes."""
 
 from __future__ import annotations
 
@@ -18,26 +18,24 @@ from remembrancer.interfaces.key_values import key_values
 def memory_filters(
     *,
     kinds: Kinds = None,
-    tiers: Annotated[list[Tier] | None, Query(description="Only of these tiers; repeat it for several.")] = None,
-    tags: Annotated[
-        list[Tag] | None, Query(description="Only with this tag; repeat it for several, all of them.")
-    ] = None,
+    tiers: Annotated[list[Tier] | None, Query(description="Only these tiers. May be repeated.")] = None,
+    tags: Annotated[list[Tag] | None, Query(description="Only with this tag. May be repeated: all of them.")] = None,
     source: Annotated[Name | None, Query(description="Only from this source.")] = None,
     in_session: InSession = None,
     metadata: Annotated[
         list[str] | None,
         Query(
-            description="Only with this value in the metadata, as KEY=VALUE; VALUE is read as JSON where it is JSON, "
-            "else as text. Repeat it for several, all of them.",
+            description="Only with this value in the metadata, as KEY=VALUE. VALUE is parsed as JSON if it is valid "
+            "JSON, otherwise it is text. May be repeated: all of them.",
             examples=[["ticket=7"]],
         ),
     ] = None,
     visibilities: Annotated[
-        list[Visibility] | None, Query(description="Only what is visible so far; repeat it for several.")
+        list[Visibility] | None, Query(description="Only with this visibility. May be repeated.")
     ] = None,
     since: Since = None,
     until: Until = None,
-    as_of: Annotated[Moment | None, Query(description="As it was believed at that time; now, if not given.")] = None,
+    as_of: Annotated[Moment | None, Query(description="As believed at that time. Default: now.")] = None,
 ) -> Filters:
     return {
         "kinds": kinds,
@@ -55,13 +53,13 @@ def memory_filters(
 
 def event_filters(
     *,
-    query: Annotated[Text | None, Query(description="Only with every word of this in the text or the payload.")] = None,
-    types: Annotated[list[Slug] | None, Query(description="Only of these types; repeat it for several.")] = None,
-    without_types: Annotated[list[Slug] | None, Query(description="None of these types.")] = None,
-    severities: Annotated[list[Severity] | None, Query(description="Only of these severities.")] = None,
-    priorities: Annotated[list[Priority] | None, Query(description="Only of these priorities.")] = None,
-    roles: Annotated[list[Role] | None, Query(description="Only of these roles.")] = None,
-    actor: Annotated[Name | None, Query(description="Only of the one with this name.")] = None,
+    query: Annotated[Text | None, Query(description="Only with all of these words in the text or the payload.")] = None,
+    types: Annotated[list[Slug] | None, Query(description="Only these types. May be repeated.")] = None,
+    without_types: Annotated[list[Slug] | None, Query(description="Not these types.")] = None,
+    severities: Annotated[list[Severity] | None, Query(description="Only these severities.")] = None,
+    priorities: Annotated[list[Priority] | None, Query(description="Only these priorities.")] = None,
+    roles: Annotated[list[Role] | None, Query(description="Only these roles.")] = None,
+    actor: Annotated[Name | None, Query(description="Only by the actor with this name.")] = None,
     in_session: InSession = None,
     of_agent: Annotated[Name | None, Query(description="Only what belongs to this agent.")] = None,
     of_crew: Annotated[Name | None, Query(description="Only what belongs to this crew.")] = None,

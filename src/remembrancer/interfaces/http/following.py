@@ -1,4 +1,4 @@
-"""The journal as a stream that goes on: entry by entry in the order of recording, nothing missed and nothing twice."""
+"""The journal as an endless stream: every entry once, in the order of recording."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from remembrancer.jobs.stop import Stop
 from remembrancer.values import dataclass
 
 PAGE: Final = 100
-"""Entries that are read at a time, and so the most that is held for a client."""
+"""Entries read at a time: the most that is held in memory for one client."""
 _POSITION: Final = re.compile(r"[0-9]{1,18}")
 _SHORTEST_WAIT: Final = 0.01
 
@@ -30,7 +30,7 @@ LastEventId = Annotated[str, Field(max_length=100)]
 
 @dataclass(frozen=True, slots=True)
 class StreamSlot:
-    """One client's place among the streams, for as long as its request lasts."""
+    """One client's place among the limited number of streams, for the duration of its request."""
 
     streams: Streams
     stop: Stop
@@ -42,14 +42,14 @@ def stream_slot(
     principal: Authenticated,
     again: Annotated[Reauthenticate, Depends(reauthenticate)],
 ) -> Generator[StreamSlot]:
-    """Raises HTTPException 503 where there is no place for another stream."""
+    """Raises HTTPException 503 if there are too many streams."""
     streams: Streams = request.app.state.streams
     with streams.place(principal.name):
         yield StreamSlot(streams, request.app.state.stop, again)
 
 
 def position_of(last_event_id: str | None) -> int | None:
-    """The position that a client was told last. Raises InvalidInput for what was never told."""
+    """The position in a `Last-Event-ID`. Raises InvalidInput for an id that this stream never sent."""
     if last_event_id is None:
         return None
     if not _POSITION.fullmatch(last_event_id):
@@ -66,9 +66,10 @@ async def followed(
     after: int | None,
     last: int,
 ) -> EventStream:
-    """What was recorded behind a position, or the `last` entries, and then what comes, each as `tell` puts it.
+    """A stream of the entries recorded after a position, or of the `last` entries, and then of new ones; `tell` formats
+    each.
 
-    Raises what reading raises, before anything is answered.
+    Raises the errors of reading before the response starts.
     """
     first = await memory.journal.recorded(after, limit=last if after is None else PAGE, **chosen)
     complete = after is None or len(first.entries) < PAGE
@@ -85,7 +86,7 @@ async def _told(
     *,
     complete: bool,
 ) -> AsyncGenerator[str, None]:
-    """`complete`: there was nothing more when the first stretch was read."""
+    """`complete`: `stretch` ended with the newest entry when it was read."""
     now = asyncio.get_running_loop().time
     heartbeat = slot.streams.heartbeat
     told_at = looked_at = now()

@@ -1,4 +1,4 @@
-"""The types of what clients send: strict where JSON could be taken for something else, and said so in the document."""
+"""The types of parameters and fields: strict where JSON could be misread, and described in the document."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ MAX_TAG_CHARS: Final = 100
 
 
 def _moment(value: object) -> datetime:
-    """Only the text of a time: a bare number, which pydantic takes for seconds since 1970, is most likely a mistake."""
+    """A time given as text. A bare number, which pydantic would read as seconds since 1970, is most likely
+    a mistake.
+    """
     allowed = "an ISO 8601 time with a UTC offset, such as 2026-03-04T09:00:00Z"
     if not isinstance(value, str):
         raise PydanticCustomError("moment", allowed)
@@ -48,7 +50,7 @@ _NAMED: Final[dict[str, JsonValue]] = {
     "pattern": r"^[^\s\x00-\x1f\x7f-\x9f]([^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f])?$"
 }
 Text = Annotated[str, Field(min_length=1, max_length=MAX_TEXT_BYTES)]
-"""Of at most 64 KiB as UTF-8, which the memory checks; no more characters than that in any case."""
+"""At most 64 KiB as UTF-8, which the memory checks; therefore at most that many characters."""
 Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_CHARS, json_schema_extra=_NAMED)]
 Title = Annotated[str, Field(min_length=1, max_length=MAX_TITLE_CHARS, json_schema_extra=_NAMED)]
 Tag = Annotated[str, Field(min_length=1, max_length=MAX_TAG_CHARS, json_schema_extra=_NAMED)]
@@ -65,11 +67,11 @@ Listed = Annotated[int, Field(strict=True, ge=1, le=MAX_LISTED)]
 
 MemoryId = Annotated[UUID, Path(description="The memory's id.", examples=["01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f"])]
 EventId = Annotated[UUID, Path(description="The entry's id.", examples=["01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f"])]
-Limit = Annotated[int, Query(ge=1, le=MAX_LISTED, description="How many at most.")]
-After = Annotated[str | None, Query(description="The `next` of the page before: go on behind it.")]
-Since = Annotated[Moment | None, Query(description="Only what happened at that time or later.")]
+Limit = Annotated[int, Query(ge=1, le=MAX_LISTED, description="The maximum number.")]
+After = Annotated[str | None, Query(description="The `next` of the previous page.")]
+Since = Annotated[Moment | None, Query(description="Only what happened at or after that time.")]
 Until = Annotated[Moment | None, Query(description="Only what happened before that time.")]
-Kinds = Annotated[list[Slug] | None, Query(description="Only of these kinds; repeat it for several, any of them.")]
+Kinds = Annotated[list[Slug] | None, Query(description="Only these kinds. May be repeated: any of them.")]
 InSession = Annotated[Name | None, Query(description="Only what belongs to this session.")]
-HowFar = Annotated[Reach | None, Query(description="How far to look; if not given, as far as the role does.")]
+HowFar = Annotated[Reach | None, Query(description="How far to look. Default: as far as the role may.")]
 Crew = Annotated[Name | None, Query(description="The crew within the project.")]

@@ -1,4 +1,4 @@
-"""Requests that may be sent again: under an `Idempotency-Key` what writes is done once, however often it is asked."""
+"""Idempotency keys: a writing request is executed once, however often it is sent with the same `Idempotency-Key`."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _KEY: Final = re.compile(r"[!-~](?:[ -~]{0,198}[!-~])?")
 _ALLOWED: Final = "1 to 200 printable ASCII characters without outer blanks"
 _NEVER: Final = timedelta(days=36_500)
-"""A request that cannot simply be done again is never taken for one that was broken off: nobody knows what it did."""
+"""A request whose handler cannot run again is never treated as interrupted: its effect is not known."""
 _PARAMETER: Final = {
     "name": HEADER,
     "in": "header",
     "required": False,
     "description": (
-        "A name of your own for this request. Sent again with the same one within 24 hours, it is not done again: it "
-        f"is answered as it was, with `{REPLAYED}: true`."
+        "A unique name for this request. A request with the same name within 24 hours is not executed again: it gets "
+        f"the same response, with `{REPLAYED}: true`."
     ),
     "schema": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[!-~]([ -~]*[!-~])?$"},
     "example": "checkout-42-deploy-failed",
 }
 _ANSWERS: Final = problems.described(
     {
-        408: "It took too long to arrive",
-        409: f"Something stands in the way: what is there, or another request with the same `{HEADER}`",
+        408: "The body took too long to arrive",
+        409: f"A conflict with existing data, or with another request with the same `{HEADER}`",
         413: "The body is too large",
         415: "The body is not JSON",
     }
@@ -55,15 +55,17 @@ async def _derived_key(request: Request) -> str | None:
 
 
 DerivedKey = Annotated[str | None, Depends(_derived_key)]
-"""What a handler writes under where the body names no key: it follows from the `Idempotency-Key`, None without one.
+"""The key under which a handler writes if the body names none, derived from the `Idempotency-Key`; None without one.
 
-For events and memories, which are there once for each key. A handler that takes it promises to write under it (under
-`KEY:0`, `KEY:1` … what is several): so if the first try got no answer, it is simply run again.
+A handler that takes it must write every event and memory under it (under `KEY:0`, `KEY:1` … if there are several).
+Running the handler again then has no further effect, so an interrupted request is simply run again.
 """
 
 
 class IdempotentRoute(APIRoute):
-    """A route that may write. Its answers must have a body of their own: none may be a stream."""
+    """A route whose writing methods take an `Idempotency-Key`. Its responses must have a body and must not
+    be streams.
+    """
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **described: Any) -> None:
         methods: set[str] = {method.upper() for method in described.get("methods") or ["GET"]}
@@ -114,18 +116,18 @@ async def _once(
         case UnderWay(claim) if may_run_again:  # beside the first try too: what both write is there once
             return await _claimed(request, principal, claim, handle)
         case UnderWay():
-            detail = f"{HEADER}: the first try is still under way, or its outcome is not known"
+            detail = f"{HEADER}: the first request is still running, or its outcome is not known"
             return problems.problem("conflict", HTTPStatus.CONFLICT, detail)
         case Unkept(status):
             if may_run_again:
                 return await handle(request)
-            detail = f"{HEADER}: it was done and answered {status}; the answer was too long to be kept"
+            detail = f"{HEADER}: the request was executed and answered with {status}; the response was too long to keep"
             return problems.problem("conflict", HTTPStatus.CONFLICT, detail)
 
 
 async def _claimed(request: Request, principal: Principal, claim: Claim, handle: _Handler) -> Response:
-    """Do it. A request that was refused did nothing, and its key is new again; whatever else goes wrong, what it did is
-    not known, and the claim stays.
+    """Run the handler for a claimed request. A refused request had no effect, so its key is released. After any other
+    failure the effect is not known, and the claim stays.
     """
     try:
         return await _answered(request, principal, claim, handle)
@@ -154,7 +156,7 @@ async def _released(principal: Principal, claim: Claim) -> None:
 
 
 async def _kept(note: Awaitable[None]) -> None:
-    """What was done is done, and is answered: that it could not be noted shows when it is sent again, and only then."""
+    """Failing to store the reply must not fail the request, which has had its effect; only a retry notices."""
     try:
         await note
     except StoreUnavailable:
@@ -162,7 +164,7 @@ async def _kept(note: Awaitable[None]) -> None:
 
 
 async def _fingerprint(request: Request, principal: Principal) -> bytes:
-    """The SHA-256 of what is asked for: each part with its length before it, so that none runs into the next."""
+    """The SHA-256 of the request. The length of each part precedes it, so that parts cannot run into each other."""
     told = sha256()
     for part in (
         principal.memory.scope.workspace.encode(),

@@ -1,4 +1,4 @@
-"""The jobs that run beside the server: those of each workspace that it has been asked for."""
+"""The jobs that run beside the server, for each workspace that receives requests."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from remembrancer.jobs.reports import BrokenOff, Report
 from remembrancer.jobs.stop import Stop
 
 GRACE_SECONDS: Final = 30.0
-"""So long a run under way may go on once the server is asked to stop; it loses nothing that was written."""
+"""How long a running job may take after the server is asked to stop. Cancelling it loses nothing that was written."""
 
 _log = logging.getLogger("remembrancer.server")
 
 
 class JobRunner:
-    """Works from when it is entered until `stop` is set: for the server's own workspace, and for others from when they
-    are first asked for.
+    """Runs the jobs from when it is entered until `stop` is set: of the server's own workspace, and of others from
+    their first request on.
     """
 
     def __init__(self, memory: AsyncRemembrancer, stop: Stop) -> None:
@@ -30,7 +30,9 @@ class JobRunner:
         self._open = False
 
     def work_for(self, memory: AsyncRemembrancer) -> None:
-        """See that somebody works for the workspace of `memory`; without effect before the runner and after it."""
+        """Start the jobs of the memory's workspace, if they are not running. Without effect before and after the runner
+        is entered.
+        """
         workspace = memory.scope.workspace
         if self._open and workspace not in self._workers:
             work = memory.of_workspace(workspace).jobs.work(self._stop, on_run=_tell)
@@ -57,6 +59,6 @@ class JobRunner:
 
 
 def _tell(job: Job, report: Report) -> None:
-    """Of a job that broke off. What others did, `jobs` tells; and why this one did, which may quote a memory."""
+    """Log a job that failed. `jobs` shows the reason, which may quote a memory."""
     if isinstance(report, BrokenOff):
         _log.warning("the job %s broke off; `remembrancer jobs` says why", job.value)

@@ -1,4 +1,4 @@
-"""How much a request may bring, and as what."""
+"""Limits on request bodies: their size and media type."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from remembrancer.interfaces.http import problems
 from remembrancer.interfaces.http.middleware import HttpMiddleware
 
 MAX_BODY_BYTES: Final = 8 << 20
-"""Of a request's body, a batch of events above all."""
+"""The largest body; batches of events are the largest."""
 _TOO_LARGE: Final = f"a request's body may have {MAX_BODY_BYTES:,} bytes at most"
 _JSON_ONLY: Final = ("/v1/", "/api/")
-"""Below these, bodies are JSON. A form, which a page of any other site can have a browser send, is none."""
+"""Below these paths bodies must be JSON. A page of another site can make a browser send a form, but not JSON."""
 
 
 class BodyLimits(HttpMiddleware):
-    """Refuses what is too large, by what its headers say and by counting, and what is not JSON where JSON is read."""
+    """Refuses bodies that are too large, by their header or by counting, and bodies that are not JSON where JSON is
+    expected.
+    """
 
     def __init__(self, app: ASGIApp, *, max_bytes: int = MAX_BODY_BYTES) -> None:
         super().__init__(app)
@@ -55,7 +57,7 @@ class BodyLimits(HttpMiddleware):
 
 
 def _may_be_json(headers: Headers) -> bool:
-    """Whether there is no body, or one that says it is JSON."""
+    """Whether there is no body, or the body is declared as JSON."""
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if not kind:
         return headers.get("content-length", "0") == "0" and "transfer-encoding" not in headers

@@ -1,4 +1,4 @@
-"""One line for each request: who, what, how long, what came of it. Never what was said, asked or answered."""
+"""The request log: one line for each request, without anything of its content."""
 
 from __future__ import annotations
 
@@ -24,13 +24,15 @@ LOGGER: Final = "remembrancer.server"
 REQUEST_ID: Final = "X-Request-Id"
 _SANE_ID: Final = re.compile(r"[\w.:/+=@-]{1,128}", re.ASCII)
 _BROKEN_OFF: Final = 499
-"""Of a request that was given up before it had an answer, as proxies write it."""
+"""The status of a request that was cancelled before its response, as proxies log it."""
 
 _log = logging.getLogger(LOGGER)
 
 
 class RequestLine(TypedDict):
-    """A request, as its line tells it. `ms` from its first byte to the answer's last; `bytes` of the answer's body."""
+    """The line of a request. `ms`: from its first byte to the last byte of the response; `bytes`: of the response's
+    body.
+    """
 
     request_id: str
     method: str
@@ -42,7 +44,7 @@ class RequestLine(TypedDict):
 
 
 class RequestLog(HttpMiddleware):
-    """Outermost: names each request, by the `X-Request-Id` that it came with or one of its own, and logs its end."""
+    """Outermost middleware: gives each request an id, from `X-Request-Id` if it is well-formed, and logs its end."""
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         given = Headers(scope=scope).get(REQUEST_ID, "")
@@ -77,7 +79,7 @@ class RequestLog(HttpMiddleware):
 
 
 class JsonLines(logging.Formatter):
-    """A record as one JSON object: `time`, `level`, and either a request's line or `logger` and `message`."""
+    """A record as one JSON object: `time`, `level`, and the request's line or `logger` and `message`."""
 
     def format(self, record: logging.LogRecord) -> str:
         head = {"time": _time(record).isoformat(timespec="milliseconds"), "level": record.levelname.lower()}
@@ -91,7 +93,7 @@ class JsonLines(logging.Formatter):
 
 
 class ReadableLines(logging.Formatter):
-    """A record for a person at a terminal, who must not be sent anything that steers it."""
+    """A record for a person at a terminal, without control characters."""
 
     def format(self, record: logging.LogRecord) -> str:
         at = _time(record).astimezone().strftime("%H:%M:%S")
@@ -106,7 +108,7 @@ class ReadableLines(logging.Formatter):
 
 @contextmanager
 def write_to(stream: TextIO, *, readable: bool) -> Generator[None, None, None]:
-    """Have what the memory and its server log written there, as JSON unless it is for a person to read."""
+    """Write the log records of the memory and its server to a stream, as JSON or `readable` for a person."""
     handler = logging.StreamHandler(stream)
     handler.setFormatter(ReadableLines() if readable else JsonLines())
     handler.addFilter(_is_no_breaking_off)
@@ -128,7 +130,9 @@ def write_to(stream: TextIO, *, readable: bool) -> Generator[None, None, None]:
 
 
 def _is_no_breaking_off(record: logging.LogRecord) -> bool:
-    """The web server takes a request that was broken off, on purpose, for an error; the request's own line tells it."""
+    """Leave out what uvicorn logs as an error when a request is cancelled on purpose; the request's own
+    line tells it.
+    """
     return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
 
 

@@ -1,4 +1,4 @@
-"""MCP at one path of this server: who asks is found out as on every other, and the query string narrows the scope."""
+"""MCP at one path of this server: authenticated as every route, with the scope in the query string."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ _SCOPE: Final = ("project", "crew", "agent", "session")
 
 
 class McpEndpoint:
-    """Lets in who may, and has the MCP app answer, while `run` is entered: in the lifespan of the app around it."""
+    """Authenticates requests and passes them to the MCP app. It answers while `run` is entered, in the lifespan of the
+    app around it.
+    """
 
     def __init__(self) -> None:
         self.route = Route(PATH, self, include_in_schema=False)

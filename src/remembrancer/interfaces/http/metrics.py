@@ -1,4 +1,4 @@
-"""Numbers for Prometheus: how many requests, how long they and the stages of recall took. Nothing of what they said."""
+"""Prometheus metrics: numbers and durations of requests and of the stages of recall, without any content."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0,
 
 
 class Metrics:
-    """Those of one app, in a registry of its own."""
+    """The metrics of one app, in a registry of its own."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -71,7 +71,7 @@ class Metrics:
         )
 
     def recalled(self, recall: Recall) -> None:
-        """Count a recall, and how long its stages took."""
+        """Count a recall and the duration of its stages."""
         for stage, took in recall.timings.items():
             self.stage_seconds.labels(stage).observe(took.total_seconds())
         self.recall_seconds.observe(sum(took.total_seconds() for took in recall.timings.values()))
@@ -81,7 +81,7 @@ class Metrics:
 
 
 class Measured(HttpMiddleware):
-    """Counts each request, by the route that took it."""
+    """Counts requests by route."""
 
     def __init__(self, app: ASGIApp, *, metrics: Metrics) -> None:
         super().__init__(app)
@@ -105,7 +105,7 @@ router = APIRouter(tags=["operation"])
 
 @router.get(
     "/metrics",
-    summary="What is measured",
+    summary="Prometheus metrics",
     operation_id="metrics",
     response_class=Response,
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "Prometheus' text"}},

@@ -1,5 +1,5 @@
-"""Presets as clients of a server name them: by name alone. What is a file's path to a program on this machine must not
-be one to them.
+"""Presets that clients of a server choose: by name only. A program on this machine may also give a file's path; a
+client must not, because it could probe the server's file system.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from remembrancer.presets.spec import Preset
 
 
 def named_presets(in_use: Preset, names: Iterable[str]) -> list[Preset]:
-    """Those of these names, of the ones that are shipped or `in_use`. Raises InvalidInput."""
+    """The presets of these names, among the shipped ones and `in_use`. Raises InvalidInput for another name."""
     there = {**PRESETS, in_use.name: in_use}
     chosen: list[Preset] = []
     for name in names:

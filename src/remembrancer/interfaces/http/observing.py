@@ -1,4 +1,4 @@
-"""What is measured and traced of a recall, for all routes that answer with one."""
+"""Metrics and traces of a recall, for all routes that return one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from remembrancer.interfaces.http.tracing import trace_recall
 
 
 def observe_recall(app: FastAPI, recall: Recall) -> None:
-    """To be called by a route that recalled, before it answers."""
+    """Called by a route after the recall and before it answers."""
     metrics: Metrics = app.state.metrics
     metrics.recalled(recall)
     trace_recall(recall)

@@ -1,4 +1,4 @@
-"""What stands in an address behind the question mark: only what the route knows, each once unless it is a list."""
+"""Strict query strings: only parameters that the route has, each once unless it is a list."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from remembrancer.interfaces.http.access import Authenticated
 
 
 class ParametersRoute(APIRoute):
-    """A route that knows its parameters: `parameters` tells of each name whether it may stand there several times."""
+    """A route with the names of its query `parameters`, and whether each may be repeated."""
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **described: Any) -> None:
         super().__init__(path, endpoint, **described)
@@ -22,9 +22,9 @@ class ParametersRoute(APIRoute):
 
 
 async def known_parameters(request: Request, _: Authenticated) -> None:
-    """For a `ParametersRoute`: refuse a parameter it does not have. A misspelt filter would otherwise keep nothing out.
+    """Refuse a parameter that the `ParametersRoute` does not have: a misspelt filter would otherwise filter nothing.
 
-    Whoever may not ask at all is told that first. Raises InvalidInput.
+    An unauthenticated request is refused first. Raises InvalidInput.
     """
     route = request.scope["route"]
     assert isinstance(route, ParametersRoute)  # noqa: S101  what depends on this is one
@@ -32,7 +32,7 @@ async def known_parameters(request: Request, _: Authenticated) -> None:
     for name in dict.fromkeys(request.query_params):
         given = request.query_params.getlist(name)
         if name not in known:
-            raise InvalidInput(name, given[0], "no such parameter here, but " + (", ".join(known) or "none"))
+            raise InvalidInput(name, given[0], "one of the parameters " + ", ".join(known) if known else "no parameter")
         if len(given) > 1 and not known[name]:
             raise InvalidInput(name, given, "one value")
 

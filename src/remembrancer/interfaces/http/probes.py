@@ -1,6 +1,4 @@
-"""What a supervisor asks: is the server alive, and may it be sent work. Nobody needs a key, and nothing is told of what
-is remembered.
-"""
+"""Probes for supervisors: liveness and readiness. They need no key and tell nothing of what is remembered."""
 
 from __future__ import annotations
 
@@ -20,7 +18,7 @@ from remembrancer.interfaces.wire.probes import AliveOut, ReadyOut
 from remembrancer.jobs.stop import Stop
 
 PATIENCE_SECONDS: Final = 2.0
-"""So long a probe waits for the store."""
+"""How long a probe waits for the store."""
 
 _log = logging.getLogger("remembrancer.server")
 
@@ -44,13 +42,13 @@ Memory = Annotated[AsyncRemembrancer, Depends(_memory)]
 
 @router.get(
     "/healthz",
-    summary="Is it alive?",
+    summary="Liveness probe",
     responses={503: {"model": AliveOut, "description": "The store does not answer."}},
 )
 async def healthz(memory: Memory, watch: Annotated[EmbedderWatch, Depends(_watch)], response: Response) -> AliveOut:
-    """200 while the server lives and its store can be read, however degraded recall is; 503 otherwise.
+    """200 while the server runs and its store can be read, even if recall is degraded; otherwise 503.
 
-    The embedder is asked every 30 s at most, and for everybody.
+    The embedder is asked at most every 30 s, and the answer is shared by all probes.
     """
     state = await watch.state()
     degraded: dict[str, str] = {}
@@ -71,11 +69,11 @@ async def healthz(memory: Memory, watch: Annotated[EmbedderWatch, Depends(_watch
 
 @router.get(
     "/readyz",
-    summary="May it be sent work?",
-    responses={503: {"model": ReadyOut, "description": "Not now: `reasons` says why."}},
+    summary="Readiness probe",
+    responses={503: {"model": ReadyOut, "description": "The server should not be sent requests; `reasons` says why."}},
 )
 async def readyz(memory: Memory, stop: Annotated[Stop, Depends(_stop)], response: Response) -> ReadyOut:
-    """200 when the store can be read and written and the server is not stopping; 503 with the reasons otherwise."""
+    """200 if the store can be read and written and the server is not stopping; otherwise 503 with the reasons."""
     reasons = ["the server is stopping"] if stop.is_set() else []
     trouble = await _trouble(memory, writing=True)
     if trouble:
@@ -86,7 +84,7 @@ async def readyz(memory: Memory, stop: Annotated[Stop, Depends(_stop)], response
 
 
 async def _trouble(memory: AsyncRemembrancer, *, writing: bool) -> str:
-    """Why the store cannot be used; empty: it can."""
+    """Why the store cannot be used; empty if it can."""
     try:
         async with asyncio.timeout(PATIENCE_SECONDS):
             await (ready(memory.context, memory.scope) if writing else memory.keys.exist())

@@ -1,4 +1,4 @@
-"""Errors as RFC 9457 problem details: one table from what went wrong to a status, the only place that answers so."""
+"""Errors as RFC 9457 problem details. One table maps each error to a status."""
 
 from __future__ import annotations
 
@@ -40,21 +40,21 @@ STATUS: Final[Mapping[type[RemembrancerError], HTTPStatus]] = {
     StoreUnavailable: HTTPStatus.SERVICE_UNAVAILABLE,
     ModelUnavailable: HTTPStatus.SERVICE_UNAVAILABLE,
 }
-"""Of every error that is raised on purpose."""
+"""The status of each error of the package."""
 
 _CODES: Final = {HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "content_too_large"}
-"""Where the name of a status has changed between releases of Python."""
+"""Codes of statuses whose phrase differs between versions of Python."""
 
 _LED_IN: Final = re.compile(r"^(Input|String|List|Dictionary) should (be |have )?|^Value error, ")
-"""How the framework begins to say what is allowed."""
+"""Beginnings of pydantic's messages that are left out of `allowed`."""
 
 _log = logging.getLogger("remembrancer.server")
 
 
 class ProblemOut(Wire):
-    """What went wrong (RFC 9457). `type` names the kind of it, `detail` this case.
+    """Problem details (RFC 9457). `type` identifies the kind of problem, `detail` explains this occurrence.
 
-    `argument` and `allowed`: of a value that is not allowed, which one it is and what may stand there.
+    `argument` and `allowed`: the name of a value that is not allowed, and what is allowed.
     """
 
     type: str = Field(examples=[f"{URN}invalid_input"])
@@ -74,7 +74,7 @@ def problem(
     allowed: str | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> JSONResponse:
-    """The answer that tells of a problem. `code` is one word: of an error, or of what the server itself refuses."""
+    """A response with problem details. `code`: the code of an error, or of a refusal by the server itself."""
     told = ProblemOut(
         type=f"{URN}{code}", title=status.phrase, status=status, detail=detail, argument=argument, allowed=allowed
     )
@@ -82,7 +82,7 @@ def problem(
 
 
 def described(answers: Mapping[int, str]) -> dict[int | str, dict[str, Any]]:
-    """The entries of the OpenAPI document for problems that a route may answer with: a description for each status."""
+    """The entries of the OpenAPI document for problems that a route may return: a description for each status."""
     return {status: {"model": ProblemOut, "description": description} for status, description in answers.items()}
 
 
@@ -98,7 +98,7 @@ def problem_of(error: RemembrancerError) -> JSONResponse:
 
 
 def install(app: FastAPI) -> None:
-    """Have every error of the app that is foreseen answered as a problem; `Unforeseen` sees to the others."""
+    """Answer every expected error of the app with problem details. `Unforeseen` handles all others."""
     app.add_exception_handler(RemembrancerError, _ours)
     app.add_exception_handler(RequestValidationError, _unreadable)
     app.add_exception_handler(HTTPException, _of_the_framework)
@@ -122,24 +122,24 @@ async def _of_the_framework(_: Request, error: Exception) -> JSONResponse:
 
 
 def unforeseen(error: Exception) -> JSONResponse:
-    """The answer to what nobody foresaw: of what kind it is, and not its message, which may quote a memory."""
-    told = f"unforeseen, please report it: {type(error).__name__}"
+    """The response for an unexpected error. It names the error's type but not its message, which may quote a memory."""
+    told = f"unexpected, please report it: {type(error).__name__}"
     return problem("unforeseen", HTTPStatus.INTERNAL_SERVER_ERROR, told)
 
 
 def log_unforeseen(route: str, error: Exception) -> None:
-    """Where it happened is in the traceback's lines."""
+    """Log an unexpected error with its traceback, without its message."""
     _log.error("unforeseen %s in %s", type(error).__name__, route, exc_info=without_words(error))
 
 
 def without_words(error: Exception) -> RuntimeError:
-    """The same, of which only the kind and the place are told."""
+    """An error with the type's name and the traceback of another, without its message."""
     return RuntimeError(type(error).__name__).with_traceback(error.__traceback__)
 
 
 def _invalid(error: Mapping[str, Any]) -> InvalidInput:
-    """The framework's complaint in our words. Where something is missing or too much, what stands around it, which it
-    quotes, is not told: it may be a batch of texts.
+    """An error of FastAPI's validation as InvalidInput. For a missing or unknown field the surrounding value is left
+    out: it may be a batch of texts.
     """
     place, kind = _named(error["loc"]), error["type"]
     match kind:
@@ -154,7 +154,7 @@ def _invalid(error: Mapping[str, Any]) -> InvalidInput:
 
 
 def _named(location: Sequence[str | int]) -> str:
-    """`("body", "events", 3, "text")` as `events[3].text`."""
+    """The location `("body", "events", 3, "text")` as `events[3].text`."""
     inner = location[1:] or location[:1]
     named = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in inner).lstrip(".")
     return named.encode("utf-8", "backslashreplace").decode("utf-8")

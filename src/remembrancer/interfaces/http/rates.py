@@ -1,4 +1,4 @@
-"""How often who asks may ask: a bucket of tokens for each key, and for each address that shows a key which is none."""
+"""Token-bucket rate limits: per API key, per address without a key, and per address for invalid keys."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ from remembrancer.interfaces.http.middleware import HttpMiddleware
 from remembrancer.policies.token_bucket import Bucket, Taken, TokenRate, filled, full, take
 
 MAX_BUCKETS: Final = 10_000
-"""Of those who asked last; who is forgotten begins with a full one."""
+"""Buckets kept, those used last. A forgotten bucket is full again."""
 BURST: Final = timedelta(seconds=2)
-"""A bucket holds what the rate gives in this time, and no less than `MIN_BURST`."""
+"""A bucket holds the tokens of this time, and at least `MIN_BURST`."""
 MIN_BURST: Final = 10.0
 FAILURES: Final = TokenRate(per_second=0.5, burst=20)
-"""Keys that are none, of one address."""
+"""The rate of invalid keys from one address."""
 UNCOUNTED: Final = ("/healthz", "/readyz", "/assets/")
 LOGIN: Final = "/login"
-"""Where the dashboard takes a key by a form, and answers 401 to one that is none."""
+"""The dashboard's login form, which answers 401 for an invalid key."""
 
 Stopwatch = Callable[[], float]
 
 
 def rate_of(requests_per_second: float) -> TokenRate | None:
-    """That of a key; None for 0: any number."""
+    """The rate of one key; None, for 0: unlimited."""
     if not requests_per_second:
         return None
     return TokenRate(requests_per_second, max(MIN_BURST, requests_per_second * BURST.total_seconds()))
 
 
 class Buckets:
-    """A bucket for each name, of those that were asked for last."""
+    """A bucket for each name; the names used least recently are forgotten."""
 
     def __init__(self, rate: TokenRate, stopwatch: Stopwatch, *, most: int = MAX_BUCKETS) -> None:
         self.rate = rate
@@ -74,10 +74,10 @@ class Buckets:
 
 
 class RateLimit(HttpMiddleware):
-    """Finds out who asks, once for all that comes after, and refuses who asks too often.
+    """Authenticates each request and refuses principals that send too many.
 
-    Who is not let in is left to the route, which may be open to everybody; but an address that has shown too many keys
-    which are none is refused before another is looked at, unless that one was good before.
+    A request without a valid key is passed on, since its route may be public. But an address that sent too many invalid
+    keys is refused before another of its keys is checked, unless that key was valid before.
     """
 
     def __init__(
@@ -134,7 +134,9 @@ class RateLimit(HttpMiddleware):
     async def _principal(
         self, connection: HTTPConnection, bearer: str | None, token: str | None, address: str
     ) -> Principal | None:
-        """Who asks; None for who is not let in. Where a route needs to know, it finds the same, and answers so."""
+        """The principal, or None if the request is not authenticated. A route that needs a principal repeats
+        the error.
+        """
         try:
             principal = await self._authenticator.authenticate(connection, bearer)
         except HTTPException as error:
@@ -158,7 +160,7 @@ class RateLimit(HttpMiddleware):
         self._metrics.rate_limited.labels(whose).inc()
         seconds = max(1, math.ceil(wait.total_seconds()))
         what = "keys that are not valid here" if whose == "failed" else "requests"
-        detail = f"too many {what}: ask again in {seconds} s; {rate.per_second:g} a second are taken in the long run"
+        detail = f"too many {what}: retry in {seconds} s; the sustained limit is {rate.per_second:g} a second"
         headers = {"Retry-After": str(seconds), **_told(Bucket(0, timedelta()), rate)}
         response = problems.problem("too_many_requests", HTTPStatus.TOO_MANY_REQUESTS, detail, headers=headers)
         await response(scope, receive, send)
@@ -174,7 +176,7 @@ def _digest(token: str) -> bytes:
 
 
 def _told(bucket: Bucket, rate: TokenRate) -> dict[str, str]:
-    """The fields of draft-ietf-httpapi-ratelimit-headers: the quota, and what is left of it."""
+    """The header fields of draft-ietf-httpapi-ratelimit-headers: the quota and what remains of it."""
     window = max(1, math.ceil(rate.burst / rate.per_second))
     return {
         "RateLimit-Policy": f'"requests";q={math.floor(rate.burst)};w={window}',

@@ -1,4 +1,4 @@
-"""What every answer tells a browser: to load nothing from elsewhere, to keep nothing, to show it in no frame."""
+"""Security headers of every response: load nothing from other sites, store nothing, allow no frames."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ALWAYS: Final = {
 
 
 class ResponseHeaders(HttpMiddleware):
-    """Adds them to whatever is answered. What is said of caching (of an asset, say) stays; else nothing is stored."""
+    """Adds the headers to every response. A `Cache-Control` that is present, of an asset for example, stays."""
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def with_headers(message: Message) -> None:

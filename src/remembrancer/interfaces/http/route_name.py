@@ -1,4 +1,4 @@
-"""What a request is called where requests are counted: by its route, never by what stands in its address."""
+"""The name of a request in logs and metrics: its route's template, never its path."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from starlette.routing import Route
 from starlette.types import Scope
 
 NO_ROUTE: Final = "(none)"
-"""Of a request that no route takes: its path is whatever a stranger likes."""
+"""The name of a request that matches no route. Its path may be anything."""
 
 
 def route_of(scope: Scope) -> str:
-    """The template of the route that took the request, such as `/v1/memories/{memory_id}`; of what is mounted, the
-    place that it is mounted at. To be asked once the request has found its way.
+    """The template of the matched route, such as `/v1/memories/{memory_id}`, or the path of the mount. Valid after
+    routing.
     """
     route = scope.get("route")
     if isinstance(route, Route):

@@ -1,4 +1,4 @@
-"""The server's process: a socket, requests, and an end that loses nothing that was acknowledged."""
+"""The server's process: its socket, and an orderly shutdown."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from remembrancer.interfaces.signals import on_stop_signal
 from remembrancer.jobs.stop import Stop
 
 GRACE_SECONDS: Final = 30
-"""So long what is under way may go on once the server is asked to stop."""
+"""How long requests under way may take after the server is asked to stop."""
 KEEP_ALIVE_SECONDS: Final = 30
 
 
 async def serve(app: FastAPI, listener: socket.socket, stop: Stop, on_ready: Callable[[], None]) -> None:
-    """Serve until asked to stop, by SIGINT or SIGTERM: then `stop` is set, so that streams end, no connection is taken
-    any more, requests under way are answered, and jobs under way end. Asked once more, all of that is broken off.
+    """Serve until SIGINT or SIGTERM. Then `stop` is set, which ends streams; no more connections are accepted; requests
+    and jobs under way are finished. A second signal cancels them.
 
-    `on_ready` is called when requests are answered, and the word to stop is heard.
+    `on_ready` is called when the server accepts requests and handles the signals.
     """
     server = _Server(app, on_ready)
     task = asyncio.current_task()
@@ -79,7 +79,7 @@ class _Server(uvicorn.Server):
         yield
 
     async def break_off(self) -> None:
-        """End the requests that are still under way, before what they work on is closed."""
+        """Cancel the requests that are still under way, before the resources they use are closed."""
         tasks = list(self.server_state.tasks)
         for task in tasks:
             task.cancel()
@@ -87,7 +87,9 @@ class _Server(uvicorn.Server):
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """A socket that listens there, on any free port for 0. Raises InvalidInput, and StoreUnavailable if it is taken."""
+    """A listening socket; `port` 0: any free port. Raises InvalidInput for an address that is not this machine's, and
+    StoreUnavailable for a port in use.
+    """
     try:
         places = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, kind, protocol, _, address = places[0]
@@ -108,7 +110,7 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 def address_of(host: str, listener: socket.socket) -> str:
-    """The URL that a client of this machine reaches it by."""
+    """The URL under which clients on this machine reach the server."""
     port: int = listener.getsockname()[1]
     reached = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host.strip("[]"), host.strip("[]"))  # noqa: S104  all addresses
     return f"http://[{reached}]:{port}/" if ":" in reached else f"http://{reached}:{port}/"

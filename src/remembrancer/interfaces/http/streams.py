@@ -1,6 +1,6 @@
-"""Server-sent events: how they are written, how many clients there may be, and when one is given up.
+"""Server-sent events: their format, the limit on the number of streams, and the end of a stream.
 
-Nothing is kept for a client. What it is told next is read when it has taken what it was told before.
+Nothing is buffered for a client: the next entries are read when the client has received the previous ones.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from remembrancer.values import dataclass
 
 MEDIA_TYPE: Final = "text/event-stream"
 RETRY: Final = "retry: 1000\n\n"
-"""Milliseconds after which a client that was cut off comes again."""
+"""Milliseconds after which a disconnected client reconnects."""
 FAREWELL_SECONDS: Final = 1.0
-"""How long a client that is told of the end may take to hear of it."""
+"""How long sending the last message may take."""
 
 
 @dataclass(slots=True)
 class Streams:
-    """The streams that are open now. `at_most` of them, `of_one` of one key.
+    """The open streams: at most `at_most` of them, and `of_one` of one principal.
 
-    `heartbeat`: seconds after which a client to whom nothing was said is told so, and its key is looked at again.
-    `patience`: seconds in which a client must take what it is told; then it is given up.
+    `heartbeat`: seconds of silence after which a comment is sent and the key is checked again. `patience`: seconds in
+    which a client must receive a message; then the stream is ended.
     """
 
     at_most: int = 256
@@ -43,16 +43,18 @@ class Streams:
 
     @property
     def open(self) -> int:
-        """How many there are."""
+        """The number of open streams."""
         return self._open.total()
 
     @contextmanager
     def place(self, name: str) -> Generator[None]:
-        """A place for a stream of that principal, as long as it lasts. Raises HTTPException 503 where there is none."""
+        """A place for a stream of that principal while the context is entered. Raises HTTPException 503 if there is
+        none.
+        """
         if self.open >= self.at_most:
-            raise _full(f"{self.at_most} streams are open, and there are no more")
+            raise _full(f"{self.at_most} streams are open, which is the maximum")
         if self._open[name] >= self.of_one:
-            raise _full(f"{self.of_one} streams of this key are open, and it has no more")
+            raise _full(f"{self.of_one} streams of this key are open, which is the maximum")
         self._open[name] += 1
         try:
             yield
@@ -62,23 +64,25 @@ class Streams:
 
 
 def message(*, data: str, position: int, event: str | None = None) -> str:
-    """One message. `data` is one line; `position` is what a client that is cut off sends as `Last-Event-ID`."""
+    """One message. `data`: a single line. `position`: the `id`, which a client sends as `Last-Event-ID` when it
+    reconnects.
+    """
     named = "" if event is None else f"event: {event}\n"
     return f"id: {position}\n{named}data: {data}\n\n"
 
 
 def seen(position: int) -> str:
-    """No message, but a place to go on from: what stands before it was looked at."""
+    """An `id` without data: the client can continue after this position."""
     return f"id: {position}\n\n"
 
 
 def comment(text: str) -> str:
-    """What no client is told of, and keeps the line open."""
+    """A comment, which clients ignore and which keeps the connection open."""
     return f": {text}\n\n"
 
 
 class EventStream(Response):
-    """Sends what a generator yields, until that ends, the client goes or takes too long, or the server stops."""
+    """Sends the texts of a generator until it ends, the client disconnects or is too slow, or the server stops."""
 
     media_type = MEDIA_TYPE
     charset = "utf-8"
@@ -115,7 +119,7 @@ class EventStream(Response):
         await _farewell(send, comment("the server is stopping") if telling.cancelled() else "")
 
     async def _tell(self, send: Send) -> bool:
-        """Whether the client took all of it."""
+        """Whether the client received everything."""
         async for text in self._told:
             body = text.encode("utf-8")
             try:

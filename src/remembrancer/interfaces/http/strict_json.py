@@ -1,4 +1,4 @@
-"""Bodies read as JSON and nothing else: what two readers could understand differently is refused."""
+"""Strict JSON bodies: whatever two parsers could read differently is refused."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _MOST: Final = 2**63
 def parse(body: bytes) -> Any:
     """The value of a JSON text in UTF-8.
 
-    Raises InvalidInput for text that is none: NaN and infinite numbers, whole numbers of more than 64 bits, names that
-    stand twice in an object, lone surrogates, and what is nested too deep to be read.
+    Raises InvalidInput for anything else, and for NaN and infinite numbers, integers beyond 64 bits, duplicate names in
+    an object, lone surrogates, and too deep nesting.
     """
     try:
         text = body.decode("utf-8")
@@ -40,7 +40,7 @@ def parse(body: bytes) -> Any:
 
 
 class StrictRoute(APIRoute):
-    """A route whose body is read so."""
+    """A route whose body is parsed strictly."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         answer = super().get_route_handler()
@@ -56,7 +56,7 @@ class StrictRoute(APIRoute):
 
 
 class _Read(Request):
-    """A request whose body has been read."""
+    """A request whose body has been parsed."""
 
     def __init__(self, request: Request, body: bytes, value: Any) -> None:
         super().__init__(request.scope, request.receive)

@@ -1,4 +1,4 @@
-"""How long a request may take."""
+"""The time limit of requests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _STREAM: Final = "text/event-stream"
 
 
 class TimeLimit(HttpMiddleware):
-    """Breaks off a request that takes more than `seconds`; not one that is answered with a stream of events."""
+    """Cancels a request after `seconds`, unless its response is an event stream."""
 
     def __init__(self, app: ASGIApp, *, seconds: float) -> None:
         super().__init__(app)
@@ -51,10 +51,10 @@ class TimeLimit(HttpMiddleware):
     def _problem(self, *, body_read: bool) -> ASGIApp:
         spent = f"{self._seconds:g} seconds"
         if not body_read:
-            detail = f"the request was not there after {spent}; nothing was done"
+            detail = f"the request did not arrive within {spent}; nothing was done"
             return problems.problem("request_timeout", HTTPStatus.REQUEST_TIMEOUT, detail)
         detail = (
-            f"it was not done after {spent}, and was broken off. Whether what it was to write is written is not known: "
+            f"the request took longer than {spent} and was cancelled. Whether it has written anything is not known: "
             "send it again with the same Idempotency-Key"
         )
         return problems.problem("gateway_timeout", HTTPStatus.GATEWAY_TIMEOUT, detail)

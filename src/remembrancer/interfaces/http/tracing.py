@@ -1,6 +1,6 @@
-"""Traces for OpenTelemetry: a span for each request, and one for each stage of a recall. Names, numbers, no contents.
+"""OpenTelemetry traces: a span for each request and for each stage of a recall, with names and numbers but no content.
 
-Costs next to nothing where the program that runs the server has set up no OpenTelemetry SDK.
+Without an OpenTelemetry SDK in the process, tracing costs almost nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NANOSECONDS: Final = 1_000_000_000
 
 
 class Traced(HttpMiddleware):
-    """A server span for each request, within the trace that its `traceparent` names."""
+    """Starts a server span for each request, in the trace of its `traceparent`."""
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         method: str = scope["method"]
@@ -50,7 +50,7 @@ class Traced(HttpMiddleware):
 
 
 def trace_recall(recall: Recall) -> None:
-    """A span `recall` that ends now, with its stages in their order, each as long as it took."""
+    """A span `recall` that ends now, with a child span for each stage."""
     if not trace.get_current_span().is_recording():
         return
     tracer = _tracer()

@@ -1,4 +1,4 @@
-"""The server's outer edge: an error that nobody foresaw becomes an answer, and a line in the log, without its words."""
+"""The outermost error handler: an unexpected error becomes a response and a log record, without its message."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from remembrancer.interfaces.http.route_name import route_of
 
 
 class Unforeseen(HttpMiddleware):
-    """Answers such an error with a 500, where nothing was answered yet. Its message, which may quote a memory, goes
-    neither to the client nor on to the web server, which would log it.
+    """Answers an unexpected error with status 500 if the response has not started. The error's message may quote a
+    memory, so neither the client nor the web server, which would log it, receives it.
     """
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:

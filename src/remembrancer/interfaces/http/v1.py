@@ -1,4 +1,4 @@
-"""Version 1 of the routes: what all of them have in common."""
+"""What all routes of version 1 have in common."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from remembrancer.interfaces.http.strict_json import StrictRoute
 
 Answers = dict[int | str, dict[str, Any]]
 
-MISSING: Final = problems.described({404: "There is no such thing within the caller's sight"})
-"""What a route may answer whose address, or whose body, names something."""
+MISSING: Final = problems.described({404: "Not found, or not visible to the caller"})
+"""The response of routes whose path or body refers to something that may not exist."""
 LOCATED: Final[Answers] = {
-    201: {"headers": {"Location": {"description": "Where it can be read.", "schema": {"type": "string"}}}}
+    201: {"headers": {"Location": {"description": "The address of what was created.", "schema": {"type": "string"}}}}
 }
-"""What a route answers that makes something with an address."""
+"""The response of routes that create something with an address."""
 
 
 class Route(IdempotentRoute, StrictRoute, ParametersRoute):
-    """May be asked again under an idempotency key, takes strict JSON, and knows its parameters."""
+    """Takes idempotency keys, strict JSON, and only known parameters."""
 
 
 def router_of(tag: str) -> APIRouter:
-    """A router whose operations are called by the names of their functions."""
+    """A router whose operation ids are the names of its functions."""
     return APIRouter(
         tags=[tag],
         route_class=Route,

@@ -51,7 +51,7 @@ def told(error: BaseException | None, doing: str) -> str:
         return one_line(str(error))
     kind = type(error).__name__
     _log.error("unforeseen %s in %s%s", kind, doing, _place(error))
-    return f"unforeseen, please report it: {kind}"
+    return f"unexpected, please report it: {kind}"
 
 
 def _alternatives(schema: JsonSchema) -> list[JsonSchema]:

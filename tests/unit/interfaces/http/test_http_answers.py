@@ -71,7 +71,7 @@ def test_what_may_be_kept_says_so_itself() -> None:
 def test_an_unforeseen_error_is_a_problem_without_its_words() -> None:
     broken = got("/v1/broken")
     assert (broken.status_code, broken.headers["content-type"]) == (500, "application/problem+json")
-    assert broken.json()["detail"] == "unforeseen, please report it: ZeroDivisionError"
+    assert broken.json()["detail"] == "unexpected, please report it: ZeroDivisionError"
 
 
 def test_an_unforeseen_error_is_logged_with_its_place_and_without_its_words(caplog: pytest.LogCaptureFixture) -> None:

@@ -162,7 +162,7 @@ def test_what_an_unforeseen_error_left_behind_is_not_known() -> None:
     work = Work()
     first, second = posts(work, *[("/v1/fails/unforeseen", NOTHING, key("a"))] * 2)
     assert (first.status_code, second.status_code) == (500, 409)
-    assert second.json()["detail"] == "Idempotency-Key: the first try is still under way, or its outcome is not known"
+    assert second.json()["detail"] == "Idempotency-Key: the first request is still running, or its outcome is not known"
     assert len(work.done) == 1
 
 
@@ -226,7 +226,7 @@ def test_an_answer_that_is_too_long_to_keep_is_not_made_twice() -> None:
     work = Work()
     first, second = posts(work, *[("/v1/much", NOTHING, key("a"))] * 2)
     assert (first.status_code, second.status_code, work.done) == (200, 409, ["much"])
-    assert "it was done and answered 200" in second.json()["detail"]
+    assert "executed and answered with 200" in second.json()["detail"]
 
 
 def test_a_key_is_new_again_after_a_day() -> None:

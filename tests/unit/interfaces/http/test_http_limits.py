@@ -108,7 +108,7 @@ def test_a_body_that_takes_too_long_to_come_is_told_that_nothing_was_done() -> N
 
     late = posted(slowly(), JSON, timeout=0.05)
     assert (late.status_code, late.json()["type"]) == (408, "urn:remembrancer:problem:request_timeout")
-    assert late.json()["detail"] == "the request was not there after 0.05 seconds; nothing was done"
+    assert late.json()["detail"] == "the request did not arrive within 0.05 seconds; nothing was done"
 
 
 def test_a_stream_of_events_may_go_on() -> None:

@@ -1,4 +1,4 @@
-"""Crewship's journal routes: listed, counted, followed and marked, as its clients know them."""
+"""Crewship's journal routes: listing, counting, following and marking entries."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from remembrancer.interfaces.wire.crewship import (
 
 MAX_QUERY_CHARS: Final = 200
 SEED: Final = 50
-"""Entries that a stream begins with."""
+"""Entries at the beginning of a stream."""
 PRIORITY_CHANGED: Final = "memory.priority_changed"
 _THEIR_WORDS: Final = {
     "query": "q",
@@ -66,30 +66,28 @@ class PriorityIn(ForeignBody):
 
 
 def _several(of: str) -> str:
-    return f"Only of {of}; several with commas between them, any of them."
+    return f"Only {of}, separated by commas: any of them."
 
 
 def chosen_entries(
     *,
-    crew_id: Annotated[str | None, Query(description="Only of this crew.")] = None,
-    crew_ids: Annotated[str | None, Query(description=_several("these crews") + " It goes before `crew_id`.")] = None,
-    agent_id: Annotated[str | None, Query(description="Only of this agent.")] = None,
-    agent_ids: Annotated[
-        str | None, Query(description=_several("these agents") + " It goes before `agent_id`.")
-    ] = None,
-    mission_id: Annotated[str | None, Query(description="Only of this mission, which here is a project.")] = None,
-    trace_id: Annotated[str | None, Query(description="Only of this run, which here is a session.")] = None,
+    crew_id: Annotated[str | None, Query(description="Only this crew.")] = None,
+    crew_ids: Annotated[str | None, Query(description=_several("these crews") + " It overrides `crew_id`.")] = None,
+    agent_id: Annotated[str | None, Query(description="Only this agent.")] = None,
+    agent_ids: Annotated[str | None, Query(description=_several("these agents") + " It overrides `agent_id`.")] = None,
+    mission_id: Annotated[str | None, Query(description="Only this mission, which is a project here.")] = None,
+    trace_id: Annotated[str | None, Query(description="Only this run, which is a session here.")] = None,
     run_id: Annotated[str | None, Query(description="The same as `trace_id`.")] = None,
-    actor_id: Annotated[str | None, Query(description="Only of the one with this name.")] = None,
+    actor_id: Annotated[str | None, Query(description="Only by the actor with this name.")] = None,
     entry_type: Annotated[str | None, Query(description=_several("these types"))] = None,
-    exclude_entry_type: Annotated[str | None, Query(description="None of these types.")] = None,
+    exclude_entry_type: Annotated[str | None, Query(description="Not these types.")] = None,
     severity: Annotated[str | None, Query(description=_several("info, notice, warn or error"))] = None,
     actor_type: Annotated[str | None, Query(description=_several(", ".join(_ActorType)))] = None,
     priority: Annotated[str | None, Query(description=_several("normal, high, pin or permanent"))] = None,
     since: Since = None,
     until: Until = None,
     q: Annotated[
-        str | None, Query(max_length=MAX_QUERY_CHARS, description="Only with every word of this, in any order.")
+        str | None, Query(max_length=MAX_QUERY_CHARS, description="Only with all of these words, in any order.")
     ] = None,
 ) -> EventFilters:
     if None not in (trace_id, run_id) and trace_id != run_id:
@@ -115,7 +113,7 @@ def chosen_entries(
 
 
 Entries = Annotated[EventFilters, Depends(chosen_entries)]
-Archive = Annotated[bool, Query(description="Also what has been moved into the archive, cut as it is there.")]
+Archive = Annotated[bool, Query(description="Also entries in the archive, as shortened there.")]
 
 
 @router.get(
@@ -126,8 +124,8 @@ Archive = Annotated[bool, Query(description="Also what has been moved into the a
 async def journal(
     memory: Reading,
     entries: Entries,
-    limit: Annotated[int, Query(ge=1, le=500, description="Entries a page.")] = 100,
-    cursor: Annotated[str | None, Query(description="The `next_cursor` of the page before.")] = None,
+    limit: Annotated[int, Query(ge=1, le=500, description="Entries per page.")] = 100,
+    cursor: Annotated[str | None, Query(description="The `next_cursor` of the previous page.")] = None,
     include_archive: Archive = False,
 ) -> CrewshipJournalOut:
     """Entries by when they happened, newest first, a page at a time."""
@@ -138,7 +136,7 @@ async def journal(
 
 @router.get("/api/v1/journal/count", summary="Count entries of the journal")
 async def count(memory: Reading, entries: Entries, include_archive: Archive = False) -> CrewshipCountOut:
-    """How many entries there are, chosen as the list does."""
+    """The number of entries that match the filters."""
     with in_its_words(_THEIR_WORDS):
         return CrewshipCountOut(total=await memory.journal.count(**{**entries, "archived": include_archive}))
 
@@ -149,19 +147,17 @@ async def count(memory: Reading, entries: Entries, include_archive: Archive = Fa
     status_code=HTTPStatus.OK,
     response_class=EventStream,
     response_model=None,
-    responses=streamed(
-        "`data`, one line of CrewshipEntryOut as JSON, under `id`, its place in the order of recording."
-    ),
+    responses=streamed("`data`: one line of CrewshipEntryOut as JSON. `id`: its position in the order of recording."),
 )
 async def stream(
     memory: Reading,
     entries: Entries,
     slot: Annotated[StreamSlot, Depends(stream_slot)],
     last_event_id: Annotated[
-        LastEventId | None, Header(alias="Last-Event-ID", description="The `id` that was told last.")
+        LastEventId | None, Header(alias="Last-Event-ID", description="The last `id` received.")
     ] = None,
 ) -> EventStream:
-    """The last 50 entries, or all behind `Last-Event-ID`, and then each as it is recorded."""
+    """The last 50 entries, or all after `Last-Event-ID`, and then each new one as it is recorded."""
     after = position_of(last_event_id)
     with in_its_words(_THEIR_WORDS):
         return await followed(memory, slot, _told, entries, after=after, last=SEED)
@@ -169,15 +165,15 @@ async def stream(
 
 @router.get("/api/v1/journal/{id}", summary="Read an entry of the journal", responses=MISSING)
 async def entry(memory: Reading, id: EventId) -> CrewshipEntryOut:  # noqa: A002  the field's own name
-    """One entry, or what the archive has of it."""
+    """One entry, also from the archive."""
     return CrewshipEntryOut.of(await memory.journal.get(id))
 
 
-@router.post("/api/v1/journal/{id}/priority", summary="Mark an entry", responses=MISSING)
+@router.post("/api/v1/journal/{id}/priority", summary="Set an entry's priority", responses=MISSING)
 async def set_priority(memory: Administering, id: EventId, body: PriorityIn) -> CrewshipPriorityOut:  # noqa: A002
-    """Give an entry another priority: for operators, which here are keys that may admin.
+    """Change the priority of an entry. Only for operators, which are keys with the right to administer.
 
-    That it was done, by whom and why is an entry of the journal too, of the type `memory.priority_changed`.
+    The change is also recorded in the journal, as an entry of the type `memory.priority_changed`.
     """
     change = await _as_operator(memory).journal.set_priority(id, body.priority, body.reason.strip())
     if change.is_change:
@@ -186,7 +182,7 @@ async def set_priority(memory: Administering, id: EventId, body: PriorityIn) -> 
 
 
 def _as_operator(memory: AsyncRemembrancer) -> AsyncRemembrancer:
-    """Whoever may admin chooses as what role it acts: here as one that may mark."""
+    """The memory in the role of an operator. A key with the right to administer may choose its role."""
     operators = memory.presets.in_use.sight.operators
     return memory.scoped(role=operators[0]) if operators else memory
 
@@ -213,7 +209,7 @@ def _told(one: Recorded) -> str:
 
 
 def _parts(argument: str, value: str | None, check: Callable[[str, object], T]) -> list[T] | None:
-    """The parts between commas, checked; None where there is none."""
+    """The checked values of a comma-separated list; None if there is none."""
     parts = [part.strip() for part in (value or "").split(",")]
     return [check(argument, part) for part in parts if part] or None
 
@@ -223,6 +219,6 @@ def _choice(options: type[E]) -> Callable[[str, object], E]:
 
 
 def _roles(actor_type: str | None) -> list[Role] | None:
-    """The roles of those types of actors. Of keepers and orchestrators there is none: nothing was done by them."""
+    """The roles of those actor types. Keepers and orchestrators have none, because no entry is by them."""
     named = _parts("actor_type", actor_type, _choice(_ActorType))
     return None if named is None else [role for role, known in ACTOR_TYPES.items() if known in named]

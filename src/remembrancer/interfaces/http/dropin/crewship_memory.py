@@ -1,4 +1,4 @@
-"""Crewship's memory routes: how well it does, what it finds, and learning rules by hand."""
+"""Crewship's memory routes: health, search, and learning rules on request."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from remembrancer.values import dataclass
 TRIGGERED: Final = "system.consolidation_triggered"
 COMPLETED: Final = "system.consolidation_completed"
 LONGEST: Final = timedelta(minutes=10)
-"""So long a consolidation may run."""
+"""The time limit of a consolidation."""
 HYBRID: Final = "hybrid"
 
 router = foreign_router("Crewship")
@@ -52,18 +52,18 @@ class HybridIn(ForeignBody):
 
 
 class ConsolidateIn(ForeignBody):
-    """`since`: how far to look back, as Go writes lengths of time, and also in days and weeks."""
+    """`since`: how far to look back, as a duration in Go's notation, also with days and weeks."""
 
     crew_id: str | None = None
     since: Annotated[str, Field(examples=["24h", "1h30m", "7d"])] = "24h"
 
 
-@router.get("/api/v1/memory/health", summary="How well it remembers")
+@router.get("/api/v1/memory/health", summary="Read the memory's health")
 async def health(
     memory: Reading,
-    crew_id: Annotated[str | None, Query(description="A crew; if not given, the whole workspace.")] = None,
+    crew_id: Annotated[str | None, Query(description="The crew. Default: the whole workspace.")] = None,
 ) -> CrewshipHealthOut:
-    """The latest snapshot, taken once a day: nothing is measured for being asked."""
+    """The latest daily snapshot. Nothing is measured by this request."""
     crew = validation.optional_name("crew_id", crew_id or None)
     return CrewshipHealthOut.of(memory.scope.workspace, crew, await memory.health.latest(crew))
 
@@ -72,7 +72,7 @@ async def health(
     "/api/v1/memory/search/hybrid", summary="Search by meaning and by words", response_model_exclude_unset=True
 )
 async def hybrid(memory: Reading, body: HybridIn) -> CrewshipHybridOut:
-    """What answers, best first: entries of the journal (`episodic`), and what was written down otherwise (`fts`)."""
+    """The memories that answer, best first: those formed from the journal (`episodic`), and others (`fts`)."""
     crew = validation.optional_name("crew_id", body.crew_id or None)
     of_crew = memory if crew is None else memory.scoped(crew=crew)
     with in_its_words({"reach": "scope"}):
@@ -96,10 +96,10 @@ async def hybrid(memory: Reading, body: HybridIn) -> CrewshipHybridOut:
 async def consolidate(
     memory: Writing, working: Annotated[Background, Depends(background)], body: ConsolidateIn | None = None
 ) -> CrewshipConsolidationOut:
-    """Look back over what happened and learn rules from it, in the background, for ten minutes at most.
+    """Learn rules from recent events, in the background, for at most ten minutes.
 
-    The journal tells that it was triggered and what came of it (`system.consolidation_triggered`,
-    `system.consolidation_completed`). While one runs for this workspace there is no second one (409).
+    The journal records the start and the result (`system.consolidation_triggered`, `system.consolidation_completed`).
+    Only one can run in a workspace at a time (409).
     """
     asked = body or ConsolidateIn()
     crew = validation.optional_name("crew_id", asked.crew_id or None)
@@ -125,7 +125,7 @@ async def consolidate(
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """One consolidation by hand. `crew` None: of the whole workspace."""
+    """One consolidation on request. `crew` None: of the whole workspace."""
 
     memory: AsyncRemembrancer
     worker_id: str
@@ -133,7 +133,7 @@ class _Run:
     since: datetime
 
     def why_not(self) -> str:
-        """Why there is nothing that could be done; empty: there is."""
+        """Why there is nothing to do; empty if there is."""
         preset = self.memory.presets.in_use
         of_all = (preset.facts, preset.clusters, preset.compaction) if self.crew is None else ()
         if preset.rules is None and not any(of_all):
@@ -179,7 +179,7 @@ class _Run:
 
 
 def _told(report: Consolidation) -> tuple[str, dict[str, JsonValue]]:
-    """The status, and how much was done of each kind."""
+    """The status, and the counts of each kind of work."""
     told: dict[str, JsonValue] = {}
     failed, reasons = 0, [report.reason]
     if report.rules is not None:
@@ -197,8 +197,8 @@ def _told(report: Consolidation) -> tuple[str, dict[str, JsonValue]]:
 
 
 async def _entry(memory: AsyncRemembrancer, hit: Hit) -> Event | None:
-    """The entry that a hit was formed from, the one that answers best where it was formed from several; None where it
-    was formed from none, or this caller may not read it.
+    """The entry from which a hit was formed, and the best matching one if there are several. None if there is none, or
+    the caller may not read it.
     """
     ids = [cue.event_id for cue in (hit.cue, *hit.turns) if cue.event_id is not None]
     try:

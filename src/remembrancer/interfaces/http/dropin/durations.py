@@ -1,4 +1,4 @@
-"""Lengths of time as Go writes them, and days and weeks."""
+"""Durations in Go's notation, extended by days and weeks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WHOLE: Final = re.compile(rf"(?:{_PART.pattern})+")
 
 
 def parse_duration(argument: str, value: str) -> timedelta:
-    """How long `value` is. Raises InvalidInput.
+    """The duration that `value` denotes. Raises InvalidInput.
 
     >>> parse_duration("since", "1d12h30m").total_seconds() / 3600
     36.5

@@ -1,4 +1,4 @@
-"""An example of each shape that other systems' routes, and the probes, answer with."""
+"""Examples of the responses of the drop-in routes and the probes, for the OpenAPI document."""
 
 from __future__ import annotations
 

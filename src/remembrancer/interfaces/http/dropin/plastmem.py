@@ -1,4 +1,4 @@
-"""PlastMem's routes: what was said goes in by conversation, and comes back as facts and episodes of it alone."""
+"""PlastMem's routes: messages are recorded by conversation, and recalled as facts and episodes of that conversation."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from remembrancer.values import dataclass
 MARKDOWN: Final = "text/markdown; charset=utf-8"
 NOTHING_RECENT: Final = "No recent memories found."
 SEMANTIC_OTHERWISE: Final = 100
-"""Facts that are looked for where 0, or more than 1,000, are asked for."""
+"""The number of facts to look for if 0 or more than 1,000 are requested."""
 SEMANTIC_MOST: Final = 1_000
 _EPISODIC: Final = (Tier.EPISODIC, Tier.WORKING)
 _RENDERER: Final = Markdown()
@@ -55,14 +55,14 @@ class MarkdownResponse(PlainTextResponse):
 
 
 class MessageIn(ForeignBody):
-    """`role`: user or assistant; anything else is the name of who spoke. `timestamp`: milliseconds since 1970."""
+    """`role`: user or assistant; any other value is the speaker's name. `timestamp`: milliseconds since 1970."""
 
     role: Annotated[str, Field(examples=["user"])]
     content: Annotated[str, Field(examples=["I moved to Lisbon last week"])]
     timestamp: int | None = None
 
     def draft(self, argument: str, key: str | None) -> EventDraft:
-        """Raises InvalidInput naming the field within `argument`."""
+        """Raises InvalidInput, which names the field within `argument`."""
         spoken = self.role.lower()
         known = spoken in (Role.USER, Role.ASSISTANT)
         return EventDraft(
@@ -85,7 +85,7 @@ class ImportIn(ForeignBody):
 
 
 class FactsIn(ForeignBody):
-    """`semantic_limit`: facts, 200 at most; 0, or more than 1,000, stands for 100. `category`: of this one only."""
+    """`semantic_limit`: the number of facts, at most 200; 0 or more than 1,000 means 100. `category`: only this one."""
 
     conversation_id: UUID
     query: Annotated[str, Field(examples=["where do they live now?"])]
@@ -95,13 +95,13 @@ class FactsIn(ForeignBody):
 
 
 class RetrieveIn(FactsIn):
-    """`episodic_limit`: episodes, 200 at most. `detail`: whose messages are told."""
+    """`episodic_limit`: the number of episodes, at most 200. `detail`: which episodes include their messages."""
 
     episodic_limit: Annotated[int, Field(ge=0)] = 5
 
 
 class RecentIn(ForeignBody):
-    """`limit` is taken as the nearest number from 1 to 100."""
+    """`limit` is clamped to 1 to 100."""
 
     conversation_id: UUID
     days_limit: Annotated[float | None, Field(ge=0, le=36_500, allow_inf_nan=False)] = None
@@ -113,7 +113,9 @@ Working = Annotated[Background, Depends(background)]
 
 @router.post("/api/v0/add_message", summary="Record a message")
 async def add_message(memory: Writing, body: AddIn, written: DerivedKey) -> PlastmemAcceptedOut:
-    """It is found by its words at once, and is part of an episode once its conversation moves on or falls silent."""
+    """The message can be found by its words at once. It becomes part of an episode when its conversation moves on or
+    pauses.
+    """
     await _conversation(memory, body.conversation_id).observe_many([body.message.draft("message", written)])
     return PlastmemAcceptedOut(accepted=True)
 
@@ -122,8 +124,8 @@ async def add_message(memory: Writing, body: AddIn, written: DerivedKey) -> Plas
 async def import_batch_messages(
     memory: Writing, working: Working, body: ImportIn, written: DerivedKey
 ) -> PlastmemAcceptedOut:
-    """Record messages in their order, all or none, and that the conversation is over: all of it becomes episodes, in
-    the background.
+    """Record messages in their order, all or none, and end the conversation: all of it is formed into episodes, in the
+    background.
     """
     conversation = _conversation(memory, body.conversation_id)
     drafts = [
@@ -137,10 +139,10 @@ async def import_batch_messages(
     return PlastmemAcceptedOut(accepted=True)
 
 
-@router.post("/api/v0/retrieve_memory", summary="Retrieve, for a prompt", response_class=MarkdownResponse)
+@router.post("/api/v0/retrieve_memory", summary="Retrieve as markdown", response_class=MarkdownResponse)
 async def retrieve_memory(memory: Reading, principal: Authenticated, body: RetrieveIn) -> MarkdownResponse:
-    """Facts and episodes of the conversation that answer, as markdown. Counted as retrieved for keys that may write:
-    what came of it in the conversation is what its review goes by.
+    """Facts and episodes of the conversation that answer the query, as markdown. For keys that may write they are
+    recorded as retrieved, which their review later takes into account.
     """
     found = await _retrieved(_conversation(memory, body.conversation_id), body)
     block = _RENDERER.hits(found.both, max_chars=MAX_BLOCK_CHARS, detail=body.detail)
@@ -148,9 +150,9 @@ async def retrieve_memory(memory: Reading, principal: Authenticated, body: Retri
     return MarkdownResponse(block.text)
 
 
-@router.post("/api/v0/retrieve_memory/raw", summary="Retrieve, as data")
+@router.post("/api/v0/retrieve_memory/raw", summary="Retrieve as data")
 async def retrieve_memory_raw(memory: Reading, principal: Authenticated, body: RetrieveIn) -> PlastmemRetrievedOut:
-    """The same facts and episodes, each with all its fields. Counted likewise."""
+    """The same facts and episodes with all their fields. Recorded in the same way."""
     found = await _retrieved(_conversation(memory, body.conversation_id), body)
     await _count(found.conversation, principal, found.both.hits, body.query)
     return PlastmemRetrievedOut.of(
@@ -158,17 +160,15 @@ async def retrieve_memory_raw(memory: Reading, principal: Authenticated, body: R
     )
 
 
-@router.post(
-    "/api/v0/context_pre_retrieve", summary="Retrieve facts alone, before a reply", response_class=MarkdownResponse
-)
+@router.post("/api/v0/context_pre_retrieve", summary="Retrieve facts only", response_class=MarkdownResponse)
 async def context_pre_retrieve(memory: Reading, body: FactsIn) -> MarkdownResponse:
-    """Facts of the conversation that answer, as markdown. It has no side effect: nothing is counted."""
+    """Facts of the conversation that answer the query, as markdown. It has no side effect: nothing is recorded."""
     facts = await _facts(_conversation(memory, body.conversation_id), body)
     text = "" if facts is None else _RENDERER.hits(facts, max_chars=MAX_BLOCK_CHARS, detail=body.detail).text
     return MarkdownResponse(text)
 
 
-@router.post("/api/v0/recent_memory", summary="The last episodes, for a prompt", response_class=MarkdownResponse)
+@router.post("/api/v0/recent_memory", summary="List the last episodes as markdown", response_class=MarkdownResponse)
 async def recent_memory(memory: Reading, body: RecentIn) -> MarkdownResponse:
     """The last episodes of the conversation, newest first, as markdown."""
     recent = await _recent(_conversation(memory, body.conversation_id), body)
@@ -176,9 +176,9 @@ async def recent_memory(memory: Reading, body: RecentIn) -> MarkdownResponse:
     return MarkdownResponse(text or NOTHING_RECENT)
 
 
-@router.post("/api/v0/recent_memory/raw", summary="The last episodes, as data", response_model_exclude_unset=True)
+@router.post("/api/v0/recent_memory/raw", summary="List the last episodes as data", response_model_exclude_unset=True)
 async def recent_memory_raw(memory: Reading, body: RecentIn) -> list[PlastmemEpisodeOut]:
-    """The same episodes, each with all its fields but a score."""
+    """The same episodes with all their fields except a score."""
     conversation = _conversation(memory, body.conversation_id)
     recent = await _recent(conversation, body)
     return [PlastmemEpisodeOut.of(await conversation.show(one.id)) for one in recent]
@@ -186,7 +186,7 @@ async def recent_memory_raw(memory: Reading, body: RecentIn) -> list[PlastmemEpi
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """`both`: an answer that has the hits of facts and of episodes, in this order."""
+    """`both`: an answer with the hits of facts, followed by those of episodes."""
 
     conversation: AsyncRemembrancer
     both: Recall
@@ -218,7 +218,7 @@ async def _facts(conversation: AsyncRemembrancer, body: FactsIn) -> Recall | Non
 async def _ask(
     conversation: AsyncRemembrancer, query: str, tiers: Iterable[Tier], category: Category | None, limit: int
 ) -> Recall | None:
-    """What answers of this conversation, at most so many; None where none are wanted."""
+    """The hits of this conversation, at most `limit`; None if `limit` is 0."""
     if limit == 0:
         validation.text("query", query)
         return None
@@ -246,7 +246,7 @@ async def _recent(conversation: AsyncRemembrancer, body: RecentIn) -> tuple[Memo
 
 
 async def _count(conversation: AsyncRemembrancer, principal: Principal, hits: Iterable[Hit], query: str) -> None:
-    """That they were retrieved. Who may only read changes nothing by it."""
+    """Record the hits as retrieved, unless the key may only read."""
     if not principal.right.allows(Right.WRITE):
         return
     try:
@@ -260,7 +260,7 @@ async def _with_dossiers(conversation: AsyncRemembrancer, hits: Iterable[Hit]) -
 
 
 async def _end(conversation: AsyncRemembrancer) -> None:
-    """What does not come about now is made up for by the worker's sweeps."""
+    """End the conversation. What fails is done later by the worker's sweeps."""
     try:
         await conversation.end_session()
     except RemembrancerError as error:

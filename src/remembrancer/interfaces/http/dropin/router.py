@@ -14,13 +14,13 @@ from remembrancer.interfaces.http.v1 import Route
 
 
 class ForeignBody(BaseModel):
-    """A shape that programs written for another system send: they may send more than we know of."""
+    """A body sent by programs for another system. Unknown fields are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 def foreign_router(tag: str) -> APIRouter:
-    """A router whose operations are called by its tag in small letters and the names of their functions."""
+    """A router whose operation ids are the tag in lower case and the names of its functions."""
 
     def named(route: APIRoute) -> str:
         return f"{tag.lower()}_{route.name}"
@@ -30,7 +30,7 @@ def foreign_router(tag: str) -> APIRouter:
 
 @contextmanager
 def in_its_words(names: Mapping[str, str]) -> Generator[None]:
-    """Say which argument is not what is allowed by the name that it was sent under: by ours, theirs."""
+    """Rename the argument of an InvalidInput from our name to the other system's."""
     try:
         yield
     except InvalidInput as error:

@@ -1,4 +1,4 @@
-"""Erasure: what must be gone for good, and the receipts of it."""
+"""Erasure: removing data for good, and its receipts."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ router = router_of("erasures")
 
 @router.post("/v1/erasures", summary="Erase for good", responses=MISSING)
 async def erase(memory: Administering, body: ErasureIn) -> ErasureOut:
-    """Let go of memories, of entries of the journal, or of all of a session, agent, crew or project, with all that
-    quotes or was drawn from them. It cannot be undone: ask with `dry_run` first. The answer is the receipt, which says
-    what went, and what could not be reached from here.
+    """Erase memories, entries of the journal, or everything of a session, agent, crew or project, with everything that
+    quotes it or was derived from it. This cannot be undone: try it with `dry_run` first. The response is the receipt.
+    It lists what was erased, and where copies may remain that could not be reached.
     """
     return ErasureOut.of(await memory.erase(**body.given()))
 
@@ -27,7 +27,7 @@ async def erase(memory: Administering, body: ErasureIn) -> ErasureOut:
 @router.get("/v1/erasures", summary="List the receipts of erasures")
 async def erasures(
     memory: Administering,
-    limit: Annotated[int, Query(ge=1, le=MAX_LISTED, description="How many at most.")] = 100,
+    limit: Annotated[int, Query(ge=1, le=MAX_LISTED, description="The maximum number.")] = 100,
 ) -> ErasuresOut:
-    """Newest first. No receipt holds a word of what was erased."""
+    """Newest first. A receipt contains no text of what was erased."""
     return ErasuresOut.of(await memory.erasures(limit))

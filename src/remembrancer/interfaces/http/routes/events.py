@@ -1,4 +1,4 @@
-"""The journal: what happened is recorded, listed, counted and marked."""
+"""The journal: recording, listing, counting and marking what happened."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from remembrancer.interfaces.wire.journal import (
 router = router_of("events")
 
 
-Archived = Annotated[bool, Query(description="Also what has been moved into the archive, cut as it is there.")]
+Archived = Annotated[bool, Query(description="Also entries in the archive, as shortened there.")]
 
 
 @router.post("/v1/events", status_code=HTTPStatus.CREATED, summary="Record what happened")
 async def observe(memory: Writing, body: EventsIn, written: DerivedKey) -> EventsOut:
-    """Record events in their order, all of them or none.
+    """Record events in their order, all or none.
 
-    An event whose `key` is known is answered as it was recorded; when it says something else, nothing is recorded
-    (409). The answer has the events in the order they were sent.
+    An event whose `key` is known is not recorded again; the response has it as it was recorded. If the key belongs to a
+    different event, nothing is recorded (409). The response has the events in the order of the request.
     """
     keys = [None if written is None else f"{written}:{place}" for place in range(len(body.events))]
     drafts = [{"key": key, **event.given()} for key, event in zip(keys, body.events, strict=True)]
@@ -45,12 +45,12 @@ async def journal(
     entries: Entries,
     limit: Limit = 100,
     after: After = None,
-    oldest_first: Annotated[bool, Query(description="In the order it happened; else newest first.")] = False,
+    oldest_first: Annotated[bool, Query(description="Oldest first instead of newest first.")] = False,
     archived: Archived = False,
 ) -> JournalPageOut:
     """Everything that was recorded, remembered or not, by when it happened, a page at a time.
 
-    `next` is the cursor of the page after: what is recorded meanwhile moves nothing between pages.
+    `next` is the cursor of the next page. Entries recorded in the meantime do not shift the pages.
     """
     entries["archived"] = archived
     page = await memory.journal.page(after=after, limit=limit, oldest_first=oldest_first, **entries)
@@ -59,22 +59,22 @@ async def journal(
 
 @router.get("/v1/events/count", summary="Count entries of the journal")
 async def count_events(memory: Reading, entries: Entries, archived: Archived = False) -> JournalCountOut:
-    """How many entries there are, chosen as the list does."""
+    """The number of entries that match the filters."""
     entries["archived"] = archived
     return JournalCountOut(total=await memory.journal.count(**entries))
 
 
 @router.get("/v1/events/{event_id}", summary="Read an entry of the journal", responses=MISSING)
 async def event(memory: Reading, event_id: EventId) -> JournalEntryOut:
-    """One entry, or what the archive has of it, and who changed its priority, when and why."""
+    """One entry, also from the archive, with the changes of its priority."""
     return JournalEntryOut.of(await memory.journal.get(event_id), await memory.journal.priority_changes(event_id))
 
 
-@router.post("/v1/events/{event_id}/priority", summary="Mark an entry", responses=MISSING)
+@router.post("/v1/events/{event_id}/priority", summary="Set an entry's priority", responses=MISSING)
 async def set_priority(memory: Writing, event_id: EventId, body: PriorityIn) -> PriorityChangeOut:
-    """Give an entry another priority; the memories formed from it fade no further than it allows.
+    """Change the priority of an entry. The memories formed from it fade no further than the priority allows.
 
-    For an operator's role only (`role=LEAD`), which takes a key that may admin. Who did it and why is kept. Of an entry
-    in the archive it cannot be changed (409).
+    Only for an operator's role (`role=LEAD`), which needs a key with the right to administer. Who changed it and why is
+    kept. The priority of an entry in the archive cannot be changed (409).
     """
     return PriorityChangeOut.of(await memory.journal.set_priority(event_id, body.priority, body.reason))

@@ -1,4 +1,4 @@
-"""The keys to the workspace of the key that asks."""
+"""The keys of the caller's workspace."""
 
 from __future__ import annotations
 
@@ -19,24 +19,20 @@ router = router_of("keys")
 KeyId = Annotated[UUID, Path(description="The key's id.", examples=["01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f"])]
 
 
-@router.post("/v1/keys", status_code=HTTPStatus.CREATED, summary="Make a key")
+@router.post("/v1/keys", status_code=HTTPStatus.CREATED, summary="Create a key")
 async def create_key(memory: Administering, body: KeyIn) -> NewKeyOut:
-    """Make a key to this workspace and no other. Its `token` is told in this answer and never again: only its SHA-256
-    is kept.
-    """
+    """Create a key to this workspace. Its `token` is included in this response only: the server keeps its SHA-256."""
     lasting = None if body.expires_in is None else timedelta(seconds=body.expires_in)
     return NewKeyOut.of(await memory.keys.create(body.name, body.right, lasting), now=memory.now)
 
 
 @router.get("/v1/keys", summary="List the keys")
 async def keys(memory: Administering) -> KeysOut:
-    """The keys to this workspace, newest first, also those that have expired or are revoked; no token, for none is
-    kept.
-    """
+    """The keys to this workspace, newest first, including expired and revoked ones, without their tokens."""
     return KeysOut.of(await memory.keys.list(), now=memory.now)
 
 
 @router.delete("/v1/keys/{key_id}", summary="Revoke a key", responses=MISSING)
 async def revoke_key(memory: Administering, key_id: KeyId) -> KeyOut:
-    """Let it open nothing any more, from the next request on."""
+    """Revoke a key. It is refused from the next request on."""
     return KeyOut.of(await memory.keys.revoke(key_id), now=memory.now)

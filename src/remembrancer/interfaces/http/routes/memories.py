@@ -1,4 +1,4 @@
-"""Memories: kept, listed, looked at, told otherwise, ended, forgotten."""
+"""Memories: keeping, listing, reading, editing, ending and forgetting them."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ router = router_of("memories")
     responses=MISSING | LOCATED,
 )
 async def remember(memory: Writing, body: MemoryIn, written: DerivedKey, response: Response) -> MemoryOut:
-    """Keep a memory. With a `topic_key` it replaces what this scope's memory of that topic said before, which stays as
-    a revision. With a `key` that is known, the memory as it is; when that says something else, 409.
+    """Keep a memory. With a `topic_key` it replaces the text of this scope's memory of that topic; the previous text is
+    kept as a revision. With a `key` that is known, the existing memory is returned; 409 if it differs.
     """
     offered: dict[str, Any] = {"key": written, **body.given()}
     kept = await memory.remember(**offered)
@@ -51,12 +51,12 @@ async def memories(
     *,
     limit: Limit = 100,
     after: After = None,
-    oldest_first: Annotated[bool, Query(description="In the order it happened; else newest first.")] = False,
+    oldest_first: Annotated[bool, Query(description="Oldest first instead of newest first.")] = False,
 ) -> MemoryPageOut:
     """Current memories by when they happened, a page at a time.
 
-    `next` is the cursor of the page after: what is remembered or forgotten meanwhile moves nothing between pages.
-    Episodes come beside their turns only where `kinds` names them.
+    `next` is the cursor of the next page. Memories kept or forgotten in the meantime do not shift the pages. Episodes
+    are listed beside their turns only if `kinds` names them.
     """
     page = await memory.memories(
         after=after,
@@ -69,18 +69,18 @@ async def memories(
 
 @router.get("/v1/memories/{memory_id}", summary="Read a memory", responses=MISSING)
 async def show(memory: Reading, memory_id: MemoryId) -> DossierOut:
-    """One memory, whatever its status, with all that belongs to it: the cues it is found by, the events it came from,
-    what it said before, its relations, what was done to it, and how its use was rated.
+    """One memory, whatever its status, with everything that belongs to it: the indexed passages, the events it came
+    from, its revisions, relations, audit and reviews.
     """
     return DossierOut.of(await memory.show(memory_id))
 
 
-@router.patch("/v1/memories/{memory_id}", summary="Tell a memory otherwise", responses=MISSING)
+@router.patch("/v1/memories/{memory_id}", summary="Edit a memory", responses=MISSING)
 async def update(memory: Writing, memory_id: MemoryId, body: MemoryChangesIn) -> MemoryOut:
-    """Change what is sent and leave the rest. What it said before is kept as a revision; what changes nothing makes
-    none. What was formed from it, such as episodes and facts, stays, and so does the journal.
+    """Change the given fields. The previous text is kept as a revision, unless nothing changes. What was formed from
+    the memory, such as episodes and facts, stays unchanged, and so does the journal.
 
-    With `expected_revision`, 409 when others have changed it since it was read.
+    With `expected_revision`: 409 if the memory was changed since that revision.
     """
     changes = body.given()
     expected = changes.pop("expected_revision", None)
@@ -89,56 +89,58 @@ async def update(memory: Writing, memory_id: MemoryId, body: MemoryChangesIn) ->
 
 @router.delete("/v1/memories/{memory_id}", summary="Forget a memory", responses=MISSING)
 async def forget(memory: Writing, memory_id: MemoryId) -> MemoryOut:
-    """Retire it: kept and not recalled, until `restore` undoes that. To be rid of it for good there is `/v1/erasures`.
+    """Retire a memory: it is kept but not recalled, until `restore` undoes it. `/v1/erasures` removes a memory for
+    good.
 
-    An episode that its turn is in is told anew without it.
+    An episode that contains the memory's turn is formed again without it.
     """
     return MemoryOut.of(await memory.forget(memory_id))
 
 
-@router.post("/v1/memories/{memory_id}/restore", summary="Bring a memory back", responses=MISSING)
+@router.post("/v1/memories/{memory_id}/restore", summary="Restore a memory", responses=MISSING)
 async def restore(memory: Writing, memory_id: MemoryId) -> MemoryOut:
-    """Undo `forget`. 409 when another memory has taken its topic since."""
+    """Undo `forget`. 409 if another memory has taken its topic since."""
     return MemoryOut.of(await memory.restore(memory_id))
 
 
-@router.post("/v1/memories/{memory_id}/supersede", summary="Put a memory in another's place", responses=MISSING)
+@router.post("/v1/memories/{memory_id}/supersede", summary="Supersede a memory", responses=MISSING)
 async def supersede(memory: Writing, memory_id: MemoryId, body: SupersedeIn) -> MemoryOut:
-    """Let another memory stand in the place of this one, which is kept, shown with its successor, and not recalled.
+    """Replace a memory by another one. It is kept and shown with its successor, but not recalled.
 
-    409 when it has another successor, or was to replace that one. The answer is the memory whose place was taken.
+    409 if it has another successor, or if it was itself to replace that one. The response is the superseded memory.
     """
     return MemoryOut.of(await memory.supersede(memory_id, body.by))
 
 
 @router.post("/v1/memories/{memory_id}/invalidate", summary="End a memory's validity", responses=MISSING)
 async def invalidate(memory: Writing, memory_id: MemoryId, body: InvalidateIn) -> MemoryOut:
-    """It holds no longer from now on, in favour of a `replacement` where there is one."""
+    """End a memory's validity now, in favour of a `replacement` if one is given."""
     return MemoryOut.of(await memory.invalidate(memory_id, body.replacement))
 
 
-@router.post("/v1/memories/{memory_id}/feedback", summary="Say how a memory served", responses=MISSING)
+@router.post("/v1/memories/{memory_id}/feedback", summary="Give feedback on a memory", responses=MISSING)
 async def feedback(memory: Writing, memory_id: MemoryId, body: FeedbackIn) -> FeedbackOut:
-    """Say that it was helpful, unhelpful or harmful: its confidence moves, and its place in later answers with it.
+    """Rate a memory as helpful, unhelpful or harmful. Its confidence changes accordingly, and with it its rank in later
+    answers.
 
-    The answer is its strength after that, and its status: too many bad words may have retired it.
+    The response has its strength and status after that. Repeated bad feedback retires a memory.
     """
     strength = await memory.feedback(memory_id, body.said)
     return FeedbackOut.of(memory_id, strength, (await memory.get(memory_id)).status)
 
 
-@router.get("/v1/memories/{memory_id}/curve", summary="Draw a memory's strength over time", responses=MISSING)
+@router.get("/v1/memories/{memory_id}/curve", summary="Read a memory's strength over time", responses=MISSING)
 async def curve(
     memory: Reading,
     memory_id: MemoryId,
-    days: Annotated[float, Query(ge=0.01, le=36_500, description="How far ahead, and at most back.")] = 180,
-    points: Annotated[int, Query(ge=2, le=10_000, description="At so many points, evenly.")] = 181,
+    days: Annotated[float, Query(ge=0.01, le=36_500, description="How many days ahead, and at most back.")] = 180,
+    points: Annotated[int, Query(ge=2, le=10_000, description="The number of evenly spaced points.")] = 181,
 ) -> CurveOut:
-    """Its strength by the preset's own curve, and when that falls below what counts as faded."""
+    """A memory's strength over time by the preset's curve, and when it falls below the threshold for faded memories."""
     return CurveOut.of(await memory.health.curve(memory_id, days=days, points=points))
 
 
-@router.get("/v1/memories/{memory_id}/why-not", summary="Say why a memory does not answer", responses=MISSING)
+@router.get("/v1/memories/{memory_id}/why-not", summary="Explain why a memory is not returned", responses=MISSING)
 async def why_not(
     filters: MemoryFilters,
     memory: Reading,
@@ -146,14 +148,14 @@ async def why_not(
     *,
     query: Annotated[Text, Query(description="The question.")],
     limit: Annotated[
-        int | None, Query(ge=1, le=MAX_LIMIT, description="How many hits at most; the preset's usual number.")
+        int | None, Query(ge=1, le=MAX_LIMIT, description="The maximum number of hits. Default: the preset's.")
     ] = None,
     reach: HowFar = None,
-    ranking: Annotated[Name | None, Query(description="One of the preset's rankings.")] = None,
-    walk_depth: Annotated[int, Query(ge=0, le=1, description="1: also along the edges of the hits.")] = 0,
+    ranking: Annotated[Name | None, Query(description="One of the preset's rankings. Default: the preset's.")] = None,
+    walk_depth: Annotated[int, Query(ge=0, le=1, description="1: also along the `similar` edges of hits.")] = 0,
     min_score: Annotated[float, Query(ge=0, le=1, description="No hit below this score.")] = 0.0,
 ) -> WhyNotOut:
-    """Ask the question as recall would, and say at which step this memory dropped out, or its rank where it did not."""
+    """Run the recall, and name the stage at which this memory dropped out, or its rank if it did not."""
     found = await memory.why_not(
         memory_id,
         query,

@@ -1,4 +1,4 @@
-"""What the memory makes of what it holds, asked for by hand; a worker does the same on its own schedule."""
+"""Consolidation and other background work, run by request. A worker runs the same on its schedule."""
 
 from __future__ import annotations
 
@@ -19,57 +19,57 @@ router = router_of("mind")
 Session = Annotated[Name, Path(description="The session's name.", examples=["monday"])]
 
 
-@router.post("/v1/sleep", summary="Sleep on what is new")
+@router.post("/v1/sleep", summary="Promote working memory")
 async def sleep(memory: Writing, body: SleepIn) -> DoneOut:
-    """Promote what has been in working memory for half of its time, summed up by where it came from.
+    """Promote what has been in working memory for half of its lifetime, as summaries by source.
 
-    A dry run only says what it would do.
+    A dry run only reports what it would do.
     """
     return DoneOut.of(await memory.sleep(body.dry_run))
 
 
-@router.post("/v1/consolidate", summary="Make little of much")
+@router.post("/v1/consolidate", summary="Consolidate memories")
 async def consolidate(memory: Writing, body: ConsolidateIn) -> DoneOut:
-    """Facts from episodes, rules from what happened since a time, one memory of many alike, as far as the preset has
-    each. What it replaces stays reachable.
+    """Extract facts from episodes, derive rules from recent events, and merge similar memories, as far as the preset
+    has each of these. What is replaced stays reachable.
 
-    It runs within the time that the server lets a request take: with much to do, or a slow language model, ask for
-    little at a time (`limit`), or leave it to a worker.
+    The request's time limit applies. If there is much to do, or the language model is slow, use a small `limit`, or
+    leave it to a worker.
     """
     return DoneOut.of(await memory.consolidate(body.since, body.limit))
 
 
 @router.post("/v1/maintain", summary="Run the jobs that are due")
 async def maintain(memory: Writing, body: MaintainIn) -> MaintenanceOut:
-    """Run every job of the preset that is due, once, and tell what each did, or why it did nothing.
+    """Run every job of the preset that is due, once, and return what each did, or why it did nothing.
 
-    It runs within the time that the server lets a request take: a worker is the usual way.
+    The request's time limit applies; usually a worker runs the jobs.
     """
     return MaintenanceOut.of(await memory.maintain(body.only, force=body.force))
 
 
 @router.post("/v1/sessions/{ended:path}/end", summary="End a session")
 async def end_session(memory: Writing, ended: Session) -> DoneOut:
-    """Its last episode is formed, what it taught is learned, and its use of memories is counted and reviewed, as far as
-    the preset has each of these. Doing it twice changes nothing.
+    """Form the session's last episode, extract its learnings, and count and review its use of memories, as far as the
+    preset has each of these. Repeating it has no further effect.
     """
     return DoneOut.of(await memory.end_session(ended))
 
 
-@router.get("/v1/promotions", summary="List what a wider scope could be told")
+@router.get("/v1/promotions", summary="List memories that could be promoted")
 async def promotable(memory: Reading) -> PromotableOut:
-    """What came up in so many jobs that the whole workspace could be told, those of most jobs first."""
+    """Memories that came up in enough jobs to be promoted to the whole workspace, most jobs first."""
     return PromotableOut.of(await memory.learnings.promotable())
 
 
 @router.post(
     "/v1/promotions",
     status_code=HTTPStatus.CREATED,
-    summary="Tell a wider scope",
+    summary="Promote a memory",
     responses=MISSING | LOCATED,
 )
 async def promote(memory: Writing, body: PromotionIn, response: Response) -> MemoryOut:
-    """Approve that the project or the workspace is told what a memory says. The answer is its own memory of it."""
+    """Approve that a memory is copied to the project or the workspace. The response is the copy."""
     promoted = await memory.learnings.promote(body.memory_id, body.to)
     response.headers["Location"] = f"/v1/memories/{promoted.id}"
     return MemoryOut.of(promoted)

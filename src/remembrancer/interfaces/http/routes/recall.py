@@ -1,4 +1,4 @@
-"""Recall: questions answered, by one preset or several, and what became of the answers."""
+"""Recall, comparison of presets, and exposures."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from remembrancer.interfaces.wire.recall import RecallOut
 router = router_of("recall")
 
 
-@router.post("/v1/recall", summary="Answer a question")
+@router.post("/v1/recall", summary="Recall memories")
 async def recall(request: Request, memory: Reading, body: RecallIn) -> RecallOut:
-    """The memories that answer, best first; none when nothing does. Every hit carries the parts of its score.
+    """The memories that answer a question, best first; none if nothing passes the relevance threshold. Every hit has
+    the parts of its score.
 
-    With `render` also a block for a prompt, in which memories are marked as untrusted, and one of the memories that
-    the preset puts into every answer. Reads only: what was shown or used is told to `/v1/exposures`.
+    With `render` the response also has a prompt block of the hits, marked as untrusted, and one of the pinned memories.
+    Reads only: report what was shown or used to `/v1/exposures`.
     """
     answer = await memory.recall(body.query, **body.arguments())
     observe_recall(request.app, answer)
@@ -38,16 +39,18 @@ async def recall(request: Request, memory: Reading, body: RecallIn) -> RecallOut
 @router.post(
     "/v1/exposures",
     status_code=HTTPStatus.NO_CONTENT,
-    summary="Count what was shown or used",
+    summary="Record exposures",
     responses=MISSING,
 )
 async def expose(memory: Writing, body: ExposuresIn) -> None:
-    """Count that memories were retrieved, shown or used, in the address's session. All are counted, or none (404)."""
+    """Record that memories were retrieved, shown or used in the session of the query string. All are recorded, or none
+    (404).
+    """
     await memory.mark(body.memories, body.exposure, query=body.query)
 
 
-@router.post("/v1/compare", summary="Ask several presets the same question")
+@router.post("/v1/compare", summary="Compare presets")
 async def compare(memory: Reading, body: CompareIn) -> ComparisonOut:
-    """What each preset returns for a question, over the memories that are here, and why they differ. Reads only."""
+    """What each preset returns for a question over the existing memories, and why the results differ. Reads only."""
     chosen = None if body.presets is None else named_presets(memory.presets.in_use, body.presets)
     return ComparisonOut.of(await memory.presets.compare(body.query, chosen, limit=body.limit, as_of=body.as_of))

@@ -1,4 +1,4 @@
-"""How memories stand to each other."""
+"""Relations between memories."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ router = router_of("memories")
 
 @router.post("/v1/relations", status_code=HTTPStatus.CREATED, summary="Relate two memories", responses=MISSING)
 async def link(memory: Writing, body: RelationIn) -> RelationOut:
-    """Say how one memory relates to another; saying it again sets the weight anew.
+    """Relate one memory to another. Repeating it sets the weight again.
 
-    It changes nothing about which of them holds: for that there is `supersede`.
+    It does not change which of the two is valid: `supersede` does.
     """
     return RelationOut.of(await memory.link(body.source, body.target, body.kind, body.weight))

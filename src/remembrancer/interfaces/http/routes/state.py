@@ -1,4 +1,4 @@
-"""How the memory is: its counts, its health, its jobs, what models cost, and its presets."""
+"""The state of the memory: counts, health, jobs, costs and presets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from remembrancer.interfaces.wire.state import StatsOut
 router = router_of("state")
 
 
-@router.get("/v1/stats", summary="Count what is kept")
+@router.get("/v1/stats", summary="Read counts")
 async def stats(memory: Reading) -> StatsOut:
     """Counts of what this caller may see, and the size of the whole store."""
     return StatsOut.of(await memory.health.stats())
@@ -27,32 +27,32 @@ async def stats(memory: Reading) -> StatsOut:
 @router.get("/v1/health/memory", summary="Read the memory's health")
 async def memory_health(
     memory: Reading,
-    of_crew: Annotated[Name | None, Query(description="Of this crew; of the whole workspace, if not given.")] = None,
+    of_crew: Annotated[Name | None, Query(description="The crew. Default: the whole workspace.")] = None,
     history: Annotated[
-        int, Query(ge=0, le=MAX_LISTED, description="Also so many snapshots, at most one a day, the newest day first.")
+        int, Query(ge=0, le=MAX_LISTED, description="The number of daily snapshots to include, newest first.")
     ] = 0,
 ) -> MemoryHealthOut:
-    """The last snapshot, which the health job takes each day: a score of 0 to 100, what it is made of, and what to do
-    about the weakest part. `latest` is null while none was taken.
+    """The latest snapshot, which the health job takes daily: a score from 0 to 100, its metrics, and how to improve the
+    weakest of them. `latest` is null if no snapshot was taken yet.
     """
     latest = await memory.health.latest(of_crew)
     past = await memory.health.history(of_crew, history) if history else None
     return MemoryHealthOut.of(of_crew, latest, past)
 
 
-@router.get("/v1/jobs", summary="See how the jobs stand")
+@router.get("/v1/jobs", summary="List the jobs")
 async def jobs(memory: Reading) -> JobsOut:
-    """Each job of the preset: its last run, its next, what waits for it, and what failed."""
+    """Each job of the preset: its last and next run, its backlog, and its failures."""
     return JobsOut.of(await memory.jobs.list())
 
 
-@router.get("/v1/spending", summary="See what models cost")
+@router.get("/v1/spending", summary="Read the cost of language models")
 async def spending(memory: Reading, since: Since = None) -> SpendingOut:
-    """What language models were asked for this workspace, and what that cost in US dollars, by purpose and model."""
+    """Requests to language models for this workspace, and their cost in US dollars, by purpose and model."""
     return SpendingOut.of(await memory.jobs.spending(since), since)
 
 
 @router.get("/v1/presets", summary="List the presets")
 async def presets(memory: Reading) -> PresetsOut:
-    """Those that are shipped, and the one in use."""
+    """The shipped presets, and the one in use."""
     return PresetsOut.of(memory.presets.in_use)

@@ -17,19 +17,19 @@ from remembrancer.interfaces.http.v1 import router_of
 from remembrancer.interfaces.wire.journal import RecordedOut
 
 EVENT: Final = "entry"
-"""What every message is called. A browser hears only names that it listens for, and an entry's type may be any word:
-also `error`, which is the name that an EventSource gives to a broken line.
+"""The event name of every message. An EventSource delivers only names that the page listens for, and an entry's type
+may be any word, even `error`, which EventSource itself uses for a failed connection.
 """
 
 router = router_of("events")
 
 
 def streamed(description: str) -> dict[int | str, dict[str, Any]]:
-    """What the document says of an answer that is a stream."""
+    """The entries of the OpenAPI document for a stream."""
     content = {
         MEDIA_TYPE: {"schema": {"description": description}}
     }  # of the type of a text, or of its messages: readers differ
-    return {200: {"description": "A stream of server-sent events that has no end.", "content": content}}
+    return {200: {"description": "An endless stream of server-sent events.", "content": content}}
 
 
 @router.get(
@@ -40,8 +40,8 @@ def streamed(description: str) -> dict[int | str, dict[str, Any]]:
     response_model=None,
     responses={
         **streamed(
-            "`event: entry` with `data`, one line of RecordedOut as JSON, under `id`, its position. A block with an "
-            "`id` alone says that all before it was looked at; what begins with a colon is to be passed over."
+            "`event: entry`, `data`: one line of RecordedOut as JSON, `id`: its position. A block with only an `id` is "
+            "a position to continue from; lines that begin with a colon are comments."
         ),
     },
 )
@@ -49,21 +49,21 @@ async def follow(
     memory: Reading,
     entries: Entries,
     slot: Annotated[StreamSlot, Depends(stream_slot)],
-    limit: Annotated[int, Query(ge=0, le=500, description="How many of the last entries to begin with.")] = 50,
+    limit: Annotated[int, Query(ge=0, le=500, description="The number of past entries to start with.")] = 50,
     after: Annotated[
         int | None,
-        Query(ge=0, le=MAX_WHOLE, description="Instead of the last: what was recorded behind this position."),
+        Query(ge=0, le=MAX_WHOLE, description="Start after this position instead."),
     ] = None,
     last_event_id: Annotated[
         LastEventId | None,
-        Header(alias="Last-Event-ID", description="The `id` that was told last; it goes before `after`."),
+        Header(alias="Last-Event-ID", description="The last `id` received. It overrides `after`."),
     ] = None,
 ) -> EventStream:
-    """The last entries, or those behind a position, and then each as it is recorded, by whichever process.
+    """The last entries, or those after a position, and then each new one as it is recorded by any process.
 
-    In the order of recording, nothing missed and nothing twice: whoever is cut off sends the last `id` as
-    `Last-Event-ID`, as browsers do by themselves, and hears the rest. Chosen as the list does. The stream ends when the
-    server stops, when the key is no longer valid, and when the client does not take what it is told for a minute.
+    In the order of recording, each entry once. A client that reconnects sends the last `id` as `Last-Event-ID`, as
+    browsers do, and continues there. The filters are those of the list. The stream ends when the server stops, when the
+    key is no longer valid, and when the client does not receive a message within a minute.
     """
     position = position_of(last_event_id)
     return await followed(memory, slot, _told, entries, after=after if position is None else position, last=limit)

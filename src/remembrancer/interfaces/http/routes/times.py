@@ -1,4 +1,4 @@
-"""Memories by time: what happened in its order, and what will fade."""
+"""Memories by time: what happened in order, and what will fade."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from remembrancer.interfaces.wire.memories import MemoriesOut
 router = router_of("time")
 
 
-@router.get("/v1/timeline", summary="Tell what happened")
+@router.get("/v1/timeline", summary="Read a timeline")
 async def timeline(
     memory: Reading,
     since: Since = None,
@@ -25,21 +25,21 @@ async def timeline(
     kinds: Kinds = None,
     in_session: InSession = None,
 ) -> MemoriesOut:
-    """Current memories of a stretch of time, oldest first. `kinds=episode` tells it episode by episode."""
+    """Current memories of a period, oldest first. `kinds=episode` lists its episodes."""
     return MemoriesOut.of(await memory.timeline(since, until, limit=limit, kinds=kinds, session=in_session))
 
 
-@router.get("/v1/fading", summary="List what will fade soon")
+@router.get("/v1/fading", summary="List memories that will fade soon")
 async def fading(
     memory: Reading,
     limit: Limit = 20,
-    days: Annotated[float, Query(gt=0, le=36_500, description="Within so many days.")] = 30,
+    days: Annotated[float, Query(gt=0, le=36_500, description="How many days ahead.")] = 30,
 ) -> OutlooksOut:
-    """Current memories that have not faded and will within that time, if nothing else happens; soonest first."""
+    """Current memories that will fade within that time if nothing else happens, soonest first."""
     return OutlooksOut.of(await memory.health.fading(limit=limit, within=timedelta(days=days)))
 
 
 @router.get("/v1/decay", summary="List memories by their strength")
 async def decay(memory: Reading, limit: Limit = 20) -> OutlooksOut:
-    """Current memories, weakest first, each with when it falls below what counts as faded."""
+    """Current memories, weakest first, each with the time when it falls below the threshold for faded memories."""
     return OutlooksOut.of(await memory.health.decay(limit=limit))
