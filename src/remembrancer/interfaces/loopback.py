@@ -1,4 +1,4 @@
-"""Which addresses only this machine reaches."""
+"""Loopback addresses."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ipaddress
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches that address, an IPv6 one with or without its brackets.
+    """Whether an address reaches only this machine. An IPv6 address may be in brackets.
 
     >>> is_loopback("127.0.0.1"), is_loopback("[::1]"), is_loopback("0.0.0.0")
     (True, True, False)

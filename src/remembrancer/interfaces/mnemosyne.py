@@ -1,7 +1,7 @@
-"""The calls of Mnemosyne over a memory: `remember`, `recall` and `sleep` with its names, shapes and defaults.
+"""A drop-in for Mnemosyne: `remember`, `recall` and `sleep` with its names, shapes and defaults, over a memory.
 
-A program written for it changes its import. What counts is the preset the memory was opened with; `open` takes the one
-of that name.
+A program written for Mnemosyne changes its import. The behaviour is that of the preset the memory was opened with;
+`open` uses the preset `mnemosyne`.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from remembrancer.sync import Remembrancer
 
 SCOPES: Final = {"global": Visibility.WORKSPACE, "session": Visibility.SESSION}
 MAX_CONTENT_CHARS: Final = 500
-"""Of each result's content, as there."""
+"""The longest content of a result, as in Mnemosyne."""
 
 
 class Mnemosyne:
-    """One bank. Rows belong to `session_id`; those of scope `global`, the default, are found from every session."""
+    """One bank. Rows belong to `session_id`; those with scope `global`, the default, are found from every session."""
 
     def __init__(self, memory: Remembrancer, *, session_id: str = "default") -> None:
-        """`memory` stays the caller's to close."""
+        """`memory` is not closed by this object."""
         self._memory = memory
         self._session = session_id
 
@@ -37,7 +37,7 @@ class Mnemosyne:
     def open(
         cls, path: str = "mnemosyne.db", *, session_id: str = "default", embedder: str | Embedder | None = None
     ) -> Self:
-        """A bank in one file. Raises as `Remembrancer.open`."""
+        """A bank in one file. Raises as `Remembrancer.open` does."""
         return cls(Remembrancer.open(path, preset="mnemosyne", embedder=embedder), session_id=session_id)
 
     def close(self) -> None:
@@ -61,7 +61,7 @@ class Mnemosyne:
         scope: str = "global",
         session_id: str | None = None,
     ) -> str:
-        """Keep a text in working memory. Returns its id. `scope`: global or session."""
+        """Keep a text in working memory and return its id. `scope`: global or session."""
         if scope not in SCOPES:
             raise InvalidInput("scope", scope, "one of " + ", ".join(SCOPES))
         kept = self._of(session_id).remember(
@@ -83,9 +83,9 @@ class Mnemosyne:
         from_date: date | datetime | str | None = None,
         to_date: date | datetime | str | None = None,
     ) -> list[dict[str, Any]]:
-        """The best `top_k` (1 to 200), best first, each counted as recalled once.
+        """The best `top_k` (1 to 200) results, best first. Each is recorded as recalled.
 
-        `session_id` keeps to that session. `from_date` and `to_date` are days, both of them included, or exact times.
+        `session_id`: only rows of that session. `from_date` and `to_date`: days, both inclusive, or exact times.
         """
         memory = self._of(session_id)
         found = memory.recall(
@@ -101,11 +101,13 @@ class Mnemosyne:
         return [_result(hit, found.asked_at) for hit in found]
 
     def sleep(self, dry_run: bool = False) -> SleepReport:
-        """Promote what has been in working memory for half of its time, of every session; a dry run only says what."""
+        """Promote what has been in working memory for half of its lifetime, in every session. A dry run only reports
+        it.
+        """
         return self._memory.sleep(dry_run)
 
     def invalidate(self, memory_id: str, replacement_id: str | None = None) -> None:
-        """End a memory's validity now. Raises NotFound for an id that is not there, of either kind."""
+        """End a memory's validity now. Raises NotFound for an unknown id, also of the replacement."""
         self._memory.invalidate(memory_id, replacement_id)
 
     def _of(self, session_id: str | None) -> Remembrancer:
@@ -141,13 +143,13 @@ def _start(argument: str, value: date | datetime | str | None) -> datetime | Non
 
 
 def _end(argument: str, value: date | datetime | str | None) -> datetime | None:
-    """The end of the day that is named."""
+    """The end of the given day, or the exact time."""
     day = _day(argument, value)
     return _moment(argument, value) if day is None else datetime.combine(day + timedelta(days=1), time(), tzinfo=UTC)
 
 
 def _day(argument: str, value: date | datetime | str | None) -> date | None:
-    """A day, where the value is one; None for a time and for nothing."""
+    """The day, if the value is one; None for a time and for None."""
     if isinstance(value, str) and len(value) == len("2026-03-04"):
         try:
             return date.fromisoformat(value)

@@ -1,1 +1,1 @@
-"""The memory in a browser: pages that are made on the server, their charts, and the little script they need."""
+"""The dashboard: pages rendered on the server, their charts, and a little script."""

@@ -1,4 +1,4 @@
-"""What a page's form asks for, read off the query string: an empty field asks for nothing."""
+"""The fields of a page's query string. An empty field counts as missing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The fields of a query string. What is not allowed raises InvalidInput with the field's name."""
+    """The fields of a query string. Each method raises InvalidInput, which names the field, for a value that is not
+    allowed.
+    """
 
     fields: QueryParams
 
@@ -26,7 +28,7 @@ class Asked:
         return (self.fields.get(name) or "").strip() or None
 
     def several(self, name: str) -> list[str]:
-        """Every value of that name; of one that is a list parted by commas, each part."""
+        """All values of that name, also those separated by commas."""
         given = [part.strip() for value in self.fields.getlist(name) for part in value.split(",")]
         return [part for part in given if part]
 
@@ -42,7 +44,7 @@ class Asked:
         return validation.whole(name, int(given), least, most)
 
     def choice(self, name: str, choices: Mapping[str, T], default: str) -> tuple[str, T]:
-        """The chosen name, and what it stands for."""
+        """The chosen name, and its value in `choices`."""
         given = self.text(name) or default
         if given not in choices:
             raise InvalidInput(name, given, f"one of {', '.join(choices)}")
@@ -53,7 +55,9 @@ class Asked:
         return None if given is None else validation.identifier(name, given)
 
     def moment(self, name: str, *, to_end_of_day: bool = False) -> datetime | None:
-        """A date, or a date and a time; in UTC where it names no offset. `to_end_of_day`: a date takes in its day."""
+        """A date, or a date and a time, in UTC if it has no offset. `to_end_of_day`: a date stands for the end of that
+        day.
+        """
         given = self.text(name)
         if given is None:
             return None
@@ -66,5 +70,5 @@ class Asked:
 
 
 def kept(fields: QueryParams, names: Sequence[str]) -> dict[str, list[str]]:
-    """Those fields that say something: what a link to another page of the same question carries."""
+    """The fields that have a value, for links to other pages of the same query."""
     return {name: values for name in names if (values := [value for value in fields.getlist(name) if value])}

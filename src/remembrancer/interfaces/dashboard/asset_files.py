@@ -1,4 +1,4 @@
-"""The files that pages load: out of the package, under addresses that change with their contents."""
+"""The files that pages load, served from the package under addresses that change with their content."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Asset:
 
 @cache
 def assets() -> dict[str, Asset]:
-    """By name. `version`: the first letters of the contents' SHA-256."""
+    """By name. `version`: the beginning of the content's SHA-256."""
     found: dict[str, Asset] = {}
     for file in files("remembrancer.interfaces.dashboard").joinpath("assets").iterdir():
         suffix = file.name[file.name.rfind(".") :]
@@ -43,13 +43,13 @@ def assets() -> dict[str, Asset]:
 
 
 def asset_address(name: str) -> str:
-    """Where a file is served; another address when it has changed. KeyError for a file that is not there."""
+    """The address of a file, which changes with its content. Raises KeyError for an unknown file."""
     return f"{PATH}/{name}?v={assets()[name].version}"
 
 
 @router.get(PATH + "/{name}")
 async def asset(name: str, v: str | None = None) -> Response:
-    """To be kept for ever where the address tells these contents, else to be asked for again."""
+    """Cached forever if the address has the current version, otherwise revalidated."""
     found = assets().get(name)
     if found is None:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"no asset {name!r}")

@@ -1,4 +1,4 @@
-"""What goes wrong on a page is told as a page: the problem that programs are told, in the same design."""
+"""Error pages: the problem details of the API, rendered as a page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from remembrancer.interfaces.dashboard.visit import address
 from remembrancer.interfaces.http import problems
 
 _OF_PROGRAMS: Final = ("/v1", "/api", "/mcp")
-"""Where nobody looks with a browser on purpose: what is not there is told as to a program."""
+"""Paths for programs: an unknown path below them is answered with problem details."""
 
 _Told = Callable[[Request, Exception], Response | Awaitable[Response]]
 
@@ -35,7 +35,7 @@ _TITLES: Final = {
 
 
 class PageRoute(APIRoute):
-    """A page's route: what nobody foresaw is told as a page too, without its words, and logged as elsewhere."""
+    """The route of a page. An unexpected error is logged and answered with a page, both without its message."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
@@ -53,7 +53,7 @@ class PageRoute(APIRoute):
 
 
 def install(app: FastAPI) -> None:
-    """Have errors of pages answered as pages: after the app's other handlers are installed, which tell all others."""
+    """Answer errors of pages with pages. Call it after the app's other error handlers are installed."""
     for kind in (RemembrancerError, RequestValidationError, HTTPException):
         told: _Told = app.exception_handlers[kind]
         app.add_exception_handler(kind, _as_page(told))
@@ -69,7 +69,7 @@ def _as_page(told: _Told) -> Callable[[Request, Exception], Awaitable[Response]]
 
 
 def _is_page(request: Request) -> bool:
-    """Whether a page of ours was asked for, or a browser asked for what is nowhere."""
+    """Whether the request is for a page, or a browser's request for an unknown path."""
     route: object = request.scope.get("route")
     if route is not None:
         return isinstance(route, PageRoute)

@@ -1,4 +1,4 @@
-"""Forms that change something: only from our own pages, and small."""
+"""Forms that change something. They are accepted only from the dashboard's own pages, up to a small size."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ MAX_FORM_BYTES: Final = 16_384
 
 
 async def submitted(request: Request) -> dict[str, str]:
-    """The fields of a form that one of our own pages sent, the last value of each name.
+    """The fields of a form from one of the dashboard's pages; the last value of each name.
 
-    Raises HTTPException: 403 for a page of another site, 413 and 415 for what is no such form.
+    Raises HTTPException 403 for a form of another site, 413 and 415 for a body that is too large or no form.
     """
     refuse_other_pages(request)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -33,10 +33,10 @@ async def submitted(request: Request) -> dict[str, str]:
 
 
 def refuse_other_pages(request: Request) -> None:
-    """A browser tells with every form where it comes from; what tells it neither way is no browser with a form of ours.
+    """Refuse forms from other sites. A browser sends `Origin` or `Sec-Fetch-Site` with every form.
 
-    The cookie would not come with a form of another site (SameSite=Strict); without keys there is no cookie to keep
-    back, and this is what stands before the memory.
+    With keys, the cookie is not sent from another site (SameSite=Strict). Without keys there is no cookie, and this
+    check is the only protection.
     """
     site = request.headers.get("sec-fetch-site")
     origin = request.headers.get("origin")

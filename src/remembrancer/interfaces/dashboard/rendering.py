@@ -1,4 +1,4 @@
-"""Pages made from templates: everything that is told is escaped, and made harmless as on a terminal."""
+"""Rendering of templates: every value is escaped and stripped of control characters."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Place(NamedTuple):
-    """A page in the navigation. `key`: what leads there, after a `g`."""
+    """An entry of the navigation. `key`: the second key of its keyboard shortcut, after `g`."""
 
     name: str
     path: str
@@ -44,8 +44,8 @@ PLACES: Final = (
 
 @cache
 def environment() -> Environment:
-    """The templates. What stands in `{{ }}` and is no Markup of ours loses control characters and what turns the
-    direction of writing, wherever it stands; then it is escaped.
+    """The template environment. A value that is not Markup loses control and bidirectional formatting characters and is
+    then escaped.
     """
     made = Environment(
         loader=PackageLoader("remembrancer.interfaces.dashboard"),
@@ -75,7 +75,7 @@ def environment() -> Environment:
 
 
 def prepare() -> None:
-    """Read every template now, so that the first principal need not wait for it."""
+    """Load every template now, so that the first request does not wait for it."""
     for name in environment().list_templates(extensions=["html", "svg"]):
         environment().get_template(name)
 
@@ -90,7 +90,7 @@ def page(
     headers: Mapping[str, str] | None = None,
     **told: Any,
 ) -> HTMLResponse:
-    """A whole page for a principal. `here`: the place in the navigation that it belongs to."""
+    """A page. `here`: its entry in the navigation."""
     html = (
         environment()
         .get_template(template)
@@ -102,13 +102,13 @@ def page(
 def outside(
     template: str, *, title: str, status: HTTPStatus, headers: Mapping[str, str] | None = None, **told: Any
 ) -> HTMLResponse:
-    """A page for someone of whom nothing is known: to log in, or where something went wrong."""
+    """A page without a principal: the login form, or an error."""
     html = environment().get_template(template).render(visit=None, title=title, here=None, **told)
     return HTMLResponse(html, status, headers=None if headers is None else dict(headers))
 
 
 def title_of(memory: Any, length: int = 90) -> str:
-    """What a memory is called: its title, else how its text begins."""
+    """The memory's title, or the beginning of its text."""
     line = one_line(memory.title or "") or one_line(memory.text[: 8 * length])
     return line if len(line) <= length else line[: length - 1].rstrip() + "…"
 
@@ -136,7 +136,7 @@ def _ago(moment: datetime, now: datetime) -> str:
 
 
 def _share(value: float) -> str:
-    """A number of [0, 1] to two decimals.
+    """A number in [0, 1] with two decimals.
 
     >>> _share(0.5)
     '0.50'

@@ -1,4 +1,4 @@
-"""The dashboard's routes, a file for each page."""
+"""The dashboard's routes, one module for each page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who looks at a page, over which part of the workspace, and how links keep to it."""
+"""A request for a page: its principal, its part of the workspace, and links that keep that part."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from remembrancer.interfaces.http.access import ANONYMOUS, Authenticated, Princi
 from remembrancer.values import dataclass
 
 PARTS: Final = ("project", "crew", "agent", "session")
-"""The parts of a scope that a principal chooses, in the query string; the workspace is the key's."""
+"""The parts of the scope that the query string chooses. The key determines the workspace."""
 ROLE: Final = "role"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visit:
-    """A page asked for. `memory` is bound to the chosen `scope`, parts and role as the query string has them."""
+    """A request for a page. `memory` is bound to `scope`: the parts and the role in the query string."""
 
     request: Request
     principal: Principal
@@ -37,21 +37,21 @@ class Visit:
 
     @property
     def has_key(self) -> bool:
-        """Whether there is something to log out of."""
+        """Whether the principal has a key, and so can log out."""
         return self.principal.name != ANONYMOUS
 
     def link(self, path: str, **query: object) -> str:
-        """The address of a page over the same part of the workspace. What is None or "" is left out."""
+        """The address of a page with the same scope. Values that are None or "" are left out."""
         return address(path, self.scope, query)
 
     @property
     def query(self) -> str:
-        """What a link ends with that keeps to the same part of the workspace: "" for the whole."""
+        """The query string that keeps the scope; "" for the whole workspace."""
         return address("", self.scope)
 
 
 def address(path: str, *queries: Mapping[str, object]) -> str:
-    """A path with everything in these queries that says something; a list gives its name once for each value."""
+    """A path with the non-empty values of these queries. A list repeats its name for each item."""
     pairs = [
         (name, str(one))
         for query in queries
@@ -63,12 +63,12 @@ def address(path: str, *queries: Mapping[str, object]) -> str:
 
 
 async def reading(request: Request, principal: Authenticated) -> Visit:
-    """A visit of one who may read. Raises PermissionDenied, and InvalidInput for what is no scope."""
+    """The request of a principal that may read. Raises PermissionDenied, and InvalidInput for an invalid scope."""
     return _visit(request, principal, Right.READ)
 
 
 async def writing(request: Request, principal: Authenticated) -> Visit:
-    """A visit of one who may write. Raises as `reading`."""
+    """The request of a principal that may write. Raises as `reading` does."""
     return _visit(request, principal, Right.WRITE)
 
 

@@ -1,1 +1,1 @@
-"""The Model Context Protocol: eight tools, two resources and a prompt over the memory, on the official SDK."""
+"""A server for the Model Context Protocol, on the official SDK: eight tools, two resources and a prompt."""

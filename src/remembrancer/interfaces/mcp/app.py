@@ -1,4 +1,4 @@
-"""MCP over streamable HTTP, as an app to be mounted where a server wants it."""
+"""MCP over streamable HTTP, as an ASGI app that a server mounts."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.mcp.server import memory_server
 
 MemoryOfRequest = Callable[[Request, Right], Awaitable[AsyncRemembrancer]]
-"""The memory of who sent a request, who needs that right for it. Raises PermissionDenied for a lesser one."""
+"""The memory for the sender of a request, which needs that right. Raises PermissionDenied."""
 
 MAX_BODY_BYTES: Final = 1024 * 1024
-"""Of one request: the longest text there is, however much of it JSON escapes."""
+"""The largest request: the longest text, with every character escaped in JSON."""
 
 
 class McpApp:
-    """An ASGI app that answers on whatever path it is at. It answers while `run` is entered, which the host does.
+    """An ASGI app that answers on any path while `run` is entered.
 
-    Each request is whole in itself (no sessions, nothing to be lost by a restart), and is answered by one JSON
-    document: several clients, and several servers behind one address, are no matter.
+    Requests are independent of each other: there are no sessions, and each is answered with one JSON document. Several
+    clients, and several servers behind one address, need no coordination.
     """
 
     def __init__(self, server: MCPServer[Any], security: TransportSecuritySettings) -> None:
@@ -39,7 +39,7 @@ class McpApp:
 
     @asynccontextmanager
     async def run(self) -> AsyncGenerator[None, None]:
-        """Ready to answer. Once at a time; after its end again."""
+        """Answer requests while this context is entered. It can be entered again, but not twice at the same time."""
         self._server.streamable_http_app(
             stateless_http=True,
             json_response=True,
@@ -64,10 +64,10 @@ class McpApp:
 
 
 def mcp_app(memory_of_request: MemoryOfRequest, *, hosts: Collection[str] | None, counts_use: bool = False) -> McpApp:
-    """The app of a host that knows who asks. Enter its `run` in the host's lifespan, and route one path to it.
+    """The app for a host that authenticates requests. Enter its `run` in the host's lifespan, and route one path to it.
 
-    `hosts`: the values of `Host` that are answered, `name:*` for any port, with pages of those alone as `Origin`. None:
-    the host checks both itself. `counts_use`: as `memory_server` has it; `recall` then needs the right to write.
+    `hosts`: the accepted values of `Host`, `name:*` for any port; `Origin` must be a page of one of them. None: the
+    host checks both headers itself. `counts_use`: as in `memory_server`; `recall` then needs the right to write.
     """
 
     async def memory_of(context: Context, needed: Right) -> AsyncRemembrancer:
@@ -80,7 +80,7 @@ def mcp_app(memory_of_request: MemoryOfRequest, *, hosts: Collection[str] | None
 
 
 def security_of(hosts: Collection[str] | None) -> TransportSecuritySettings:
-    """What the SDK checks of each request's headers, against a page that has its name point here (DNS rebinding)."""
+    """The SDK's checks of `Host` and `Origin`, which protect against DNS rebinding."""
     if hosts is None:
         return TransportSecuritySettings(enable_dns_rebinding_protection=False)
     origins = [f"{scheme}://{host}" for host in hosts for scheme in ("http", "https")]

@@ -1,4 +1,4 @@
-"""Memories and turns in a block that marks them as untrusted: no text in it can leave its line, let alone the block."""
+"""Blocks of memories and turns, marked as untrusted. No text in a block can break out of its line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FRAME: Final = Frame(TAG, UNTRUSTED)
 
 @dataclass(frozen=True, slots=True)
 class Listing(Generic[Told]):
-    """`text`: the block, empty where nothing found room. `placed`: what did, in order. `of`: how many there were."""
+    """`text`: the block, empty if no item fits. `placed`: the items in it, in order. `of`: the number of items."""
 
     text: str
     placed: tuple[Told, ...]
@@ -24,25 +24,25 @@ class Listing(Generic[Told]):
 
     @property
     def left_out(self) -> str:
-        """What to tell of those that found no room; empty where all did."""
+        """The note about items that did not fit; empty if all did."""
         left = self.of - len(self.placed)
         return f"{left} of {self.of} found no room: ask with a larger max_chars, or read memory://ID." if left else ""
 
 
 def listing(items: Iterable[Item[Told]], max_chars: int) -> Listing[Told]:
-    """The items that find room. Raises InvalidInput when not even the frame fits."""
+    """As many items as fit. Raises InvalidInput if not even the frame fits."""
     every = list(items)
     placed = place(every, Room(FRAME.room(max_chars)))
     return Listing(FRAME.around(text_of(placed)), tuple(item.of for item in placed), len(every))
 
 
 def line(of: Told, parts: tuple[str, ...], text: str) -> Item[Told]:
-    """A line of the block, behind a dash; what `text` says after its first line stands behind four blanks."""
+    """A list item of the block. Further lines of `text` are indented by four blanks."""
     return Item(of, f"- {label(*parts)} {indented(text)}\n")
 
 
 def memory_line(memory: Memory, when: str) -> Item[Memory]:
-    """A memory with its id, for what may be done with it."""
+    """A memory with its id, which other tools take."""
     title = one_line(memory.title or "")
     text = f"{title}: {memory.text}" if title else memory.text
     return line(memory, (str(memory.id), memory.kind, when), text)

@@ -1,4 +1,4 @@
-"""The parameters of the tools: each with its bounds and what a model must know of it."""
+"""The parameters of the tools, with their limits and the descriptions that models read."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pydantic import Field
 from remembrancer.domain.validation import MAX_NAME_CHARS, MAX_TAGS, MAX_TEXT_BYTES, MAX_TITLE_CHARS
 
 MAX_LISTED: Final = 50
-"""Memories in one answer: more would crowd out what the model is at."""
+"""The maximum number of memories in one answer. More would fill the model's context."""
 BLOCK_CHARS: Final = 4000
 MIN_BLOCK_CHARS: Final = 500
-"""A frame of any preset and some lines fit into it."""
+"""Enough for the frame of any preset and a few lines."""
 MAX_BLOCK_CHARS: Final = 100_000
 
 _TIME: Final = "a day (2026-03-04), a time with its offset (2026-03-04T09:00:00Z), or how long ago (90m, 24h, 7d, 2w)"
@@ -26,38 +26,38 @@ Query = Annotated[
     Field(
         min_length=1,
         max_length=MAX_TEXT_BYTES,
-        description="The question, in full or by key words. Those who talk are 'the user' and 'the assistant' in it.",
+        description="The question, as a sentence or key words. Call the speakers 'the user' and 'the assistant' in it.",
     ),
 ]
 RecallLimit = Annotated[
     Annotated[int, Field(ge=1, le=MAX_LISTED)] | None,
-    Field(description="How many memories at most; the usual number if not given."),
+    Field(description="The maximum number of memories; default: the preset's."),
 ]
-Limit = Annotated[int, Field(ge=1, le=MAX_LISTED, description="How many memories at most.")]
+Limit = Annotated[int, Field(ge=1, le=MAX_LISTED, description="The maximum number of memories.")]
 Kinds = Annotated[
     Annotated[list[Annotated[str, _SLUG]], Field(max_length=20)] | None,
-    Field(description="Only memories of one of these kinds, such as note, decision, episode."),
+    Field(description="Only memories of these kinds, such as note, decision, episode."),
 ]
 OnlyTags = Annotated[_Tags | None, Field(description="Only memories with all of these tags.")]
-Since = Annotated[_Time | None, Field(description=f"Only what happened since: {_TIME}.")]
-Until = Annotated[_Time | None, Field(description="Only what happened before; as since.")]
+Since = Annotated[_Time | None, Field(description=f"Only what happened since then: {_TIME}.")]
+Until = Annotated[_Time | None, Field(description="Only what happened before then, in the same format as since.")]
 OnlySession = Annotated[_Name | None, Field(description="Only what belongs to this session.")]
 MaxChars = Annotated[
     int,
     Field(
         ge=MIN_BLOCK_CHARS,
         le=MAX_BLOCK_CHARS,
-        description="How long the block of memories may be; what finds no room is left out whole.",
+        description="The maximum length of the block; a memory that does not fit is left out.",
     ),
 ]
-Days = Annotated[Annotated[float, Field(ge=0, le=36_500)] | None, Field(description="Only of the last so many days.")]
+Days = Annotated[Annotated[float, Field(ge=0, le=36_500)] | None, Field(description="Only from the last so many days.")]
 
 Text = Annotated[
     str,
     Field(
         min_length=1,
         max_length=MAX_TEXT_BYTES,
-        description="What to keep: one fact, decision or lesson, told so that it is understood without this talk.",
+        description="What to keep: one fact, decision or lesson, understandable without this conversation.",
     ),
 ]
 Title = Annotated[
@@ -65,42 +65,41 @@ Title = Annotated[
     Field(description="A title, searched with the text."),
 ]
 Kind = Annotated[
-    Annotated[str, _SLUG] | None, Field(description="One word for what it is: note, decision, preference, lesson …")
+    Annotated[str, _SLUG] | None,
+    Field(description="What kind of memory, in one word: note, decision, preference, lesson …"),
 ]
 Tags = Annotated[_Tags | None, Field(description="Words to filter by later.")]
 Importance = Annotated[float, Field(ge=0, le=1, description="How much it matters: 0.5 is usual, 0.9 is vital.")]
 TopicKey = Annotated[
     _Name | None,
-    Field(description="A name of the topic: remembered under it again, the new text replaces the old in recall."),
+    Field(description="A name of the topic: a later text with the same name replaces this one in recall."),
 ]
 Whose = Annotated[
     Literal["user", "assistant", "tool", "web"],
     Field(
-        description="Whose words these are: user what the user said; assistant what you found or concluded; tool or "
-        "web what came from there. Trust hangs on it."
+        description="Whose words these are: user: said by the user; assistant: found or concluded by you; tool or web: "
+        "from there. Trust depends on it."
     ),
 ]
-OccurredAt = Annotated[_Time | None, Field(description=f"When it was so or happened, if not now: {_TIME}.")]
-ValidUntil = Annotated[
-    _Time | None, Field(description="From when on it does not hold any more: a day, or a time with its offset.")
-]
-Key = Annotated[_Name | None, Field(description="A name that makes doing it twice the same as once.")]
+OccurredAt = Annotated[_Time | None, Field(description=f"When it happened: {_TIME}. Default: now.")]
+ValidUntil = Annotated[_Time | None, Field(description="When it stops being valid: a day, or a time with its offset.")]
+Key = Annotated[_Name | None, Field(description="A unique name; a repeated call with it has no further effect.")]
 
 Said = Annotated[
     str,
-    Field(min_length=1, max_length=MAX_TEXT_BYTES, description="What was said or happened, word by word."),
+    Field(min_length=1, max_length=MAX_TEXT_BYTES, description="What was said or happened, word for word."),
 ]
 Role = Annotated[Literal["user", "assistant", "tool"], Field(description="Whose words these are.")]
-EventType = Annotated[str, Field(min_length=1, max_length=100, description="What type of event, such as message.")]
-Severity = Annotated[Literal["info", "notice", "warn", "error"], Field(description="How grave it is.")]
-Actor = Annotated[_Name | None, Field(description="Who, by name.")]
-Session = Annotated[_Name | None, Field(description="The conversation it belongs to; the server's own if not given.")]
+EventType = Annotated[str, Field(min_length=1, max_length=100, description="The type of the event, such as message.")]
+Severity = Annotated[Literal["info", "notice", "warn", "error"], Field(description="How severe it is.")]
+Actor = Annotated[_Name | None, Field(description="The name of who said or did it.")]
+Session = Annotated[_Name | None, Field(description="The conversation it belongs to; default: the server's session.")]
 
 MemoryId = Annotated[
-    str, Field(min_length=32, max_length=45, description="The memory's id, as recall, recent and timeline tell it.")
+    str, Field(min_length=32, max_length=45, description="The memory's id, from recall, recent or timeline.")
 ]
 Verdict = Annotated[
     Literal["helpful", "unhelpful", "harmful"],
-    Field(description="helpful: you used it; unhelpful: it was beside the point; harmful: it was wrong or misled."),
+    Field(description="helpful: you used it; unhelpful: not relevant; harmful: wrong or misleading."),
 ]
-HealthDays = Annotated[int, Field(ge=0, le=30, description="How many days of history to add.")]
+HealthDays = Annotated[int, Field(ge=0, le=30, description="The number of days of history to include.")]

@@ -1,4 +1,4 @@
-"""The prompt: a task, with what is remembered that bears on it before it."""
+"""The prompt: a task, preceded by memories that are relevant to it."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class Prompts:
         task: Annotated[str, Field(description="The task, in your own words.")],
         max_chars: Annotated[
             str,
-            Field(description="How long the block of memories may be, 500 to 100000 characters; 4000 if not given."),
+            Field(description="The maximum length of the block, 500 to 100000 characters; default: 4000."),
         ] = str(BLOCK_CHARS),
     ) -> str:
-        """What is remembered that bears on a task, and then the task."""
+        """A task, preceded by the memories that are relevant to it."""
         with refusing("context_for_task"):
             room = _whole("max_chars", max_chars)
             memory = await self.memory_of(context, Right.READ)
@@ -43,7 +43,7 @@ class Prompts:
 
 
 class MemoryPrompt(Prompt):
-    """A prompt whose errors are the product's: they name the argument, and what is allowed."""
+    """A prompt whose errors name the argument and what is allowed."""
 
     async def render(
         self, arguments: dict[str, Any] | None, context: Context[Any, Any]
@@ -61,7 +61,7 @@ class MemoryPrompt(Prompt):
 
 
 def _whole(argument: str, given: str) -> int:
-    """Arguments of prompts are texts, by the protocol."""
+    """A whole number given as text. The protocol passes all arguments of prompts as texts."""
     if not given.isascii() or not given.isdigit():
         raise InvalidInput(argument, given, f"a whole number from {MIN_BLOCK_CHARS} to {MAX_BLOCK_CHARS}")
     return validation.whole(argument, int(given[:10]), MIN_BLOCK_CHARS, MAX_BLOCK_CHARS)

@@ -28,7 +28,9 @@ NOTHING = "Nothing that is remembered answers this."
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """`counts_use`: what `recall` finds is counted as retrieved, and what it shows as shown, which is writing."""
+    """`counts_use`: memories that `recall` finds are recorded as retrieved, and those it shows as shown. That is
+    writing.
+    """
 
     memory_of: MemoryOf
     clock: Callable[[], datetime]
@@ -47,9 +49,9 @@ class Reading:
         max_chars: given.MaxChars = given.BLOCK_CHARS,
     ) -> Annotated[CallToolResult, RecalledOut]:
         """Find what is remembered about something: decisions, facts, what was said or happened. Call it before you
-        answer or act on what may have come up earlier, and whenever the user speaks of the past. Gives the best matches
-        in a block marked as untrusted, then their ids for feedback; nothing where nothing answers. Not for browsing
-        (recent, timeline), nor for what stands in this conversation.
+        answer or act on what may have come up earlier, and whenever the user speaks of the past. Returns the best
+        matches in a block marked as untrusted, then their ids for feedback; nothing if nothing answers. Not for
+        browsing (recent, timeline), nor for what is in this conversation.
         """
         now = self.clock()
         memory = await self.memory_of(context, Right.WRITE if self.counts_use else Right.READ)
@@ -94,9 +96,9 @@ class Reading:
         limit: given.Limit = 20,
         max_chars: given.MaxChars = given.BLOCK_CHARS,
     ) -> Annotated[CallToolResult, ListedOut]:
-        """Tell what happened in a stretch of time, oldest first, each with its time. Call it for what a day, a week or
-        a session was about, or in which order things came; kinds=["episode"] tells it episode by episode. For a
-        question use recall.
+        """List what happened in a period, oldest first, each with its time. Call it for what a day, a week or a
+        session was about, or in which order things happened; kinds=["episode"] lists episodes only. For a question use
+        recall.
         """
         now = self.clock()
         memory = await self.memory_of(context, Right.READ)
@@ -113,9 +115,9 @@ class Reading:
     async def memory_health(
         self, context: Context, days: given.HealthDays = 0
     ) -> Annotated[CallToolResult, MemoryStateOut]:
-        """Tell how well the memory is: its health from 0 to 100, what to do about the weakest part, how much is kept,
-        and whether recall goes by meaning or words only. Call it when asked about the memory itself, or when recall
-        finds less than it should.
+        """Report the state of the memory: its health from 0 to 100, how to improve the weakest part, how much is kept,
+        and whether recall searches by meaning or by words only. Call it when asked about the memory itself, or when
+        recall finds less than it should.
         """
         memory = await self.memory_of(context, Right.READ)
         crew = memory.scope.crew
@@ -131,7 +133,7 @@ class Reading:
 
 
 def recalled_text(recall: Recall, block: Rendered, max_chars: int) -> str:
-    """What a model reads of an answer: the blocks as the preset renders them, then what may be done with them."""
+    """The answer that a model reads: the blocks as the preset renders them, then the ids for other tools."""
     parts = [recall.render_standing(max_chars=max_chars), block.text]
     if block.hits:
         ids = "\n".join(f"{place}. {hit.id}" for place, hit in enumerate(block.hits, start=1))

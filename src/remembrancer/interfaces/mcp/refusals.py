@@ -1,4 +1,4 @@
-"""What a client is told when something is not allowed, not there, or went wrong: words, never a traceback."""
+"""Error messages for clients: what is not allowed, not found or went wrong, never a traceback."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _log: Final = logging.getLogger("remembrancer.mcp")
 
 
 def refuse_unknown(arguments: Mapping[str, object], schema: JsonSchema) -> None:
-    """Raises InvalidInput for an argument that there is not: left out silently it would seem to have been obeyed."""
+    """Raises InvalidInput for an unknown argument: ignored silently, it would seem to have had an effect."""
     for name, value in arguments.items():
         if name not in schema["properties"]:
             raise InvalidInput(name, value, "one of the arguments " + ", ".join(schema["properties"]))
 
 
 def not_allowed(error: ValidationError, schema: JsonSchema) -> InvalidInput:
-    """The first argument that does not fit a tool's schema, in the product's words."""
+    """The first argument that does not match a tool's schema, as InvalidInput."""
     first = error.errors(include_url=False, include_context=False)[0]
     place: Sequence[str | int] = first["loc"]
     value = None if first["type"] == "missing" else first["input"]
@@ -35,7 +35,7 @@ def not_allowed(error: ValidationError, schema: JsonSchema) -> InvalidInput:
 
 
 def allowed(schema: JsonSchema) -> str:
-    """What may stand where a schema of one argument does, in words.
+    """What the schema of one argument allows, in words.
 
     >>> allowed({"type": "integer", "minimum": 1, "maximum": 50})
     'a whole number from 1 to 50'
@@ -44,8 +44,8 @@ def allowed(schema: JsonSchema) -> str:
 
 
 def told(error: BaseException | None, doing: str) -> str:
-    """One safe line for the client. What was raised on purpose says it itself; of anything else only its kind is told,
-    since its words may be those of a memory.
+    """One line for the client. An error of the package gives its message. Of any other error only the type is given,
+    because its message may quote a memory.
     """
     if isinstance(error, RemembrancerError):
         return one_line(str(error))
@@ -74,7 +74,7 @@ def _allowed(schema: JsonSchema) -> str:
 
 
 def _place(error: BaseException | None) -> str:
-    """Where it was raised: the file's name and line, and nothing of what was in hand there."""
+    """The file and line where an error was raised."""
     trace = None if error is None else error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

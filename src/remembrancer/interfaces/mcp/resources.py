@@ -1,4 +1,4 @@
-"""What a client may attach: a memory with where it comes from, and the transcript of a session."""
+"""The resources: a memory with its sources, and the transcript of a session."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MEMORY: Final = "memory://{id}"
 JOURNAL: Final = "journal://{session}"
 MARKDOWN: Final = "text/markdown"
 MAX_CHARS: Final = 200_000
-"""Of one resource: the longest text there can be, and as much around it."""
+"""The longest resource: the longest text, and as much around it."""
 MAX_ENTRIES: Final = 500
 
 
@@ -33,15 +33,15 @@ class Resources:
     memory_of: MemoryOf
 
     async def memory(self, id: str, context: Context[Any, Any]) -> str:  # noqa: A002  the variable of the template
-        """One memory: its text, when it happened and holds, how strong it is, the turns it came from, what it said
-        before, and what it relates to.
+        """One memory: its text, when it happened and is valid, its strength, the turns it came from, its revisions and
+        its relations.
         """
         with refusing("memory://"):
             memory = await self.memory_of(context, Right.READ)
             return dossier_text(await memory.show(id))
 
     async def journal(self, session: str, context: Context[Any, Any]) -> str:
-        """The transcript of a session: what was said and happened in it, oldest first; the last 500 entries."""
+        """The transcript of a session, oldest first: its last 500 entries."""
         with refusing("journal://"):
             memory = await self.memory_of(context, Right.READ)
             total = await memory.journal.count(session=session)
@@ -53,7 +53,9 @@ class Resources:
 
 @contextmanager
 def refusing(doing: str) -> Generator[None, None, None]:
-    """Errors as the protocol has them: -32602 for what is not there or not allowed, -32603 for all else."""
+    """Raise errors with the codes of the protocol: -32602 for what is not found or not allowed, -32603 for everything
+    else.
+    """
     try:
         yield
     except MCPError:
@@ -64,7 +66,7 @@ def refusing(doing: str) -> Generator[None, None, None]:
 
 
 def dossier_text(dossier: Dossier) -> str:
-    """Markdown. Outside the block stands only what nobody can have written: ids, times, numbers, words of ours."""
+    """Markdown. Outside the untrusted block there are only ids, times, numbers and fixed words."""
     memory = dossier.memory
     strength, usage = memory.strength, memory.strength.usage
     facts = {
@@ -99,7 +101,7 @@ def dossier_text(dossier: Dossier) -> str:
 
 
 def transcript_text(newest_first: tuple[Event, ...], total: int) -> str:
-    """Markdown, oldest first: as many of the last entries as find room, without a gap between them."""
+    """Markdown, oldest first: as many of the last entries as fit, without gaps."""
     left, shown = MAX_CHARS, list[Item[Event]]()
     for event in newest_first:
         item = _turn(event)
@@ -114,7 +116,7 @@ def transcript_text(newest_first: tuple[Event, ...], total: int) -> str:
 
 
 def _told_lines(dossier: Dossier) -> Iterator[Item[None]]:
-    """All that somebody has written, the text itself first, each behind a label of ours."""
+    """Every text written by others, each after a fixed label, the memory's own text first."""
     memory = dossier.memory
     yield line(None, ("text",), memory.text)
     for name, value in (

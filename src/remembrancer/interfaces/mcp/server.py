@@ -1,4 +1,4 @@
-"""The server as a client sees it: its name, what it tells of itself, and all that it offers."""
+"""The MCP server: its name, its instructions, and its tools, resources and prompt."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ instructions."""
 def memory_server(
     memory_of: MemoryOf, *, counts_use: bool = False, clock: Callable[[], datetime] | None = None
 ) -> MCPServer[Any]:
-    """A server over the memory of whoever asks. It keeps nothing between requests: any number may be made.
+    """A server over the memory that `memory_of` gives for each request. It has no state: several servers may be made.
 
-    `counts_use`: what `recall` finds is counted as retrieved, what it puts before a model as shown, what is then called
-    helpful as used. A model has no say in it: what counts is for the preset, which it does not know.
+    `counts_use`: memories that `recall` finds are recorded as retrieved, those it shows as shown, and those rated
+    helpful as used. The program decides this, not the model.
     """
     now = clock or (lambda: datetime.now(UTC))
     with _logging_left_alone():
@@ -61,9 +61,10 @@ def memory_server(
 
 
 def _tools(reading: Reading, writing: Writing) -> list[Tool]:
-    """Eight. None reaches beyond the memory; what `forget` and too much bad `feedback` retire is no longer recalled.
+    """The eight tools with their hints. None reaches beyond the memory. `forget` and repeated bad `feedback` retire a
+    memory.
 
-    What a topic said before stays as a revision, so `remember` only adds. With `counts_use` asking is counted.
+    `remember` only adds: the previous text of a topic stays as a revision. With `counts_use`, `recall` writes.
     """
     reads = ToolAnnotations(read_only_hint=True, open_world_hint=False)
     counts = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
@@ -84,7 +85,7 @@ def _tools(reading: Reading, writing: Writing) -> list[Tool]:
 
 @contextmanager
 def _logging_left_alone() -> Generator[None, None, None]:
-    """The SDK sets up the logging of the whole process, which is for the program that serves to do."""
+    """Undo the SDK's changes to the root logger. Logging is configured by the program."""
     root = logging.getLogger()
     handlers, level = list(root.handlers), root.level
     try:

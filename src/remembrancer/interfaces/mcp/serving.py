@@ -1,4 +1,4 @@
-"""Serving one memory to its clients until they go away, or somebody says to stop."""
+"""Serving one memory over MCP until the client disconnects or the process is told to stop."""
 
 from __future__ import annotations
 
@@ -31,14 +31,16 @@ from remembrancer.values import dataclass
 
 PATH: Final = "/mcp"
 _FAREWELL: Final = 5
-"""Seconds that requests under way have to be answered in, once it is to stop."""
+"""Seconds that requests under way have to finish after a stop signal."""
 
 Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where to listen: this machine alone, for there are no keys here. `port` 0: any that is free."""
+    """The address to listen on. It must be this machine's own, because this server has no keys. `port` 0: any free
+    port.
+    """
 
     host: str
     port: int
@@ -56,7 +58,7 @@ class Address:
         return f"[{self.host}]" if ":" in self.host else self.host
 
     def listen(self) -> socket.socket:
-        """Raises InvalidInput for a port that is taken."""
+        """Raises InvalidInput for a port that cannot be listened on."""
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
         try:
             return socket.create_server((self.host, self.port), family=family)
@@ -65,9 +67,9 @@ class Address:
 
 
 async def serve(settings: Settings, *, address: Address | None, works: bool, counts_use: bool, tell: Tell) -> None:
-    """Serve over HTTP at `address`, or over stdin and stdout where that is None, until stdin ends or a signal comes.
+    """Serve over HTTP at `address`, or over stdin and stdout if it is None, until stdin ends or a stop signal.
 
-    With `works` also run the jobs of the preset. What was acknowledged is kept, however it ends.
+    `works`: also run the preset's jobs. What was acknowledged is kept, however serving ends.
     """
     async with await AsyncRemembrancer.open(settings=settings) as memory:
 
@@ -83,14 +85,14 @@ async def serve(settings: Settings, *, address: Address | None, works: bool, cou
 
 
 def log_to_stderr() -> None:
-    """Warnings as lines on stderr: stdout is the protocol's, and what memories say is in no log."""
+    """Log warnings as lines on stderr, without the contents of memories. Stdout belongs to the protocol."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Line("%(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
 
 
 class _Line(logging.Formatter):
-    """One line without control characters; of an exception only its kind, since its words may be a memory's."""
+    """One line without control characters. Of an exception only the type is logged: its message may quote a memory."""
 
     def format(self, record: logging.LogRecord) -> str:
         kind = record.exc_info[0] if record.exc_info else None
@@ -128,7 +130,7 @@ async def _over_http(server: MCPServer[Any], address: Address, tell: Tell) -> No
 
 
 class _Server(uvicorn.Server):
-    """Without handlers of signals of its own, which would raise them again in the end."""
+    """A uvicorn server that leaves signals to `on_stop_signal`; its own handlers raise them again at the end."""
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
@@ -141,7 +143,7 @@ class _Server(uvicorn.Server):
 
 @asynccontextmanager
 async def _working(memory: AsyncRemembrancer) -> AsyncGenerator[None, None]:
-    """The jobs beside the serving. In the end a run under way is broken off: the next one goes on from there."""
+    """Run the jobs in the background. A run under way is cancelled at the end; the next one continues from there."""
     jobs = asyncio.create_task(memory.jobs.work(Stop()), name="remembrancer-jobs")
     try:
         yield

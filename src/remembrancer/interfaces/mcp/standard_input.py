@@ -1,4 +1,4 @@
-"""Stdin that can be ended from within, so that being told to stop is the same as the client's going away."""
+"""Standard input that the program can end, so that a stop signal has the same effect as a client that disconnects."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ _STDIN: Final = 0
 _STDOUT: Final = 1
 _AT_ONCE: Final = 65_536
 _PATIENCE: Final = 1.0
-"""Seconds for the thread to end. A flood of messages that nobody reads keeps it longer: it dies with the process."""
+"""Seconds to wait for the thread. If messages arrive faster than they are read, it takes longer; the thread then ends
+with the process.
+"""
 
 
 class EndableInput:
-    """Between `with` and its end, file descriptor 0 gives what was on stdin, until that ends or `end` is called, or
-    nobody reads stdout any more.
+    """While entered, file descriptor 0 gives what arrives on stdin, until stdin ends, `end` is called, or stdout is
+    closed by its reader.
 
-    A thread that waits for stdin itself cannot be told to stop waiting: the process would hang until the client's next
-    message. This thread waits for all three at once, and hands on what comes.
+    A thread that reads stdin cannot be interrupted: the process would hang until the client's next message. This thread
+    waits for all three conditions at once and forwards the input.
     """
 
     def __enter__(self) -> Self:
@@ -42,7 +44,7 @@ class EndableInput:
         os.dup2(self._client, _STDIN)
 
     def end(self) -> None:
-        """As if the client had closed it. Twice is harmless."""
+        """End the input as if the client had closed it. It may be called repeatedly."""
         os.write(self._telling, b".")
 
     def _hand_on(self) -> None:

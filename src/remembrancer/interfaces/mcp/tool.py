@@ -1,4 +1,4 @@
-"""A tool of the memory: bound arguments, an answer in two forms, and errors that a model can act on."""
+"""MCP tools over the memory: bounded arguments, answers as text and data, and errors that a model can act on."""
 
 from __future__ import annotations
 
@@ -19,25 +19,27 @@ from remembrancer.interfaces.mcp.refusals import not_allowed, refuse_unknown, to
 from remembrancer.interfaces.wire.shape import Wire
 
 MemoryOf = Callable[[Context, Right], Awaitable[AsyncRemembrancer]]
-"""The memory of whoever makes a request, who needs that right. Raises PermissionDenied."""
+"""The memory for the sender of a request, which needs that right. Raises PermissionDenied."""
 
 
 def answer(text: str, shape: Wire) -> CallToolResult:
-    """`text` for a model to read, `shape` for a program."""
+    """`text` is read by the model, `shape` by programs."""
     return CallToolResult(content=[TextContent(text=text)], structured_content=shape.model_dump(mode="json"))
 
 
 def description_of(function: Callable[..., object]) -> str:
-    """Its docstring, on one line: what a model is told of it."""
+    """The function's docstring on one line: the description that models read."""
     return " ".join((inspect.getdoc(function) or "").split())
 
 
 class MemoryTool(Tool):
-    """A tool whose errors are the product's: they name argument, value and what is allowed."""
+    """A tool whose errors name the argument, its value and what is allowed."""
 
     @classmethod
     def of(cls, function: Callable[..., Awaitable[CallToolResult]], title: str, annotations: ToolAnnotations) -> Self:
-        """`function`'s docstring is what a model is told of it; its return type names the shape of its answer."""
+        """The tool of a function. Its docstring is the description that models read; its return type gives the output
+        schema.
+        """
         tool = cast(
             "Self",
             cls.from_function(
@@ -73,7 +75,7 @@ def _failed(message: str) -> CallToolResult:
 
 
 def _untitled(schema: Any) -> Any:
-    """Without the titles that pydantic makes of each name: a model pays for them, and they tell nothing."""
+    """A schema without the titles that pydantic generates: they use up context and say nothing."""
     if isinstance(schema, list):
         return [_untitled(one) for one in cast("list[Any]", schema)]
     if not isinstance(schema, dict):

@@ -23,7 +23,7 @@ from remembrancer.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """`counts_use`: a memory that was helpful is counted as used."""
+    """`counts_use`: a memory that was rated helpful is also recorded as used."""
 
     memory_of: MemoryOf
     clock: Callable[[], datetime]
@@ -45,7 +45,7 @@ class Writing:
     ) -> Annotated[CallToolResult, ChangedOut]:
         """Keep something for later conversations: a decision, a preference, a fact about people or systems, a lesson
         learned. Call it when the user asks you to remember, or when something is settled that will matter again. Not
-        for what was merely said (observe), secrets, or what files and tools tell anew. Gives the new memory's id.
+        for what was merely said (observe), secrets, or what can be read again from files and tools. Returns the id.
         """
         now = self.clock()
         memory = await self.memory_of(context, Right.WRITE)
@@ -80,7 +80,7 @@ class Writing:
     ) -> Annotated[CallToolResult, EntryOut]:
         """Record in the journal what was said or happened, as it was: a turn of the conversation, a result of a tool, a
         deploy that failed. Episodes and lessons are formed from it later, and it is recalled word by word. Call it for
-        each turn worth finding again; for a conclusion of your own use remember. Gives the entry's id.
+        each turn worth finding again; for a conclusion of your own use remember. Returns the entry's id.
         """
         memory = await self.memory_of(context, Right.WRITE)
         event = await memory.observe(
@@ -98,9 +98,9 @@ class Writing:
     async def feedback(
         self, context: Context, memory_id: given.MemoryId, said: given.Verdict
     ) -> Annotated[CallToolResult, FeedbackOut]:
-        """Say of a recalled memory whether it was helpful, unhelpful or harmful. Call it once you know: it moves the
-        memory's place in later answers, and one that is called unhelpful or harmful too often may be retired. Gives its
-        confidence after that.
+        """Rate a recalled memory as helpful, unhelpful or harmful. Call it once you know: it changes the memory's rank
+        in later answers, and one that is rated unhelpful or harmful too often is retired. Returns its confidence after
+        that.
         """
         memory = await self.memory_of(context, Right.WRITE)
         chosen = validation.identifier("memory_id", memory_id)
@@ -113,9 +113,9 @@ class Writing:
         return answer(text, FeedbackOut.of(chosen, strength, status))
 
     async def forget(self, context: Context, memory_id: given.MemoryId) -> Annotated[CallToolResult, ChangedOut]:
-        """Retire a memory, so that it is not recalled any more. Call it when the user asks for it, or a memory is wrong
-        and nothing replaces it; to correct one, remember the new text under the same topic_key. The memory is kept, and
-        a person can bring it back; erasing for good is not done here.
+        """Retire a memory, so that it is no longer recalled. Call it when the user asks for it, or a memory is wrong
+        and nothing replaces it; to correct one, remember the new text with the same topic_key. The memory is kept, and
+        a person can restore it; this tool does not erase for good.
         """
         memory = await self.memory_of(context, Right.WRITE)
         retired = await memory.forget(memory_id)

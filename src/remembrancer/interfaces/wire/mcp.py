@@ -65,7 +65,7 @@ class RecalledHitOut(Wire):
 class RecalledOut(Wire):
     """Hits, best first. `standing`: memories pinned to every answer. `degraded`: what could not be used, and why."""
 
-    caution: str = Field(description="What to make of the texts below.")
+    caution: str = Field(description="How to treat the texts below.")
     query: str
     asked_at: AwareDatetime
     hits: list[RecalledHitOut]
@@ -83,7 +83,7 @@ class RecalledOut(Wire):
 class ListedOut(Wire):
     """Memories in the order of the tool that lists them."""
 
-    caution: str = Field(description="What to make of the texts below.")
+    caution: str = Field(description="How to treat the texts below.")
     memories: list[BriefOut]
 
     @classmethod

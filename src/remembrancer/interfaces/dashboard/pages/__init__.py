@@ -1,1 +1,1 @@
-"""The pages, a file each: what is asked of the memory, and the template that shows it."""
+"""The pages, one module each: what a page reads from the memory, and its template."""

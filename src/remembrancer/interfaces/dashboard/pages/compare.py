@@ -1,4 +1,4 @@
-"""One question under each preset, side by side, and why they differ."""
+"""A question under several presets, side by side."""
 
 from __future__ import annotations
 

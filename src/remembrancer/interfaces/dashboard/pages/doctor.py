@@ -1,4 +1,4 @@
-"""What the doctor finds: every page and row of the store is looked at, which takes a while where there are many."""
+"""The findings of the doctor, which checks every page and row of the store and takes a while on a large one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What memories have to do with each other, drawn: around one of them, or of the most connected."""
+"""The graph of relations around one memory, or of the memories with the most relations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from remembrancer.interfaces.wire.memories import RelationOut
 router = APIRouter(route_class=PageRoute)
 
 ROOM: Final = 40
-"""Memories drawn, unless another number is asked for."""
+"""The default number of memories in the graph."""
 MOST: Final = 120
 
 

@@ -1,4 +1,4 @@
-"""What the memory does by itself: its jobs, what waits for them, what failed, what models cost, and the presets."""
+"""Background work: the jobs, their backlog and failures, the cost of language models, and the presets."""
 
 from __future__ import annotations
 

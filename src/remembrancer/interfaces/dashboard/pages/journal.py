@@ -1,4 +1,4 @@
-"""What was said and happened, newest first, a page at a time; a script goes on with what is recorded from now on."""
+"""The journal, newest first, a page at a time. A script adds new entries."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ async def journal(visit: Reading) -> HTMLResponse:
 
 
 def _stream(visit: Visit, asked: Asked, position: int) -> str:
-    """Where the same entries come from as they are recorded, behind those of this page."""
+    """The address of the stream of the same entries, after those of this page."""
     same: dict[str, object] = {
         "query": asked.text("q"),
         "types": asked.several("types"),

@@ -1,4 +1,4 @@
-"""A key told once, and kept by the browser out of reach of scripts."""
+"""The login: the browser keeps the key in a cookie that scripts cannot read."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ router = APIRouter(route_class=PageRoute)
 Form = Annotated[dict[str, str], Depends(submitted)]
 
 MAX_TOKEN_CHARS: Final = 512
-"""Nothing longer is a key, nor worth a look."""
+"""Longer input is not a key."""
 
 
 @router.get("/login")
 async def login_page(request: Request) -> Response:
-    """Only where there are keys: without any, everybody on this machine is let in."""
+    """Only if there are keys. Without keys, everybody on this machine is let in."""
     wanted = local_path(request.query_params.get("next"))
     memory: AsyncRemembrancer = request.app.state.memory
     if not await memory.keys.exist(expired=True):
@@ -37,7 +37,7 @@ async def login_page(request: Request) -> Response:
 
 @router.post("/login")
 async def login(request: Request, form: Form) -> Response:
-    """A wrong key is answered with 401, which counts as a failed try wherever those are counted."""
+    """A wrong key is answered with 401, which the rate limit counts as a failure."""
     memory: AsyncRemembrancer = request.app.state.memory
     wanted = local_path(form.get("next"))
     token = form.get("key", "").strip()
@@ -63,9 +63,9 @@ async def logout(request: Request, form: Form) -> Response:
 
 
 def local_path(wanted: str | None) -> str:
-    r"""Where to go after the login: a page of this server, else the first one.
+    r"""The path to go to after the login: one of this server, otherwise `/`.
 
-    A browser reads `//host` and `/\host` as another server, and leaves out line breaks and tabs before it reads.
+    A browser reads `//host` and `/\host` as another server, and removes line breaks and tabs first.
 
     >>> local_path("/search?q=deploy"), local_path("//elsewhere.example/"), local_path("/\\elsewhere.example")
     ('/search?q=deploy', '/', '/')
@@ -80,7 +80,7 @@ def local_path(wanted: str | None) -> str:
 
 
 def _without_key(path: str, request: Request) -> RedirectResponse:
-    """To a page, leaving the key behind that the browser may have."""
+    """A redirect that deletes the cookie with the key."""
     answer = RedirectResponse(path, HTTPStatus.SEE_OTHER)
     answer.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict", secure=request.url.scheme == "https")
     return answer
@@ -91,5 +91,7 @@ def _form(wanted: str, status: HTTPStatus, wrong: str | None = None) -> HTMLResp
 
 
 def _seconds_left(key: ApiKey, memory: AsyncRemembrancer) -> int | None:
-    """Until the key expires; None for one that does not: the browser keeps it until it is closed."""
+    """Seconds until the key expires; None, for a key that does not expire: the browser keeps the cookie until it is
+    closed.
+    """
     return None if key.expires_at is None else max(int((key.expires_at - memory.now).total_seconds()), 1)

@@ -1,4 +1,4 @@
-"""One memory: what it says, where it came from, what it has to do with, how it fades; and what may be done to it."""
+"""One memory: its text, sources, relations and strength over time, and forms for feedback and forgetting."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ TIES: Final = {
     RelationKind.DERIVED_FROM: "derived from",
     RelationKind.SUPERSEDES: "supersedes",
 }
-"""What a memory is to another, and below what the other is to it."""
+"""How a memory relates to another. `TIED_BY`: how the other relates to it."""
 TIED_BY: Final = {
     RelationKind.SIMILAR: "similar to",
     RelationKind.SUPPORTS: "supported by",
@@ -100,6 +100,6 @@ async def restore(visit: Writing, memory_id: str, form: Form) -> RedirectRespons
 
 
 def _back(visit: Visit, memory_id: str, done: str) -> RedirectResponse:
-    """To the memory's page, by another request: loading that anew does nothing a second time."""
+    """Redirect to the memory's page, so that reloading it does not submit the form again."""
     identifier = validation.identifier("memory_id", memory_id)
     return RedirectResponse(visit.link(f"/memories/{identifier}", done=done), HTTPStatus.SEE_OTHER)

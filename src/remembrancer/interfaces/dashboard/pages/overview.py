@@ -1,4 +1,4 @@
-"""The first page: how the memory is, what it holds, what came in, what stands in its way, what fades."""
+"""The first page: health, counts, recent entries, problems, and memories that will fade soon."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from remembrancer.interfaces.wire.state import StatsOut
 router = APIRouter(route_class=PageRoute)
 
 DAYS: Final = 30
-"""So many days of history are drawn."""
+"""Days of history in the charts."""
 NEWEST: Final = 5
 FADING: Final = 6
 
 
 @router.get("/")
 async def overview(visit: Reading) -> HTMLResponse:
-    """What takes longer than a page may comes after it, part by part; with `whole` all at once, without a script."""
+    """Parts that may take long are loaded after the page, by a script; with `whole` they are part of the page."""
     memory, asked = visit.memory, Asked(visit.request.query_params)
     whole = asked.flag("whole")
     crew = visit.scope.get("crew")
@@ -76,7 +76,7 @@ async def fading_part(visit: Reading) -> HTMLResponse:
 
 
 def _last_days(now: datetime) -> list[date]:
-    """The last days in UTC, today last."""
+    """The last days in UTC, ending today."""
     today = now.astimezone(UTC).date()
     return [today - timedelta(days=back) for back in reversed(range(DAYS))]
 

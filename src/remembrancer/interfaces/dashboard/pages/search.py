@@ -1,4 +1,4 @@
-"""What answers a question, and why: each hit with the parts of its score."""
+"""Search: the hits of a question, with the parts of each score."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from remembrancer.interfaces.wire.recall import RecallOut, WhyNotOut
 router = APIRouter(route_class=PageRoute)
 
 FILTERS: Final = ("kinds", "tiers", "tags", "source", "in_session", "since", "until", "as_of", "ranking", "walk")
-"""Fields beside the question and how many answers are wanted."""
+"""The fields of the form besides the question and the limit."""
 LIMIT: Final = 10
 
 
 @router.get("/search")
 async def search(visit: Reading) -> HTMLResponse:
-    """`why`: the id of a memory of which it is told where it dropped out."""
+    """`why`: the id of a memory; the page explains why it is not among the hits."""
     asked = Asked(visit.request.query_params)
     question = asked.text("q")
     told: dict[str, Any] = {"recall": None, "bars": [], "legend": "", "why_not": None, "unknown": None}

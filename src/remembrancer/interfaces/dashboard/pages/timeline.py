@@ -1,4 +1,4 @@
-"""What happened when, and how strong the memory of it is."""
+"""The timeline: what happened when, and how strong each memory is."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ SPANS: Final = {
 }
 EARLIEST: Final = datetime(1000, 1, 1, tzinfo=UTC)
 LATEST: Final = datetime(9000, 1, 1, tzinfo=UTC)
-"""Beyond these there are no days to go on to."""
+"""The timeline does not extend beyond `EARLIEST` and `LATEST`."""
 KINDS: Final[dict[str, list[str] | None]] = {"episodes": [EPISODE], "all": None}
 SHOWN: Final = 120
-"""Of a span with more, the first so many are shown."""
+"""The maximum number of memories on the page."""
 
 
 @router.get("/timeline")
 async def timeline(visit: Reading) -> HTMLResponse:
-    """Episodes of a span, of which the last day is chosen; without any, whatever is remembered of it."""
+    """The episodes of a period that ends on a chosen day; all memories of the period if there are no episodes."""
     memory, asked = visit.memory, Asked(visit.request.query_params)
     span, length = asked.choice("span", SPANS, "month")
     until = asked.moment("until", to_end_of_day=True) or await _end(memory)
@@ -79,7 +79,7 @@ async def timeline(visit: Reading) -> HTMLResponse:
 
 
 async def _end(memory: AsyncRemembrancer) -> datetime:
-    """The end of the day that the newest memory is of, or of today."""
+    """The end of the day of the newest memory, or of today."""
     newest: tuple[Memory, ...] = await memory.recent(limit=1)
     last = newest[0].occurred_to if newest else memory.now
     return last.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
