@@ -29,7 +29,8 @@ from remembrancer.domain.query import Filter
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.jobs.maintenance import run_job
 from remembrancer.policies.admission.formation import analysed
-from remembrancer.policies.consolidation.compacting import MERGED_FROM, Compaction
+from remembrancer.policies.consolidation.compacting import MERGED_FROM
+from remembrancer.policies.consolidation.compaction import Compaction
 from remembrancer.policies.forgetting.retaining import Retention
 from remembrancer.policies.schedule import Schedule
 from remembrancer.policies.segmentation.dual_channel import DualChannel

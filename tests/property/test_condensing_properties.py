@@ -11,7 +11,8 @@ from remembrancer.domain.memory import Memory
 from remembrancer.language.lexical import analyse
 from remembrancer.policies.consolidation.aaak import DICTIONARY, compress, expand
 from remembrancer.policies.consolidation.clusters import Clusters, clusters_of
-from remembrancer.policies.consolidation.compacting import Compaction, merges_of
+from remembrancer.policies.consolidation.compacting import merges_of
+from remembrancer.policies.consolidation.compaction import Compaction
 from remembrancer.policies.consolidation.near_duplicates import same_claim
 from remembrancer.policies.consolidation.sleeping import Sleep, sleepers
 from remembrancer.policies.ranking.diversity import jaccard, words_of

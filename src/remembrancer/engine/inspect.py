@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
@@ -19,10 +18,10 @@ from remembrancer.domain.scope import Reach, Reader, Scope
 from remembrancer.engine.context import Context
 from remembrancer.engine.recall import Question, recall
 from remembrancer.engine.rerank import judged
+from remembrancer.engine.search_state import SearchMode, search_state
 from remembrancer.engine.shown import pinned, searched, shown
 from remembrancer.errors import ModelUnavailable, NotFound
 from remembrancer.policies.ranking.selection import excluded_by
-from remembrancer.ports.embedder import arithmetic
 from remembrancer.ports.inspection import Finding, Stats
 from remembrancer.ports.journal import EventFilter
 from remembrancer.ports.memories import Audited
@@ -31,24 +30,6 @@ from remembrancer.values import dataclass
 
 LEDGER: Final = timedelta(days=1)
 """How far back the doctor looks at what became of the language model's tasks."""
-
-
-class SearchMode(StrEnum):
-    """What recall can go by now: words and meaning, or words only."""
-
-    VECTOR = "vector"
-    VECTOR_DEGRADED = "vector-degraded"
-    """There is an embedder, and it does not answer."""
-    SPARSE_ONLY = "sparse-only"
-    """There is no embedder, wanted or not."""
-
-
-@dataclass(frozen=True, slots=True)
-class SearchState:
-    """What recall can go by now, and in words why: the model that answers, or what stands in its way."""
-
-    mode: SearchMode
-    detail: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,11 +127,6 @@ async def doctor(ctx: Context, reader: Reader) -> tuple[Finding, ...]:
     return (*await ctx.store.check(reader.scope, ctx.model), *models)
 
 
-async def search_state(ctx: Context) -> SearchState:
-    """Asks the embedder, which takes as long as one answer of it may."""
-    return SearchState(*await _asked_embedder(ctx))
-
-
 async def ready(ctx: Context, scope: Scope) -> None:
     """Reads, and settles nothing at all: a write that changes nothing, and yet needs the file and its lock."""
     await ctx.store.runs(scope)
@@ -230,10 +206,10 @@ def _owner(memory: Memory) -> str:
 
 
 async def _embedder_finding(ctx: Context) -> Finding:
-    mode, said = await _asked_embedder(ctx)
-    ok = mode is not SearchMode.VECTOR_DEGRADED
+    state = await search_state(ctx)
+    ok = state.mode is not SearchMode.VECTOR_DEGRADED
     repair = "" if ok else "see the message; recall is lexical until then"
-    return Finding("embedder", ok=ok, detail=f"{mode}: {said}", repair=repair)
+    return Finding("embedder", ok=ok, detail=f"{state.mode}: {state.detail}", repair=repair)
 
 
 async def _llm_finding(ctx: Context, scope: Scope) -> Finding:
@@ -258,15 +234,3 @@ async def _reranker_finding(reranker: Reranker) -> Finding:
             "reranker", ok=False, detail=str(error), repair="see the message; answers are ranked without it until then"
         )
     return Finding("reranker", ok=True, detail=reranker.model_id)
-
-
-async def _asked_embedder(ctx: Context) -> tuple[SearchMode, str]:
-    """The mode, and in words why it is that one."""
-    if ctx.embedder is None:
-        return SearchMode.SPARSE_ONLY, ctx.without_embedder
-    try:
-        await ctx.embedder.embed_query("Does the embedder answer?")
-    except ModelUnavailable as error:
-        return SearchMode.VECTOR_DEGRADED, str(error)
-    said = f"{ctx.embedder.model_id}, {ctx.embedder.dim} dimensions"
-    return SearchMode.VECTOR, "; ".join(filter(None, (said, arithmetic(ctx.embedder))))

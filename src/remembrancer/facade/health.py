@@ -14,7 +14,7 @@ from remembrancer.ports.inspection import Finding, Stats
 
 if TYPE_CHECKING:
     from remembrancer.engine.fading import FadingCurve, Outlook
-    from remembrancer.engine.inspect import SearchState
+    from remembrancer.engine.search_state import SearchState
 
 
 class AsyncHealthApi(View):
@@ -77,7 +77,7 @@ class AsyncHealthApi(View):
 
         Asks the embedder, and takes as long as its answer does.
         """
-        return await engine.inspect.search_state(self._ctx)
+        return await engine.search_state.search_state(self._ctx)
 
     async def doctor(self) -> tuple[Finding, ...]:
         """The checks that were made, and what each found."""

@@ -49,7 +49,7 @@ class AsyncLearningsApi(View):
         level = to if isinstance(to, Level) else Level[validation.choice("to", to, _Wider).name]
         identifier = validation.identifier("memory_id", memory_id)
         memory, _ = await engine.promote.promote(self._ctx, self._scope, identifier, to=level)
-        self._indexer.wake()
+        self._wake_indexer()
         return memory
 
     async def enter_stage(self, intent: str) -> StageReport:

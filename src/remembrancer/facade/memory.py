@@ -150,7 +150,7 @@ class AsyncRemembrancer(View):
             create=create,
         )
         if ctx.embedder is None:
-            _log.warning("%s: %s", engine.inspect.SearchMode.SPARSE_ONLY, ctx.without_embedder)
+            _log.warning("%s: %s", engine.search_state.SearchMode.SPARSE_ONLY, ctx.without_embedder)
         lent = (store, embedder, reranker, llm)
         opened = Opened(
             ctx,
@@ -161,8 +161,9 @@ class AsyncRemembrancer(View):
             ),
             background_index=chosen.background_index,
         )
-        opened.indexer(scope.workspace)
-        return cls(opened, caller)
+        rem = cls(opened, caller)
+        rem._wake_indexer()
+        return rem
 
     async def close(self) -> None:
         """Close the store. Vectors that are still missing are made when the store is next open. May be called twice."""
@@ -285,7 +286,7 @@ class AsyncRemembrancer(View):
     async def observe_many(self, events: Iterable[EventDraft | Mapping[str, Any]]) -> tuple[Event, ...]:
         """Record events in order, all or none. A mapping holds the arguments of an EventDraft. At most 10,000."""
         appended = await engine.record.observe(self._ctx, self.scope, _drafts(events))
-        self._indexer.wake()
+        self._wake_indexer()
         self._arrivals.wake()
         return tuple(item.event for item in appended)
 
@@ -341,7 +342,7 @@ class AsyncRemembrancer(View):
             key=key,
         )
         memory, _ = await engine.record.remember(self._ctx, self.scope, draft, identifiers("events", events))
-        self._indexer.wake()
+        self._wake_indexer()
         return memory
 
     async def learn(
@@ -357,7 +358,7 @@ class AsyncRemembrancer(View):
             await engine.learn.learn(self._ctx, self.scope, one, source=source, tags=tagged)
             for one in validation.several("learnings", learnings)
         ]
-        self._indexer.wake()
+        self._wake_indexer()
         return tuple(kept)
 
     async def update(
@@ -380,7 +381,7 @@ class AsyncRemembrancer(View):
             if expected_revision is None
             else validation.whole("expected_revision", expected_revision, 1, 2**63 - 1),
         )
-        self._indexer.wake()
+        self._wake_indexer()
         return memory
 
     async def feedback(self, memory_id: Identifier, said: Feedback | str) -> Strength:
@@ -581,7 +582,7 @@ class AsyncRemembrancer(View):
         if named is None:
             raise InvalidInput("session", None, "the name of a session, here or in the scope")
         report = await engine.end_session.end_session(self._ctx, self.scope, named)
-        self._indexer.wake()
+        self._wake_indexer()
         return report
 
     async def sleep(self, dry_run: bool = False) -> SleepReport:
@@ -590,7 +591,7 @@ class AsyncRemembrancer(View):
         `dry_run` only reports what would be done. Without a language model, the summaries are extracts, and say so.
         """
         report = await engine.sleep.sleep(self._ctx, self.scope, dry_run=dry_run)
-        self._indexer.wake()
+        self._wake_indexer()
         return report
 
     async def consolidate(
@@ -606,7 +607,7 @@ class AsyncRemembrancer(View):
         report = await engine.consolidate.consolidate(
             self._ctx, self.scope, since=start, limit=listed(limit), crew=only
         )
-        self._indexer.wake()
+        self._wake_indexer()
         self._arrivals.wake()
         return report
 
@@ -664,7 +665,7 @@ class AsyncRemembrancer(View):
             before=before,
         )
         receipt = await engine.erase.erase(self._ctx, self._caller, choice, dry_run=dry_run)
-        self._indexer.wake()
+        self._wake_indexer()
         return receipt
 
     async def erasures(self, limit: int = 100) -> tuple[Erasure, ...]:
@@ -678,7 +679,7 @@ class AsyncRemembrancer(View):
     async def import_(self, path: str | Path, *, dry_run: bool = True, on_rows: OnRows | None = None) -> Imported:
         """Add the rows of an export, all or none of them. `dry_run`, the default, only reports what would be added."""
         result = await engine.exchange.import_file(self._ctx, self.scope, Path(path), dry_run=dry_run, on_rows=on_rows)
-        self._indexer.wake()
+        self._wake_indexer()
         return result
 
 

@@ -87,6 +87,11 @@ class View:
     def _indexer(self) -> Indexer:
         return self._opened.indexer(self._scope.workspace)
 
+    def _wake_indexer(self) -> None:
+        """Have new cues indexed in the background. Without an embedder there is nothing to do."""
+        if self._ctx.embedder is not None:
+            self._indexer.wake()
+
     def _reader(self, reach: Reach | str | None = None, *, asking: bool = False) -> Reader:
         asked = None if reach is None else validation.choice("reach", reach, Reach)
         return engine.context.reader_of(self._ctx, self._caller, asked, asking=asking)

@@ -6,6 +6,7 @@ script has no list: one language's function word is another's noun or verb ("die
 """
 
 import re
+from functools import cache
 from typing import Final
 
 FUNCTION_WORDS: Final = frozenset(
@@ -78,23 +79,23 @@ def _any_of(sequences: str) -> str:
 
 
 _HANGUL: Final = "\uac00-\ud7a3"
-_FIRST: Final = "".join(
-    sorted(
-        {
-            sequence[0]
-            for list_ in (_CHINESE, _JAPANESE, _THAI, _KOREAN_WORDS, _KOREAN_ENDINGS)
-            for sequence in list_.split()
-        }
-    )
-)
 
-FUNCTION_RUN: Final = re.compile(
-    f"(?=[{_FIRST}])"  # the lookahead rejects most characters early: this pattern dominates the cost of analysis
-    f"(?:{_any_of(_CHINESE + _JAPANESE + _THAI)}"
-    f"|(?<![{_HANGUL}])(?:{_any_of(_KOREAN_WORDS)})(?=[은는이가을를도인입]?(?![{_HANGUL}])|입니|인가)"
-    f"|(?<=[{_HANGUL}])(?:{_any_of(_KOREAN_ENDINGS)})(?![{_HANGUL}]))"
-)
-"""A function word or ending inside a run of a script without spaces."""
+
+@cache
+def function_run() -> re.Pattern[str]:
+    """The pattern of a function word or ending inside a run of a script without spaces.
+
+    Compiled when it is first used: that takes longer than the analysis of a text, and most processes meet no such run.
+    """
+    lists = (_CHINESE, _JAPANESE, _THAI, _KOREAN_WORDS, _KOREAN_ENDINGS)
+    first = "".join(sorted({sequence[0] for sequences in lists for sequence in sequences.split()}))
+    return re.compile(
+        f"(?=[{first}])"  # the lookahead rejects most characters early: this pattern dominates the cost of analysis
+        f"(?:{_any_of(_CHINESE + _JAPANESE + _THAI)}"
+        f"|(?<![{_HANGUL}])(?:{_any_of(_KOREAN_WORDS)})(?=[은는이가을를도인입]?(?![{_HANGUL}])|입니|인가)"
+        f"|(?<=[{_HANGUL}])(?:{_any_of(_KOREAN_ENDINGS)})(?![{_HANGUL}]))"
+    )
+
 
 KOREAN_SYLLABLE: Final = re.compile(
     f"(?<![{_HANGUL}])([{_HANGUL}])(?:은|는|이|가|을|를|의|에|도|만|와|과|로)(?![{_HANGUL}])"

@@ -17,7 +17,7 @@ import Stemmer
 
 from remembrancer.domain.query import LexicalQuery
 from remembrancer.language.english.stop_words import STOP_WORDS
-from remembrancer.language.function_words import FUNCTION_RUN, FUNCTION_WORDS, KOREAN_SYLLABLE
+from remembrancer.language.function_words import FUNCTION_WORDS, KOREAN_SYLLABLE, function_run
 from remembrancer.values import dataclass
 
 MAX_QUERY_TERMS: Final = 64
@@ -185,7 +185,7 @@ def _stemmer(language: str) -> _Stemmer:
 
 def _add_unspaced(run: str, tokens: list[str], terms: list[str]) -> None:
     position = 0
-    for function in FUNCTION_RUN.finditer(run):
+    for function in function_run().finditer(run):
         grams = _grams(run[position : function.start()])
         tokens += (*grams, function.group())
         terms += grams
@@ -197,7 +197,7 @@ def _add_unspaced(run: str, tokens: list[str], terms: list[str]) -> None:
 
 def _ask_unspaced(run: str, asked: list[frozenset[str]], plain: list[frozenset[str]]) -> None:
     position = 0
-    for function in (*FUNCTION_RUN.finditer(run), None):
+    for function in (*function_run().finditer(run), None):
         part = run[position : len(run) if function is None else function.start()]
         grams = _grams(part)
         longest = max(map(len, grams), default=0)

@@ -11,7 +11,7 @@ from remembrancer.policies.admission.admission import Admission
 from remembrancer.policies.admission.encoding import Encoding
 from remembrancer.policies.admission.formation import Formation
 from remembrancer.policies.admission.importance import Importance
-from remembrancer.policies.consolidation.compacting import Compaction
+from remembrancer.policies.consolidation.compaction import Compaction
 from remembrancer.policies.forgetting.decay import HalfLife
 from remembrancer.policies.forgetting.dynamics import Dynamics, Since
 from remembrancer.policies.forgetting.reinforcement import LogarithmicGain

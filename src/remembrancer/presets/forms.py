@@ -18,7 +18,7 @@ from remembrancer.domain.recall import Renderer
 from remembrancer.errors import InvalidInput
 from remembrancer.policies.admission.linking import SimilarLinks
 from remembrancer.policies.consolidation.clusters import Clusters
-from remembrancer.policies.consolidation.compacting import Compaction
+from remembrancer.policies.consolidation.compaction import Compaction
 from remembrancer.policies.consolidation.facts import Facts
 from remembrancer.policies.consolidation.rules import Rules
 from remembrancer.policies.consolidation.sleeping import Sleep
@@ -34,6 +34,8 @@ from remembrancer.policies.ranking.scoring import Expression
 from remembrancer.policies.rendering.block import Block
 from remembrancer.policies.rendering.markdown import Markdown
 from remembrancer.policies.rendering.sections import Sections
+from remembrancer.policies.segmentation.dual_channel import DualChannel
+from remembrancer.policies.segmentation.windows import Windows
 from remembrancer.values import dataclass
 
 RENDERERS: Final[tuple[type[Renderer], ...]] = (Block, Markdown, Sections)
@@ -54,9 +56,11 @@ _SECTIONS: Final[dict[str, Any]] = {
         Promotion,
         Stages,
         KeyTerms,
+        DualChannel,
+        Windows,
     )
 }
-"""The classes of the sections that a preset may go without, by the names of its annotations."""
+"""Classes that the modules of a preset name in annotations without loading them, by name."""
 
 FORM: Final = "form"
 Table = dict[str, Any]

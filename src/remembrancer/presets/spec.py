@@ -27,7 +27,7 @@ from remembrancer.values import dataclass
 if TYPE_CHECKING:  # each is loaded by the presets that have it
     from remembrancer.policies.admission.linking import SimilarLinks
     from remembrancer.policies.consolidation.clusters import Clusters
-    from remembrancer.policies.consolidation.compacting import Compaction
+    from remembrancer.policies.consolidation.compaction import Compaction
     from remembrancer.policies.consolidation.facts import Facts
     from remembrancer.policies.consolidation.rules import Rules
     from remembrancer.policies.consolidation.sleeping import Sleep

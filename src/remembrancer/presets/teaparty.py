@@ -8,7 +8,7 @@ from typing import Final
 from remembrancer.domain.scope import Level
 from remembrancer.domain.strength import Exposure
 from remembrancer.policies.admission.formation import Formation
-from remembrancer.policies.consolidation.compacting import Compaction
+from remembrancer.policies.consolidation.compaction import Compaction
 from remembrancer.policies.forgetting.decay import HalfLife
 from remembrancer.policies.forgetting.dynamics import Dynamics, Since
 from remembrancer.policies.forgetting.reinforcement import LinearGain

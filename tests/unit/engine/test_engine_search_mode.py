@@ -6,7 +6,7 @@ import pytest
 
 from remembrancer import Settings
 from remembrancer.compose import context
-from remembrancer.engine.inspect import SearchMode, search_state
+from remembrancer.engine.search_state import SearchMode, search_state
 from remembrancer.ports.embedder import Embedder
 from remembrancer.testing.doubles import FailingEmbedder, HashEmbedder
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from remembrancer.errors import InvalidInput
-from remembrancer.policies.consolidation.compacting import Compaction
+from remembrancer.policies.consolidation.compaction import Compaction
 from remembrancer.policies.consolidation.sleeping import Sleep
 from remembrancer.policies.learning.promoting import Promotion
 from remembrancer.presets.mnemosyne import MNEMOSYNE

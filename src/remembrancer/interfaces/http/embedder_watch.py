@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from remembrancer.engine.inspect import SearchMode, SearchState
+from remembrancer.engine.search_state import SearchMode, SearchState
 
 FRESH_SECONDS: Final = 30.0
 """How long an answer of the embedder is used."""

@@ -10,7 +10,8 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Depends, Request, Response
 
 import remembrancer
-from remembrancer.engine.inspect import SearchMode, ready
+from remembrancer.engine.inspect import ready
+from remembrancer.engine.search_state import SearchMode
 from remembrancer.errors import StoreUnavailable
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.http.embedder_watch import EmbedderWatch

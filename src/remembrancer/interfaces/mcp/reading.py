@@ -13,7 +13,7 @@ from remembrancer.domain.api_key import Right
 from remembrancer.domain.memory import Memory
 from remembrancer.domain.recall import Recall, Rendered
 from remembrancer.domain.strength import Exposure
-from remembrancer.engine.inspect import SearchMode
+from remembrancer.engine.search_state import SearchMode
 from remembrancer.interfaces.cli.times import optional_time
 from remembrancer.interfaces.mcp import parameters as given
 from remembrancer.interfaces.mcp.blocks import Listing, listing, memory_line, minute

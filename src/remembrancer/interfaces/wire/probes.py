@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from remembrancer.engine.inspect import SearchMode
+from remembrancer.engine.search_state import SearchMode
 from remembrancer.interfaces.wire.shape import Wire
 
 

@@ -6,10 +6,10 @@ from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from remembrancer.domain import validation
 from remembrancer.domain.event import least_trusted
-from remembrancer.domain.memory import Memory, Tier
+from remembrancer.domain.memory import Memory
 from remembrancer.domain.strength import Adjustment, Strength
+from remembrancer.policies.consolidation.compaction import Compaction
 from remembrancer.policies.consolidation.condensing import home_of, ids_told, span, tags_of, together
 from remembrancer.policies.consolidation.linkage import alike, linked_groups
 from remembrancer.policies.consolidation.near_duplicates import Claim, claim_of
@@ -21,24 +21,6 @@ MOST: Final = 50
 
 MERGED_FROM: Final = "merged_from"
 """The metadata field that names, by id, the memories merged into this one."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compaction:
-    """Memories of these tiers are merged where the Jaccard similarity of their words is above `above`, they do not
-    differ in a claim (`near_duplicates`), and their shared words are in the same order.
-
-    `reworded`: also where each has words that the other lacks; otherwise one must have all words of the other.
-    `across_sessions`: also where they come from different sessions.
-    """
-
-    above: float = 0.8
-    reworded: bool = True
-    across_sessions: bool = False
-    tiers: tuple[Tier, ...] = (Tier.SEMANTIC,)
-
-    def __post_init__(self) -> None:
-        validation.number("compaction.above", self.above, 0.05, 0.999)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import field
 from datetime import timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from remembrancer.domain import validation
-from remembrancer.policies.segmentation.dual_channel import DualChannel
 from remembrancer.policies.segmentation.topic_shift import TopicShift
-from remembrancer.policies.segmentation.windows import Windows
 from remembrancer.values import dataclass
+
+if TYPE_CHECKING:  # each is loaded by the presets that have it
+    from remembrancer.policies.segmentation.dual_channel import DualChannel
+    from remembrancer.policies.segmentation.windows import Windows
 
 EPISODE: Final = "episode"
 """The kind of a memory formed from a segment of a stream."""

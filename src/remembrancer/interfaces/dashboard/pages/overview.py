@@ -8,7 +8,7 @@ from typing import Any, Final
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
-from remembrancer.engine.inspect import SearchMode
+from remembrancer.engine.search_state import SearchMode
 from remembrancer.facade import AsyncRemembrancer
 from remembrancer.interfaces.charts.bars import bars_table, day_bars
 from remembrancer.interfaces.charts.health import health_chart, health_gauge, health_table

@@ -11,7 +11,7 @@ from remembrancer.domain.event import Event, Origin, Priority, Role, Severity
 from remembrancer.domain.health import HealthSnapshot, Metrics
 from remembrancer.domain.journal import JournalPage, Place, PriorityChange
 from remembrancer.domain.scope import Scope
-from remembrancer.engine.inspect import SearchMode
+from remembrancer.engine.search_state import SearchMode
 from remembrancer.interfaces.wire.crewship import (
     CrewshipConsolidationOut,
     CrewshipCountOut,

@@ -1,0 +1,39 @@
+"""How recall can search now, and why: by words and vectors, or by words only."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from remembrancer.engine.context import Context
+from remembrancer.errors import ModelUnavailable
+from remembrancer.ports.embedder import arithmetic
+from remembrancer.values import dataclass
+
+
+class SearchMode(StrEnum):
+    VECTOR = "vector"
+    """By words and vectors."""
+    VECTOR_DEGRADED = "vector-degraded"
+    """By words only: there is an embedder, and it does not answer."""
+    SPARSE_ONLY = "sparse-only"
+    """By words only: there is no embedder."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchState:
+    """`detail`: the model that answers, or the reason why none does."""
+
+    mode: SearchMode
+    detail: str
+
+
+async def search_state(ctx: Context) -> SearchState:
+    """Asks the embedder, and takes as long as its answer does."""
+    if ctx.embedder is None:
+        return SearchState(SearchMode.SPARSE_ONLY, ctx.without_embedder)
+    try:
+        await ctx.embedder.embed_query("Does the embedder answer?")
+    except ModelUnavailable as error:
+        return SearchState(SearchMode.VECTOR_DEGRADED, str(error))
+    said = f"{ctx.embedder.model_id}, {ctx.embedder.dim} dimensions"
+    return SearchState(SearchMode.VECTOR, "; ".join(filter(None, (said, arithmetic(ctx.embedder)))))

@@ -1,0 +1,25 @@
+"""The choices of a preset for merging memories that say the same; `compacting` merges by them."""
+
+from __future__ import annotations
+
+from remembrancer.domain import validation
+from remembrancer.domain.memory import Tier
+from remembrancer.values import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compaction:
+    """Memories of these tiers are merged where the Jaccard similarity of their words is above `above`, they do not
+    differ in a claim (`near_duplicates`), and their shared words are in the same order.
+
+    `reworded`: also where each has words that the other lacks; otherwise one must have all words of the other.
+    `across_sessions`: also where they come from different sessions.
+    """
+
+    above: float = 0.8
+    reworded: bool = True
+    across_sessions: bool = False
+    tiers: tuple[Tier, ...] = (Tier.SEMANTIC,)
+
+    def __post_init__(self) -> None:
+        validation.number("compaction.above", self.above, 0.05, 0.999)
