@@ -1,10 +1,16 @@
 from __future__ import annotations
 
+import io
+import json
 import re
+from contextlib import redirect_stdout
 from pathlib import Path
+from typing import Any
 
 import pytest
 from driver import Cli
+
+from remembrancer.interfaces.cli.main import run
 
 
 def test_the_demo_says_that_it_goes_by_words_only(cli: Cli, folder: Path) -> None:
@@ -15,9 +21,16 @@ def test_the_demo_says_that_it_goes_by_words_only(cli: Cli, folder: Path) -> Non
     assert list(folder.iterdir()) == []
 
 
-def test_the_demo_finds_turns_by_meaning(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REMEMBRANCER_EMBEDDER", "local")
-    told = cli.done("demo", "--json").json
+@pytest.fixture(scope="module")
+def told() -> dict[str, Any]:
+    """What the demo says in JSON, with the local embedder."""
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()) as out:
+        patch.setenv("REMEMBRANCER_EMBEDDER", "local")
+        assert run(("demo", "--json")) == 0
+    return json.loads(out.getvalue())
+
+
+def test_the_demo_finds_turns_by_meaning(told: dict[str, Any]) -> None:
     assert told["turns"] == told["memories"] > 300
     assert "MiniLM" in told["embedder"]
     assert len(told["answers"]) == 6
@@ -32,11 +45,7 @@ def test_the_demo_finds_turns_by_meaning(cli: Cli, monkeypatch: pytest.MonkeyPat
     assert told["in_top_3"] >= told["at_first"]
 
 
-def test_the_demo_answers_four_of_its_hard_questions_among_the_first_three(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("REMEMBRANCER_EMBEDDER", "local")
-    told = cli.done("demo", "--json").json
+def test_the_demo_answers_four_of_its_hard_questions_among_the_first_three(told: dict[str, Any]) -> None:
     assert told["in_top_3"] >= 4, [answer["gold_ranks"] for answer in told["answers"]]
 
 
