@@ -1,4 +1,4 @@
-"""Commands that look after the memory: stats, health, doctor, maintain, export, import."""
+"""Commands for maintenance: stats, health, doctor, export, import."""
 # ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from remembrancer.interfaces.cli.invocation import Invocation
 
 
 def stats(call: Invocation) -> None:
-    """Count what is kept.
+    """Show counts of what is kept.
 
-    Events, memories by status, cues, vectors by model, relations, the time they span and the size of the file.
+    Events, memories by status, indexed passages (cues), vectors by model, relations, the period they span, and the
+    file's size.
 
     Example: remembrancer stats --json
     """
@@ -31,10 +32,10 @@ def health(
     *,
     history: Annotated[bool, typer.Option("--history", help="Also draw the score of the last 30 days.")] = False,
 ) -> None:
-    """Show how well it remembers.
+    """Show the memory's health.
 
-    The last daily snapshot of the workspace, or with --crew of that crew: five metrics from 0 to 100, the score they
-    make, what could not be measured and why, and what to do about the weakest. `maintain` takes the snapshots.
+    The latest daily snapshot of the workspace, or with --crew of that crew: five metrics and the score from 0 to 100,
+    what could not be measured and why, and how to improve the weakest metric. `maintain` takes the snapshots.
 
     Example: remembrancer health --history
     """
@@ -48,10 +49,10 @@ def health(
 
 
 def doctor(call: Invocation) -> None:
-    """Check that all is well.
+    """Check the database and the models.
 
-    Looks at the file, its indexes, the embedder and the reranker. The exit code is 1 when something is wrong; each
-    finding says what mends it.
+    Checks the file, its indexes, the embedder and the reranker. Each finding says how to fix it. The exit code is 1 if
+    something is wrong.
 
     Example: remembrancer doctor
     """
@@ -74,12 +75,12 @@ def doctor(call: Invocation) -> None:
 def export(
     call: Invocation,
     *,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write; it must not exist yet.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write; it must not exist.")],
 ) -> None:
     """Write the whole workspace to a file.
 
-    JSON lines: events, memories, cues, relations and all that belongs to them, for `import`. The same memories give
-    the same file.
+    JSON lines with events, memories, cues, relations and everything that belongs to them, for `import`. The same
+    memories always give the same file.
 
     Example: remembrancer export backup.jsonl
     """
@@ -94,11 +95,11 @@ def import_(
     call: Invocation,
     *,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that `export` wrote.")],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what it would add.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only report what would be added.")] = False,
 ) -> None:
-    """Take over an export.
+    """Import an exported file.
 
-    All of it, or nothing. What is already there is left alone, so importing twice adds nothing.
+    All of it, or nothing. Rows that already exist are left unchanged, so importing a file again adds nothing.
 
     Example: remembrancer import backup.jsonl --db other.db
     """

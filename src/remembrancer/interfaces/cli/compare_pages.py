@@ -1,4 +1,4 @@
-"""What a comparison of presets looks like on a terminal."""
+"""Comparisons of presets on a terminal."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 LETTERS: Final = 4
 CELL: Final = 7
-"""A rank and a score."""
+"""Cells of a rank and a score."""
 GAP: Final = 2
 LEAST_TEXT: Final = 16
-"""Cells of a memory's text that are worth showing."""
+"""Below this width, in cells, a memory's text is left out."""
 
 
 def compared(answer: ComparisonOut) -> Blocks:
-    """A row for each memory, a column for each preset; then why they differ, and how much they have in common."""
+    """A row for each memory and a column for each preset, then why the results differ and how much they overlap."""
     most = max(one.limit for one in answer.answers)
     yield Text(f"As of {minute(answer.asked_at)} UTC, {most} at most: rank and score under each preset", style="dim")
     yield ""
@@ -47,7 +47,7 @@ def compared(answer: ComparisonOut) -> Blocks:
 
 
 def letters(number: int) -> str:
-    """What a row is called, apart from ranks: A to Z, then AA and so on.
+    """The label of a row: A to Z, then AA and so on. Letters cannot be mistaken for ranks.
 
     >>> letters(0), letters(25), letters(26)
     ('A', 'Z', 'AA')
@@ -58,7 +58,7 @@ def letters(number: int) -> str:
 
 @dataclass(frozen=True)
 class _Ranks:
-    """A row for each memory, a column for each preset: as many beside each other as there is room for."""
+    """A row for each memory and a column for each preset, in several tables if the terminal is too narrow for one."""
 
     answer: ComparisonOut
 
@@ -70,7 +70,7 @@ class _Ranks:
             yield self._table(columns, room - sum(self._width(column) for column in columns))
 
     def _that_fit(self, room: int) -> list[list[int]]:
-        """The presets, by their place, in groups that stand beside each other."""
+        """The indices of the presets, grouped into tables that fit the width."""
         groups: list[list[int]] = [[]]
         for column in range(len(self.answer.answers)):
             if groups[-1] and sum(self._width(each) for each in (*groups[-1], column)) > room:
@@ -117,7 +117,7 @@ def _said(one: ComparedOut) -> str:
 
 
 def _overlaps(answer: ComparisonOut) -> Table:
-    """Each pair once: below what each has with itself."""
+    """The overlap of each pair of presets, as a triangular table."""
     shares = {each.presets: each.share for each in answer.overlaps}
     names = [one.preset for one in answer.answers]
     grid = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")

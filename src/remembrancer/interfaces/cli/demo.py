@@ -1,4 +1,4 @@
-"""The demonstration: a history to read, six questions to ask, and what comes back."""
+"""The demonstration: a history is recorded, and six questions are asked."""
 # ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
     from remembrancer.interfaces.wire.recall import DemoAnswerOut, DemoOut, HitOut
 
 READ_TO: Final = 10
-"""Hits asked for; the first three are shown."""
+"""The limit of hits per question. The first `SHOWN` are printed."""
 SHOWN: Final = 3
 BAR_CELLS: Final = 20
 GOLD: Final = "bold green"
 
 
 class Question(TypedDict):
-    """One question of the demonstration: `gold` are the keys of the turns that hold its answer."""
+    """A question of the demonstration. `gold`: the keys of the turns that contain its answer."""
 
     question: str
     asked_at: str
@@ -55,7 +55,7 @@ class Question(TypedDict):
 
 @dataclass
 class Clock:
-    """A clock that is set: the history is of its own time, and is asked about then."""
+    """A clock that can be set: the history and the questions have times of their own."""
 
     now: datetime
 
@@ -67,14 +67,14 @@ def demo(
     call: Invocation,
     *,
     keep: Annotated[
-        Path | None, typer.Option("--keep", metavar="FILE", help="Keep the database there; it must not exist yet.")
+        Path | None, typer.Option("--keep", metavar="FILE", help="Keep the database in this file; it must not exist.")
     ] = None,
 ) -> None:
-    """See it work, in a minute.
+    """See how recall works, in a minute.
 
-    Reads six weeks of a small team's chat with its agent, indexes it, and asks six questions that word search alone
-    finds hard. Each shows its best three hits with the parts of their scores, and whether the turns that hold the
-    answer came back. Everything is done in a temporary database unless --keep names one.
+    Records six weeks of a small team's chat with its agent, indexes it, and asks six questions that are hard for word
+    search alone. For each question it prints the best three hits with the parts of their scores, and whether the turns
+    that contain the answer were found. Uses a temporary database unless --keep names one.
 
     Example: remembrancer demo --keep demo.db
     """
@@ -127,7 +127,7 @@ def _data(name: str) -> Traversable:
 
 
 def _take_in(call: Invocation, memory: Remembrancer) -> dict[UUID, str]:
-    """The history recorded: the key of each event, by its id."""
+    """Record the history. Returns the key of each event, by its id."""
     from remembrancer.ingest import read
     from remembrancer.interfaces.cli.recording import LeftOut, record
 

@@ -1,4 +1,4 @@
-"""Building blocks of the terminal output: cut texts, bars, meters and tables."""
+"""Building blocks of the terminal output: shortened texts, bars, meters and tables."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from remembrancer.interfaces.wire.recall import PartOut
 
 Blocks = Iterator["RenderableType"]
-"""What a page yields: texts and tables, printed one below the other."""
+"""The output of a page: texts and tables that are printed one below the other."""
 COLOURS: Final = (
     *("cyan", "green", "yellow", "magenta", "blue", "red"),
     *("bright_cyan", "bright_green", "bright_yellow", "bright_magenta", "bright_blue", "bright_red"),
@@ -34,7 +34,7 @@ _COLUMNS: Final = "▁▂▃▄▅▆▇█"
 
 
 def shortened(text: str, cells: int) -> str:
-    """One line of at most `cells` terminal cells; a cut is marked by …."""
+    """One line of at most `cells` terminal cells; … marks a cut."""
     line = one_line(text)
     return line if cell_len(line) <= cells else set_cell_size(line, max(cells - 1, 0)).rstrip() + "…"
 
@@ -53,7 +53,7 @@ def sparkline(shares: Iterable[float | None]) -> str:
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> Table:
-    """A table of names and values, made harmless. Pairs with an empty value are left out."""
+    """A table of names and values, without control characters. Pairs with an empty value are left out."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
@@ -65,7 +65,7 @@ def facts(pairs: Iterable[tuple[str, str]]) -> Table:
 
 @dataclass(frozen=True)
 class Shorter:
-    """A text cut to about `lines` lines of the terminal, after a `lead` that is never cut."""
+    """A text shortened to about `lines` lines of the terminal, after a `lead` that is never shortened."""
 
     text: str
     lines: int = 1
@@ -79,7 +79,7 @@ class Shorter:
 
 @dataclass(frozen=True)
 class Shares:
-    """A score as a stacked bar of its parts; a score of `full` takes all `cells`."""
+    """A score as a stacked bar of its parts. A score of `full` fills all `cells`."""
 
     parts: Sequence[PartOut]
     full: float
@@ -101,7 +101,7 @@ class Shares:
 
 @dataclass(frozen=True)
 class Meter:
-    """A bar for a share in [0, 1], `cells` long or as long as there is room."""
+    """A bar for a share in [0, 1], at most `cells` long."""
 
     share: float
     style: str
@@ -134,12 +134,14 @@ class Legend:
 
 
 def leaves(part: PartOut) -> list[PartOut]:
-    """The terms of a score; the score itself if it has no parts or is a product."""
+    """The terms of a score, or the score itself if it has no parts or is a product."""
     return [part] if part.multiplied or not part.parts else part.parts
 
 
 def part_bars(root: PartOut, full: float) -> Table:
-    """The tree of a score, a row for each node: its value, and what it adds as a bar and a number; × for factors."""
+    """A score as a tree, one row for each node: its value, and its contribution as a bar and a number. Factors are
+    marked by ×.
+    """
     full = full or 1.0
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True)
@@ -164,7 +166,7 @@ def _add_part(grid: Table, part: PartOut, full: float, colour: str, depth: int) 
 
 
 def _add_factor(grid: Table, part: PartOut, depth: int, *, sign: str) -> None:
-    """Rows of a factor and of its parts, without bars, as a factor is no share of the score."""
+    """Rows of a factor and its parts, without bars, because a factor is not a share of the score."""
     value = "absent" if part.value is None else f"{sign}{part.value:.3f}"
     grid.add_row(f"{'  ' * depth}{part.label}", value, "", "")
     for inner in part.parts:
@@ -172,7 +174,7 @@ def _add_factor(grid: Table, part: PartOut, depth: int, *, sign: str) -> None:
 
 
 def _block(number: int, length: int, *, in_colour: bool) -> tuple[str, str]:
-    """(characters, style) of a part of a bar: told apart by colour, or by pattern without colours."""
+    """The characters and the style of a part of a bar: parts differ in colour, or in pattern without colours."""
     if in_colour:
         return "█" * length, COLOURS[number % len(COLOURS)]
     return GLYPHS[number % len(GLYPHS)] * length, ""

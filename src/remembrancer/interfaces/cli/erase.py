@@ -1,4 +1,4 @@
-"""Commands that let go of memories for good: erase, and the receipts of what was."""
+"""Commands for erasing data for good, and for the receipts of erasures."""
 # ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ErasureOptions:
-    """Options that choose what is erased, in exactly one way."""
+    """Options that select what is erased."""
 
     event: Annotated[
         list[str] | None, typer.Option("--event", metavar="ID", help="An entry of the journal; may be repeated.")
     ] = None
-    in_session: Annotated[str | None, typer.Option("--in-session", help="All that belongs to this session.")] = None
-    of_agent: Annotated[str | None, typer.Option("--of-agent", help="All that belongs to this agent.")] = None
-    of_crew: Annotated[str | None, typer.Option("--of-crew", help="All that belongs to this crew.")] = None
-    of_project: Annotated[str | None, typer.Option("--of-project", help="All that belongs to this project.")] = None
+    in_session: Annotated[str | None, typer.Option("--in-session", help="Everything of this session.")] = None
+    of_agent: Annotated[str | None, typer.Option("--of-agent", help="Everything of this agent.")] = None
+    of_crew: Annotated[str | None, typer.Option("--of-crew", help="Everything of this crew.")] = None
+    of_project: Annotated[str | None, typer.Option("--of-project", help="Everything of this project.")] = None
     before: Annotated[
         str | None,
-        typer.Option("--before", metavar=TIME, help=f"Of a session, agent, crew or project: what is older. {TIMES}."),
+        typer.Option("--before", metavar=TIME, help=f"With a part of the scope: only what is older. {TIMES}."),
     ] = None
 
     def erase(self, memory: Remembrancer, call: Invocation, ids: list[str], *, dry_run: bool) -> Erasure:
@@ -54,17 +54,19 @@ def erase(
     call: Invocation,
     *,
     ids: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID]...", help="Memories, as `recall` and `recent` print them.")
+        list[str] | None,
+        typer.Argument(metavar="[ID]...", help="Ids of memories, as `recall` and `recent` print them."),
     ] = None,
     chosen: ErasureOptions,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; needed where there is no terminal.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only report what would be erased.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; required without a terminal.")] = False,
 ) -> None:
     """Erase memories for good.
 
-    Memories, entries of the journal, or all of a session, agent, crew or project, with all that quotes them or was
-    drawn from them: words, vectors, summaries, logs, and what the database's files held of them. It shows what would go
-    and asks; nothing brings it back. The receipt says what went and what could not be reached from here.
+    Memories, entries of the journal, or everything of a session, agent, crew or project, with everything that quotes
+    them or was derived from them: texts, vectors, summaries, logs, and remains in the database's files. Shows what
+    would be erased and asks for confirmation; it cannot be undone. The receipt lists what was erased, and where copies
+    may remain.
 
     Example: remembrancer erase --in-session support-4711 --dry-run
     """
@@ -81,12 +83,12 @@ def erase(
 def erasures(
     call: Invocation,
     *,
-    limit: Annotated[int, typer.Option("--limit", "-n", help="How many, 1 to 10000.")] = 20,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="The maximum number, 1 to 10000.")] = 20,
 ) -> None:
-    """List what was erased.
+    """List the receipts of erasures.
 
-    The receipts of `erase`, newest first: who asked for what, how much went, and what was left to do. They hold no text
-    of what went.
+    Newest first: who requested it, how much was erased, and what is left to do elsewhere. Receipts contain no text of
+    what was erased.
 
     Example: remembrancer erasures --json
     """
@@ -96,12 +98,12 @@ def erasures(
 
 
 def has_somebody_to_ask(call: Invocation) -> bool:
-    """Whether both what is asked is read on a terminal, and what is answered comes from one."""
+    """Whether stdin and stderr are terminals, so that a question can be asked and answered."""
     return sys.stdin.isatty() and call.err.is_terminal
 
 
 def _ask(call: Invocation, preview: ErasureOut) -> None:
-    """Go on only when somebody says so. Raises InvalidInput where there is nobody to ask, typer.Abort for a no."""
+    """Ask for confirmation. Raises InvalidInput if there is no terminal, typer.Abort if the answer is no."""
     if not has_somebody_to_ask(call):
         raise InvalidInput("--yes", "left out", "given where there is no terminal to ask on: nothing undoes it")
     for block in erase_pages.receipt(preview):

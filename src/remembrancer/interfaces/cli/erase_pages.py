@@ -1,4 +1,4 @@
-"""What a receipt of an erasure looks like on a terminal."""
+"""Receipts of erasures on a terminal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from remembrancer.interfaces.wire.erasures import ChoiceOut, ErasureOut, ErasuresOut
 
 LISTED: Final = 5
-"""Ids of each kind that are shown; the JSON has them all."""
+"""Ids printed of each kind; the JSON has all of them."""
 
 _KINDS: Final = {
     "memories": "memories",
@@ -35,11 +35,11 @@ _KINDS: Final = {
     "replies": "kept answers to requests",
     "quotations": "lines of logs that quoted it",
 }
-"""What the receipt's counts are called."""
+"""The names of the receipt's counts."""
 
 
 def receipt(answer: ErasureOut) -> Blocks:
-    """What went, what came of it, and what is left to somebody else."""
+    """What was erased, its consequences, and what has to be done elsewhere."""
     if answer.dry_run:
         gone = any(answer.counts.values())
         yield Text("This would go:" if gone else "Nothing here is like that.", style="bold")
@@ -64,7 +64,7 @@ def receipt(answer: ErasureOut) -> Blocks:
 
 
 def receipts(answer: ErasuresOut) -> Blocks:
-    """A few lines for each."""
+    """A few lines for each receipt."""
     if not answer.erasures:
         yield Text("Nothing was erased.", style="dim")
     for one in answer.erasures:

@@ -1,4 +1,4 @@
-"""The commands that measure."""
+"""The commands that measure retrieval."""
 # ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
 
 from __future__ import annotations
@@ -19,40 +19,41 @@ from remembrancer.values import dataclass
 if TYPE_CHECKING:
     from remembrancer.evaluation.dataset import Dataset
 
-Seed = Annotated[int, typer.Option("--seed", help="Draws the samples of the intervals and tests.")]
-Plot = Annotated[Path | None, typer.Option("--plot", metavar="DIR", help="Draw each table as a picture there.")]
+Seed = Annotated[int, typer.Option("--seed", help="The seed of the samples for intervals and tests.")]
+Plot = Annotated[
+    Path | None, typer.Option("--plot", metavar="DIR", help="Draw each table as a picture in this folder.")
+]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measuring:
-    """What may be said of a measurement, whatever it is of."""
+    """Options of every measurement of retrieval."""
 
     records: Annotated[
-        Path | None, typer.Option("--records", metavar="DIR", help="Write one line a question there, a file a system.")
+        Path | None,
+        typer.Option("--records", metavar="DIR", help="Write one line per question to this folder, a file per system."),
     ] = None
     plot: Plot = None
     against: Annotated[
         str | None, typer.Option("--against", metavar="PRESET", help="Compare with this preset, question by question.")
     ] = None
-    conversations: Annotated[
-        int | None, typer.Option("--conversations", help="Only the first so many conversations.")
-    ] = None
+    conversations: Annotated[int | None, typer.Option("--conversations", help="Only the first N conversations.")] = None
     only: Annotated[
-        str | None, typer.Option("--only", metavar="ID,...", help="Only the conversations of these ids.")
+        str | None, typer.Option("--only", metavar="ID,...", help="Only the conversations with these ids.")
     ] = None
     tuned: Annotated[
         str | None,
-        typer.Option("--tuned", metavar="ID,...", help="Tell these conversations and the others apart, too."),
+        typer.Option("--tuned", metavar="ID,...", help="Report these conversations and the others separately, too."),
     ] = None
     foreign: Annotated[
         int,
-        typer.Option("--foreign", metavar="N", help="Ask N questions of the other conversations of each, too."),
+        typer.Option("--foreign", metavar="N", help="Also ask each conversation N questions of the others."),
     ] = 0
-    depth: Annotated[int, typer.Option("--depth", help="How far down answers are read, 20 to 200.")] = 100
+    depth: Annotated[int, typer.Option("--depth", help="The number of hits that are read, 20 to 200.")] = 100
     seed: Seed = 0
     no_baselines: Annotated[bool, typer.Option("--no-baselines", help="Measure the memory alone.")] = False
     with_headings: Annotated[
-        bool, typer.Option("--with-headings", help="Measure baselines that read who and when, too.")
+        bool, typer.Option("--with-headings", help="Also measure baselines that read speakers and dates.")
     ] = False
 
 
@@ -64,8 +65,8 @@ def locomo(
 ) -> None:
     """Measure retrieval on LoCoMo.
 
-    Feeds each conversation to a new memory, asks its questions, and compares what comes back with the turns that hold
-    the answer; so do the baselines. The data set is not part of Remembrancer: download it first.
+    Records each conversation in a new memory, asks its questions, and compares the hits with the turns that contain the
+    answer, for the memory and for the baselines. The data set is not part of Remembrancer: download it first.
 
     Example: remembrancer eval locomo locomo10.json --records results
     """
@@ -78,17 +79,17 @@ def questions(
     call: Invocation,
     *,
     corpus: Annotated[
-        Path, typer.Argument(metavar="CORPUS", help="A turn a line: id, text; and when, by whom, where.")
+        Path, typer.Argument(metavar="CORPUS", help="One turn per line: id, text; optionally time, speaker, place.")
     ],
     asked: Annotated[
-        Path, typer.Argument(metavar="QUESTIONS", help="A question a line: question, gold (ids of turns).")
+        Path, typer.Argument(metavar="QUESTIONS", help="One question per line: question, gold (ids of turns).")
     ],
     measuring: Measuring,
 ) -> None:
     """Measure retrieval on questions of your own.
 
-    Two files of a JSON object a line: what was said, and questions with the ids of the turns that answer them; none
-    where nothing does. Measured and told as LoCoMo is.
+    Two files with one JSON object per line: what was said, and questions with the ids of the turns that answer them,
+    none if nothing does. Measured and reported as for LoCoMo.
 
     Example: remembrancer eval questions corpus.jsonl questions.jsonl --against mnemosyne
     """
@@ -101,14 +102,16 @@ def compare(
     call: Invocation,
     *,
     first: Annotated[Path, typer.Argument(metavar="FIRST", help="Records of one system, or the folder of a run.")],
-    second: Annotated[Path, typer.Argument(metavar="SECOND", help="The same of another, on the same questions.")],
+    second: Annotated[
+        Path, typer.Argument(metavar="SECOND", help="The same of another system, on the same questions.")
+    ],
     seed: Seed = 0,
     plot: Plot = None,
 ) -> None:
     """Compare the records of two measurements.
 
-    Pairs what two systems made of the same questions: the difference of each metric, how sure it is, and the questions
-    that changed most. A folder stands for the first system of its run.
+    Pairs the results of two systems on the same questions: the difference of each metric with its confidence interval,
+    and the questions that changed most. A folder stands for the first system of its run.
 
     Example: remembrancer eval compare before/default.jsonl after/default.jsonl
     """
@@ -166,7 +169,9 @@ def _ids(given: str | None) -> tuple[str, ...]:
 
 
 def check(plot: Path | None) -> None:
-    """Before any work is done for it. Raises InvalidInput for what is no folder, Unsupported as `check_installed`."""
+    """Check --plot before the measurement. Raises InvalidInput for a path that is not a folder, and Unsupported as
+    `check_installed` does.
+    """
     if plot is None:
         return
     if plot.exists() and not plot.is_dir():
@@ -175,7 +180,7 @@ def check(plot: Path | None) -> None:
 
 
 def draw(call: Invocation, folder: Path, documents: Mapping[str, str]) -> None:
-    """Write each SVG document as NAME.png; files of an earlier run are replaced."""
+    """Write each SVG document as NAME.png. Files of an earlier run are replaced."""
     from remembrancer.interfaces.charts.document import png
 
     try:

@@ -1,4 +1,4 @@
-"""The command that measures how streams are cut into episodes."""
+"""The command that measures the segmentation of streams into episodes."""
 # ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ def segmentation(
     *,
     path: Annotated[Path, typer.Argument(metavar="PATH", help="A file of dialogues, or a folder with such files.")],
     part: Annotated[
-        str | None, typer.Option("--part", help="train, dev, test or all; test, or all without one, if not given.")
+        str | None, typer.Option("--part", help="train, dev, test or all. Default: test if there is one, else all.")
     ] = None,
     records: Annotated[
-        Path | None, typer.Option("--records", metavar="DIR", help="Write one line a dialogue there, a file a set.")
+        Path | None,
+        typer.Option("--records", metavar="DIR", help="Write one line per dialogue to this folder, a file per set."),
     ] = None,
     plot: Plot = None,
     seed: Seed = 0,
@@ -30,8 +31,8 @@ def segmentation(
 ) -> None:
     """Measure where episodes begin.
 
-    Cuts dialogues whose segments people marked, with no model, and compares: Pk, WindowDiff and F1 of the default
-    segmenter, of no boundary, chance, fixed windows and TextTiling.
+    Segments dialogues that people have segmented, without a model, and reports Pk, WindowDiff and F1 of the default
+    segmenter, and of no boundaries, random boundaries, fixed windows and TextTiling.
 
     Example: remembrancer eval segmentation dialseg --part test
     """

@@ -1,4 +1,4 @@
-"""Commands about what time takes: decay, fading."""
+"""Commands about forgetting: decay, fading."""
 # ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import typer
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.times import LENGTHS, parse_length
 
-Limit = Annotated[int, typer.Option("--limit", "-n", help="How many at most.")]
+Limit = Annotated[int, typer.Option("--limit", "-n", help="The maximum number.")]
 
 
 def decay(call: Invocation, *, limit: Limit = 20) -> None:
     """List the weakest memories.
 
-    How strong each is now by the preset's own curve, weakest first, and when it falls below what counts as faded, if
-    nothing else happens to it. Nothing is deleted for having faded.
+    The current strength of each by the preset's curve, weakest first, and when it falls below the threshold for faded
+    memories if nothing else happens. Faded memories are not deleted.
 
     Example: remembrancer decay --limit 20
     """
@@ -40,8 +40,8 @@ def fading(
 ) -> None:
     """List the memories that will fade soon.
 
-    Those that are above what counts as faded and fall below it within that time, by the preset's own curve, soonest
-    first. To use one puts it off: `show ID --curve` draws when.
+    Memories that are above the threshold for faded memories and fall below it within that time by the preset's curve,
+    soonest first. Using a memory postpones it: `show ID --curve` draws the curve.
 
     Example: remembrancer fading --within 30d
     """

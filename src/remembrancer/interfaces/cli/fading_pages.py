@@ -1,4 +1,4 @@
-"""What fading looks like on a terminal."""
+"""Forgetting on a terminal."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 def weakest(answer: OutlooksOut, *, now: datetime) -> Blocks:
-    """Weakest first, each with when it falls below what counts as faded."""
+    """Weakest first, each with the time when it falls below the threshold."""
     if not answer.memories:
         yield Text("Nothing is remembered there.", style="dim")
     yield from _listed(answer, now)
 
 
 def fading(answer: OutlooksOut, *, now: datetime, within: timedelta, faded: int) -> Blocks:
-    """Soonest first. Where there is none, how many have `faded` already: as many as `decay` lists, at most."""
+    """Soonest first. If there are none: how many have `faded` already, at most as many as `decay` lists."""
     if not answer.memories:
         yield Text(f"Nothing fades before {day(now + within)}, if nothing else happens.", style="dim")
         if faded:
@@ -37,7 +37,7 @@ def fading(answer: OutlooksOut, *, now: datetime, within: timedelta, faded: int)
 
 
 def curve(answer: CurveOut) -> Blocks:
-    """The curve, and in words when it crosses."""
+    """The curve, and in words when it crosses the threshold."""
     outlook = answer.outlook
     yield Shorter(titled(outlook.memory), lines=2)
     yield Text(f"  {outlook.memory.id}", style="dim")

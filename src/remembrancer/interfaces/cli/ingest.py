@@ -1,4 +1,4 @@
-"""The command that takes in files of conversation."""
+"""The command that imports files of conversations."""
 # ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
 
 from __future__ import annotations
@@ -24,21 +24,22 @@ BAD_RECORDS, BAD_FILES = 1, 2
 def ingest(
     call: Invocation,
     *,
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files of conversation.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files of conversations.")],
     format: Annotated[  # noqa: A002  the word users say
         str | None,
         typer.Option(
-            "--format", help="jsonl, chatgpt, claude, claude-code, markdown or learnings; else told from the content."
+            "--format",
+            help="jsonl, chatgpt, claude, claude-code, markdown or learnings; else detected from the content.",
         ),
     ] = None,
     no_index: NoIndex = False,
 ) -> None:
-    """Read files of conversation into the memory.
+    """Import files of conversations.
 
-    JSON lines, ChatGPT and Claude exports, Claude Code transcripts, chats in Markdown; and Markdown files of
-    learnings, which become memories at once. What cannot be taken is told
-    on stderr as file:line: message, and the rest goes in; reading a file again adds only what is new. The exit code
-    is 1 when a record was left out, 2 when a whole file was. Then all of it is indexed by meaning, unless --no-index.
+    JSON lines, ChatGPT and Claude exports, Claude Code transcripts and Markdown chats; also Markdown files of
+    learnings, which become memories directly. A record that cannot be imported is reported on stderr as file:line:
+    message, and the rest is imported; importing a file again adds only what is new. The exit code is 1 if a record was
+    left out, 2 if a whole file was. Then everything is indexed by meaning, unless --no-index.
 
     Example: remembrancer ingest conversations.json notes.md
     """

@@ -1,4 +1,4 @@
-"""One run of one command: its settings, the memory it opens, and the two streams it speaks on."""
+"""One run of one command: its settings, the memory it opens, and its output."""
 # ruff: noqa: PLC0415 - the memory and its shapes are loaded when a command needs them: `--help` and errors do not
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ EVERY_COMMAND: Final = "Every command"
 
 class _Console(Console):
     def on_broken_pipe(self) -> None:
-        """Left to the command's edge, as every other write to a pipe is."""
+        """Raise the error, so that `command` handles it as for every other write to a pipe."""
         raise BrokenPipeError
 
 
@@ -56,41 +56,39 @@ def _option(name: str, said: str, metavar: str | None = None, *, also: str | Non
 class Invocation:
     """The options of every command, and what follows from them.
 
-    What is not given comes from REMEMBRANCER_* variables, then from the file.
+    A missing option is read from its REMEMBRANCER_* variable, then from the configuration file.
     """
 
-    db: Annotated[str | None, _option("--db", "The database file; remembrancer.db if not given.", "FILE")] = None
+    db: Annotated[str | None, _option("--db", "The database file. Default: remembrancer.db.", "FILE")] = None
     workspace: Annotated[
         str | None,
-        _option("--workspace", "The tenant whose memories these are; default if not given.", also="--namespace"),
+        _option("--workspace", "The tenant that the memories belong to. Default: default.", also="--namespace"),
     ] = None
     project: Annotated[str | None, _option("--project", "The project within the workspace.")] = None
     crew: Annotated[str | None, _option("--crew", "The crew within the project.")] = None
-    agent: Annotated[str | None, _option("--agent", "The agent whose memories these are.")] = None
+    agent: Annotated[str | None, _option("--agent", "The agent that the memories belong to.")] = None
     session: Annotated[str | None, _option("--session", "The session within the agent.")] = None
-    role: Annotated[str | None, _option("--role", "As what to read: AGENT (if not given) or LEAD.")] = None
-    preset: Annotated[
-        str | None, _option("--preset", "The preset to remember by, or the TOML file of one; default if not given.")
-    ] = None
-    embedder: Annotated[str | None, _option("--embedder", "auto (if not given), none, local or ollama:MODEL.")] = None
+    role: Annotated[str | None, _option("--role", "The role to read as: AGENT (default) or LEAD.")] = None
+    preset: Annotated[str | None, _option("--preset", "The name or TOML file of the preset. Default: default.")] = None
+    embedder: Annotated[str | None, _option("--embedder", "auto (default), none, local or ollama:MODEL.")] = None
     reranker: Annotated[
         str | None,
-        _option("--reranker", "none (if not given), cross-encoder:FOLDER, or the address of a rerank endpoint."),
+        _option("--reranker", "none (default), cross-encoder:FOLDER, or the address of a rerank endpoint."),
     ] = None
     llm: Annotated[
         str | None,
-        _option("--llm", "none (if not given), or openai, anthropic, gemini or ollama with :MODEL."),
+        _option("--llm", "none (default), or openai, anthropic, gemini or ollama with :MODEL."),
     ] = None
     config: Annotated[Path | None, _option("--config", "A TOML file of settings.", "FILE")] = None
-    as_json: Annotated[bool, _option("--json", "One JSON document on stdout, and nothing else.")] = False
+    as_json: Annotated[bool, _option("--json", "Print one JSON document on stdout.")] = False
 
     @cached_property
     def settings(self) -> Settings:
-        """The settings in force. Nothing is indexed in the background: a command is over too soon for that."""
+        """The settings of a short command. They switch off background indexing, for which the command ends too soon."""
         return replace(self.lasting_settings(), background_index=False)
 
     def lasting_settings(self, **others: object) -> Settings:
-        """The settings in force of a command that goes on; `others`: those that it has options of its own for."""
+        """The settings of a long-running command. `others`: settings from the command's own options."""
         from remembrancer.config import load
 
         given = {
@@ -118,7 +116,7 @@ class Invocation:
 
     @cached_property
     def marked_up(self) -> Console:
-        """Stdout, for texts of our own that carry markup."""
+        """Stdout for the program's own texts, which contain markup."""
         return _Console(highlight=False)
 
     @cached_property
@@ -129,20 +127,20 @@ class Invocation:
     def opened(
         self, *, create: bool, settings: Settings | None = None, clock: Clock | None = None
     ) -> Generator[Remembrancer, None, None]:
-        """The memory, open. Without `create` a file that is not there is StoreUnavailable, and stays not there."""
+        """The open memory. Without `create`, a missing file raises StoreUnavailable and is not created."""
         from remembrancer import Remembrancer
 
         with Remembrancer.open(settings=settings or self.settings, clock=clock, create=create) as memory:
             yield memory
 
     def tell(self, ask: Callable[[Remembrancer], W], draw: Callable[[W], Iterable[RenderableType]]) -> None:
-        """Open the memory, and print what `ask` makes of it. Raises StoreUnavailable where there is no database."""
+        """Open the memory, get an answer from it, and print the answer. Raises StoreUnavailable for a missing file."""
         with self.opened(create=False) as memory:
             shape = ask(memory)
         self.answer(shape, draw)
 
     def answer(self, shape: W, draw: Callable[[W], Iterable[RenderableType]]) -> None:
-        """Tell the answer: as JSON where that is asked for, else as `draw` has it."""
+        """Print an answer: as JSON with --json, otherwise as `draw` renders it."""
         if self.as_json:
             self.write(_json(shape))
             return
@@ -150,36 +148,36 @@ class Invocation:
             self.out.print(block)
 
     def write(self, text: str) -> None:
-        """`text` as it is, on stdout, at once: who reads the lines of a worker waits for each."""
+        """Write a line to stdout and flush it: the output of a worker is read line by line."""
         sys.stdout.write(f"{text}\n")
         sys.stdout.flush()
 
     def note(self, text: str, *, style: str = "dim") -> None:
-        """One line on stderr."""
+        """Print one line to stderr."""
         self.err.print(one_line(text), style=style, soft_wrap=True)
 
     def degraded(self, parts: Mapping[str, str]) -> None:
-        """One line, where something could not be used."""
+        """Print one line to stderr if something could not be used."""
         if parts:
             self.note("degraded: " + "; ".join(f"{part}: {reason}" for part, reason in parts.items()))
 
     @contextmanager
     def reading(self, file: Path) -> Generator[Callable[[int], None], None, None]:
-        """A bar by bytes while a file is read; to be told how many are done."""
+        """A progress bar in bytes while a file is read. Call the result with the bytes read so far."""
         with self._bar(DownloadColumn(binary_units=True)) as progress:
             task = progress.add_task(one_line(file.name), total=file.stat().st_size)
             yield lambda done: progress.update(task, completed=done)
 
     @contextmanager
     def rows(self, doing: str) -> Generator[Callable[[int], None], None, None]:
-        """A count of rows; to be told how many are done."""
+        """A counter of rows. Call the result with the rows done so far."""
         with self._bar(TextColumn("{task.completed:,.0f} rows")) as progress:
             task = progress.add_task(doing, total=None)
             yield lambda done: progress.update(task, completed=done)
 
     @contextmanager
     def indexing(self, memory: Remembrancer) -> Generator[Callable[[int], None], None, None]:
-        """A bar by cues while they are indexed; to be told how many are done."""
+        """A progress bar in cues while they are indexed. Call the result with the cues done so far."""
         stats = memory.health.stats()
         waiting = stats.cues - max(stats.vectors.values(), default=0)
         with self._bar(MofNCompleteColumn()) as progress:
@@ -188,13 +186,13 @@ class Invocation:
             yield lambda done: progress.update(task, completed=done, total=max(done, waiting))
 
     def index(self, memory: Remembrancer) -> IndexReport:
-        """Index what waits, so that it is found by meaning too."""
+        """Index the waiting cues, so that they are found by meaning too."""
         with self.indexing(memory) as on_indexed:
             return memory.jobs.index_now(on_indexed=on_indexed)
 
     @contextmanager
     def measuring(self) -> Generator[OnProgress, None, None]:
-        """A bar by questions; to be told how far a measurement is."""
+        """A progress bar in questions. Call the result with the progress of a measurement."""
         with self._bar(MofNCompleteColumn()) as progress:
             task = progress.add_task("measuring", total=None)
 
@@ -205,7 +203,7 @@ class Invocation:
             yield on_progress
 
     def _bar(self, amount: ProgressColumn) -> Progress:
-        """On stderr, where that is a terminal."""
+        """A progress bar on stderr, if that is a terminal."""
         return Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
@@ -222,7 +220,7 @@ def _console(*, stderr: bool) -> Console:
 
 
 def _json(shape: Wire) -> str:
-    """JSON that a terminal can be shown: what does not print is escaped, the rest stays readable."""
+    """JSON that is safe to print on a terminal: unprintable characters are escaped, all others stay readable."""
     document = json.dumps(shape.model_dump(mode="json"), ensure_ascii=False, indent=2)
     return "".join(
         character if character.isprintable() or character == "\n" else json.dumps(character)[1:-1]

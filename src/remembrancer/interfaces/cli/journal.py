@@ -24,17 +24,17 @@ EventId = Annotated[str, typer.Argument(metavar="ID", help="An event's id, as `j
 
 @dataclass(frozen=True, kw_only=True)
 class Entries:
-    """Options that choose entries of the journal."""
+    """Options that filter entries of the journal."""
 
     query: Annotated[
-        str | None, typer.Option("--query", "-q", help="Only with every word of this in the text or the payload.")
+        str | None, typer.Option("--query", "-q", help="Only with all of these words in the text or the payload.")
     ] = None
-    type: Annotated[
-        list[str] | None, typer.Option("--type", help="Only of this type; may be repeated: any of them.")
-    ] = None
-    without_type: Annotated[list[str] | None, typer.Option("--without-type", help="None of this type; repeatable.")] = (
+    type: Annotated[list[str] | None, typer.Option("--type", help="Only this type; may be repeated: any of them.")] = (
         None
     )
+    without_type: Annotated[
+        list[str] | None, typer.Option("--without-type", help="Not this type; may be repeated.")
+    ] = None
     severity: Annotated[
         list[str] | None, typer.Option("--severity", help="Only info, notice, warn or error; may be repeated.")
     ] = None
@@ -42,18 +42,18 @@ class Entries:
         list[str] | None, typer.Option("--priority", help="Only normal, high, pin or permanent; may be repeated.")
     ] = None
     said_as: Annotated[
-        list[str] | None, typer.Option("--as", help="Only of user, assistant, system or tool; may be repeated.")
+        list[str] | None, typer.Option("--as", help="Only by user, assistant, system or tool; may be repeated.")
     ] = None
-    actor: Annotated[str | None, typer.Option("--actor", help="Only of the one with this name.")] = None
+    actor: Annotated[str | None, typer.Option("--actor", help="Only by the actor with this name.")] = None
     in_session: Annotated[str | None, typer.Option("--in-session", help="Only what belongs to this session.")] = None
     of_agent: Annotated[str | None, typer.Option("--of-agent", help="Only what belongs to this agent.")] = None
     of_crew: Annotated[str | None, typer.Option("--of-crew", help="Only what belongs to this crew.")] = None
     of_project: Annotated[str | None, typer.Option("--of-project", help="Only what belongs to this project.")] = None
-    since: Annotated[str | None, typer.Option("--since", metavar=TIME, help=f"Only what happened since: {TIMES}.")] = (
-        None
-    )
+    since: Annotated[
+        str | None, typer.Option("--since", metavar=TIME, help=f"Only what happened since then: {TIMES}.")
+    ] = None
     until: Annotated[
-        str | None, typer.Option("--until", metavar=TIME, help="Only what happened before; as --since.")
+        str | None, typer.Option("--until", metavar=TIME, help="Only what happened before then; format as --since.")
     ] = None
 
     def chosen(self, call: Invocation) -> EventFilters:
@@ -74,24 +74,24 @@ class Entries:
         }
 
 
-Archived = Annotated[bool, typer.Option("--archived", help="Also what has been moved into the archive.")]
+Archived = Annotated[bool, typer.Option("--archived", help="Also entries in the archive.")]
 
 
 def list_(
     call: Invocation,
     *,
     entries: Entries,
-    limit: Annotated[int, typer.Option("--limit", "-n", help="How many a page, 1 to 10000.")] = 50,
-    oldest_first: Annotated[bool, typer.Option("--oldest-first", help="In the order it happened.")] = False,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="Entries per page, 1 to 10000.")] = 50,
+    oldest_first: Annotated[bool, typer.Option("--oldest-first", help="Oldest first instead of newest first.")] = False,
     after: Annotated[
-        str | None, typer.Option("--after", metavar="CURSOR", help="The page after the one that printed this.")
+        str | None, typer.Option("--after", metavar="CURSOR", help="Continue after the page that printed this cursor.")
     ] = None,
     archived: Archived = False,
 ) -> None:
-    """List what is in the journal.
+    """List entries of the journal.
 
     Everything that was recorded, remembered or not, by when it happened, newest first. A page ends with the cursor of
-    the next one; what is recorded meanwhile moves nothing between pages.
+    the next page. Entries recorded in the meantime do not shift the pages.
 
     Example: remembrancer journal list --severity error --since 7d --query "checkout memory"
     """
@@ -110,8 +110,8 @@ def list_(
 def get(call: Invocation, *, event_id: EventId) -> None:
     """Show an entry of the journal.
 
-    Its whole text and payload, who said it, where it belongs, and who changed its priority, when and why. Of one in the
-    archive, what is left of it.
+    Its text and payload, who said it, its scope, and the changes of its priority. Of an entry in the archive, what was
+    kept of it.
 
     Example: remembrancer journal get 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f
     """
@@ -123,9 +123,9 @@ def get(call: Invocation, *, event_id: EventId) -> None:
 
 
 def count(call: Invocation, *, entries: Entries, archived: Archived = False) -> None:
-    """Count what is in the journal.
+    """Count entries of the journal.
 
-    Everything that was recorded, or what the same options as those of `journal list` choose of it.
+    All entries, or those that match the filters of `journal list`.
 
     Example: remembrancer journal count --type tool --severity error --since 24h
     """
@@ -145,12 +145,12 @@ def priority(
     priority: Annotated[
         str, typer.Argument(metavar="PRIORITY", help="normal, high, pin or permanent, which is never archived.")
     ],
-    reason: Annotated[str, typer.Option("--reason", help="Why: it is kept with the change.")] = "",
+    reason: Annotated[str, typer.Option("--reason", help="The reason, which is kept with the change.")] = "",
 ) -> None:
     """Change the priority of an entry.
 
-    Only an operator may: --role LEAD, unless the preset says otherwise. Who did it, when and why is kept, and `journal
-    get` tells it. The memories formed from the entry fade no further than its priority allows.
+    Only for operators: use --role LEAD, unless the preset has another role. `journal get` shows who changed it, when
+    and why. The memories formed from the entry fade no further than its priority allows.
 
     Example: remembrancer journal priority 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f pin --role LEAD --reason "post-mortem"
     """
@@ -166,19 +166,20 @@ def tail(
     call: Invocation,
     *,
     entries: Entries,
-    lines: Annotated[int, typer.Option("--limit", "-n", help="How many of the last entries, 0 to 10000.")] = 10,
+    lines: Annotated[int, typer.Option("--limit", "-n", help="The number of past entries, 0 to 10000.")] = 10,
     follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Then go on with what comes, until interrupted.")
+        bool, typer.Option("--follow", "-f", help="Continue with new entries until interrupted.")
     ] = False,
     after: Annotated[
-        int | None, typer.Option("--after", metavar="POSITION", help="Instead of the last: what came behind this.")
+        int | None, typer.Option("--after", metavar="POSITION", help="Start after this position instead.")
     ] = None,
     every: Annotated[float, typer.Option("--every", help="With -f: seconds between looks, 0.01 to 86400.")] = 1.0,
 ) -> None:
-    """Show what was recorded last, and what comes.
+    """Show the latest entries, and follow new ones.
 
-    In the order of recording, whenever it happened and whichever program recorded it. With -f it goes on until it is
-    interrupted, and misses nothing. With --json one document; with -f one for each entry, with its position.
+    In the order of recording, whenever they happened and whichever program recorded them. With -f it continues with
+    every new entry until interrupted. With --json it prints one document; with -f one for each entry, with its
+    position.
 
     Example: remembrancer journal tail -f --severity warn --severity error
     """

@@ -1,4 +1,4 @@
-"""What the journal looks like on a terminal."""
+"""The journal on a terminal."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _STYLES: Final = {Severity.WARN: "yellow", Severity.ERROR: "bold red"}
 
 
 def page(found: JournalPageOut) -> Blocks:
-    """Each entry with its id, and how to go on."""
+    """Each entry with its id, and how to get the next page."""
     if not found.events:
         yield Text("Nothing in the journal is like that.", style="dim")
     for event in found.events:
@@ -36,7 +36,7 @@ def page(found: JournalPageOut) -> Blocks:
 
 
 def stretch(found: StretchOut) -> Blocks:
-    """Each entry with its id, and the position to go on from."""
+    """Each entry with its id, and the position to continue from."""
     for one in found.entries:
         yield from recorded(one)
     yield Text(
@@ -61,7 +61,7 @@ def changed(change: PriorityChangeOut) -> Blocks:
 
 
 def entry(found: JournalEntryOut) -> Blocks:
-    """All there is about one event."""
+    """Everything about one event."""
     event = found.event
     yield Text(str(event.id), style="bold")
     yield Text(f"{event.type}, {event.severity}, {event.priority}", style=_STYLES.get(event.severity, "dim"))

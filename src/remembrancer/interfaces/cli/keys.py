@@ -1,4 +1,4 @@
-"""Commands for the keys by which programs reach a server: create, list, revoke."""
+"""Commands for API keys, with which programs access a server: create, list, revoke."""
 # ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
 
 from __future__ import annotations
@@ -15,16 +15,18 @@ from remembrancer.interfaces.cli.times import LENGTHS, parse_length
 def create(
     call: Invocation,
     *,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Whose it is, to tell it from others by.")],
-    right: Annotated[str, typer.Option("--right", help="read, write (and read), or admin (and all else).")] = "read",
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the key.")],
+    right: Annotated[
+        str, typer.Option("--right", help="read, write (includes read) or admin (includes all).")
+    ] = "read",
     expires: Annotated[
-        str | None, typer.Option("--expires", metavar="LENGTH", help=f"After so long it opens nothing: {LENGTHS}.")
+        str | None, typer.Option("--expires", metavar="LENGTH", help=f"The key expires after this time: {LENGTHS}.")
     ] = None,
 ) -> None:
-    """Make a key to the workspace.
+    """Create a key to the workspace.
 
-    Prints its token, by which a program reaches this workspace through `serve`, and no other. The token is shown this
-    once: only its SHA-256 is kept.
+    Prints its token, with which a program accesses this workspace through `serve`. The token is shown only once: only
+    its SHA-256 is kept.
 
     Example: remembrancer keys create ci --right write --expires 90d
     """
@@ -42,8 +44,8 @@ def create(
 def list_(call: Invocation) -> None:
     """List the keys to the workspace.
 
-    The newest first, each with what it is good for, when it expires and its id; also those that have expired or are
-    revoked. No token: none is kept.
+    Newest first, each with its right, its expiry and its id, including expired and revoked keys. Tokens are not kept,
+    so none is shown.
 
     Example: remembrancer keys list --json
     """
@@ -59,7 +61,7 @@ def revoke(
 ) -> None:
     """Revoke a key.
 
-    From its next request on it opens nothing, for good. It stays in the list; revoking it again changes nothing.
+    It is refused from its next request on, for good. It stays in the list; revoking it again changes nothing.
 
     Example: remembrancer keys revoke 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f
     """

@@ -1,4 +1,4 @@
-"""What keys look like on a terminal."""
+"""API keys on a terminal."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def listed(found: KeysOut) -> Blocks:
 
 
 def made(new: NewKeyOut) -> Blocks:
-    """All but the token, which no terminal may break into lines."""
+    """A new key without its token, which the command prints separately so that it is not wrapped."""
     yield from told(new.key)
 
 
 def told(key: KeyOut) -> Blocks:
-    """What it is good for, whether it still is, its name, and its id."""
+    """The right of a key, whether it is valid, its name and its id."""
     lead = Text(f"{key.right:<5}  ", style="bold" if key.usable else "dim")
     lead.append(f"{_standing(key)}  ", style="" if key.usable else "yellow")
     yield Shorter(key.name, lead=lead)

@@ -1,4 +1,4 @@
-"""The program `remembrancer`: its commands, and the one place where an error becomes a line and an exit code."""
+"""The program `remembrancer`: its commands, and the conversion of errors to a message and an exit code."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from remembrancer.interfaces.text import one_line
 
 INTERRUPTED: Final = 130
 DEFECT: Final = 70
-"""An error nobody foresaw. `python -X dev -m remembrancer.interfaces.cli.main …` shows where."""
+"""The exit code of an unexpected error. `python -X dev -m remembrancer.interfaces.cli.main …` prints its traceback."""
 
 EXIT_CODES: Final[dict[type[RemembrancerError], int]] = {
     InvalidInput: 2,
@@ -108,11 +108,11 @@ COMMANDS: Final = {
 
 
 def _presets() -> None:
-    """Show the presets: what each way to remember decides."""
+    """Show and compare presets."""
 
 
 def _measure() -> None:
-    """Measure how well memories are found, or episodes told apart, on a data set of your own copy."""
+    """Measure retrieval and segmentation on data sets that you have downloaded."""
 
 
 def _vault() -> None:
@@ -120,11 +120,11 @@ def _vault() -> None:
 
 
 def _journal() -> None:
-    """Look through the journal: everything that was recorded, remembered or not."""
+    """Read the journal: everything that was recorded, remembered or not."""
 
 
 def _keys() -> None:
-    """Manage the keys by which programs reach this workspace through a server."""
+    """Manage the API keys with which programs access this workspace through a server."""
 
 
 GROUPS: Final = {
@@ -151,12 +151,14 @@ GROUPS: Final = {
         },
     ),
 }
-"""Commands of two words, under what their first says."""
+"""Commands of two words, by the first word."""
 
 
 @runtime_checkable
 class _UsageError(Protocol):
-    """What typer raises for a command line it cannot read; its class has moved between releases, its shape has not."""
+    """The error that typer raises for an invalid command line. Its class differs between releases, its attributes do
+    not.
+    """
 
     exit_code: int
 
@@ -186,7 +188,7 @@ def build() -> typer.Typer:
 
 @cache
 def command_line() -> Any:
-    """The program as it reads command lines. Once a process: of fifty commands it is most of what a short one costs."""
+    """The parsed program, built once per process: building fifty commands is most of the cost of a short command."""
     return typer.main.get_command(build())
 
 
@@ -195,7 +197,7 @@ def main() -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line and return its exit code. Every error is one line on stderr."""
+    """Run one command line and return its exit code. Every error is printed as one line on stderr."""
     _leave_warnings_to_the_commands()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -215,7 +217,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _leave_warnings_to_the_commands() -> None:
-    """What the library warns of, a command says in its own words where it matters: it stands on stderr once."""
+    """Suppress the library's log records: commands print warnings themselves where they matter."""
     logger = logging.getLogger("remembrancer")
     if not logger.handlers:
         logger.addHandler(logging.NullHandler())
@@ -230,9 +232,9 @@ def _program(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
-    """Episodic memory for AI agents: keeps what happened, brings the right memories back, says why.
+    """Episodic memory for AI agents: keeps what happened, recalls what is relevant, explains each result.
 
-    Begin with `remembrancer demo`. Everything is kept in one file, remembrancer.db unless --db names another.
+    Start with `remembrancer demo`. Everything is kept in one file: remembrancer.db, or the file that --db names.
     """
     if version:
         typer.echo(remembrancer.__version__)

@@ -1,4 +1,4 @@
-"""What a memory does by itself: end-session, sleep, consolidate, promote, stage, maintain, worker, jobs, spending."""
+"""Commands for background work: end-session, sleep, consolidate, promote, stage, maintain, worker, jobs, spending."""
 # ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
-Since = Annotated[str | None, typer.Option("--since", metavar=TIME, help=f"From then on: {TIMES}.")]
+Since = Annotated[str | None, typer.Option("--since", metavar=TIME, help=f"Since then: {TIMES}.")]
 Only = Annotated[
     list[str] | None,
-    typer.Option("--only", metavar="JOB", help="Only this job, as `jobs` names it; may be repeated."),
+    typer.Option("--only", metavar="JOB", help="Only this job, as named by `jobs`; may be repeated."),
 ]
 
 
@@ -38,13 +38,13 @@ def end_session(
     call: Invocation,
     *,
     name: Annotated[
-        str | None, typer.Argument(metavar="SESSION", help="The session that is over; --session if not given.")
+        str | None, typer.Argument(metavar="SESSION", help="The session to end. Default: --session.")
     ] = None,
 ) -> None:
-    """Say that a session is over.
+    """End a session.
 
-    Its last episode is formed, what it taught is learned, and the use of memories in it is counted and rated, as far as
-    the preset has each of these. Doing it twice changes nothing.
+    Forms its last episode, extracts what it taught, and counts and reviews its use of memories, as far as the preset
+    has each of these. Repeating it has no further effect.
 
     Example: remembrancer end-session standup-monday
     """
@@ -56,12 +56,12 @@ def end_session(
 def sleep(
     call: Invocation,
     *,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what it would do.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only report what would be done.")] = False,
 ) -> None:
-    """Promote what has been in working memory for long enough.
+    """Promote memories from working memory.
 
-    Summed up by where it came from, by the language model, or by a compression where there is none. The originals
-    leave recall and stay reachable from the summary.
+    Memories that have been in working memory long enough are summarised by source, by the language model, or by an
+    extract without one. The originals are no longer recalled, but stay reachable from the summary.
 
     Example: remembrancer sleep --preset mnemosyne --dry-run
     """
@@ -74,12 +74,12 @@ def consolidate(
     call: Invocation,
     *,
     since: Since = None,
-    limit: Annotated[int, typer.Option("--limit", help="Pieces of work of a kind, at most.")] = 50,
+    limit: Annotated[int, typer.Option("--limit", help="The maximum number of work items of each kind.")] = 50,
 ) -> None:
-    """Make little of much, now.
+    """Consolidate memories now.
 
-    Facts from episodes, rules from what happened --since, one memory of many alike: each as far as the preset has it,
-    whether or not it is due. What it replaces leaves recall and stays reachable.
+    Extracts facts from episodes, derives rules from events --since, and merges similar memories, as far as the preset
+    has each of these and whether or not it is due. What is replaced is no longer recalled, but stays reachable.
 
     Example: remembrancer consolidate --since 24h --limit 50
     """
@@ -93,12 +93,12 @@ def maintain(
     call: Invocation,
     *,
     only: Only = None,
-    force: Annotated[bool, typer.Option("--force", help="Also what is not due.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Also jobs that are not due.")] = False,
 ) -> None:
     """Run every job that is due.
 
-    Once each, in their order: indexing, episodes, reviews, facts, sleep, rules, clusters and the others, as far as the
-    preset has them. Says what each did, or why it did nothing. `worker` does so for as long as it runs.
+    Once each, in order: indexing, episodes, reviews, facts, sleep, rules, clusters and the others of the preset. Prints
+    what each did, or why it did nothing. `worker` does this repeatedly.
 
     Example: remembrancer maintain --only index --only health
     """
@@ -116,9 +116,9 @@ def maintain(
 def worker(call: Invocation, *, only: Only = None) -> None:
     """Run the jobs on their schedule, until stopped.
 
-    What was missed runs first. Ctrl+C or SIGTERM lets the run under way end, a second one breaks it off; nothing is
-    lost either way. Any number of workers may share a file. Each run that does something, or comes to say something
-    new, is a line on stdout; with --json every run is, as an object.
+    Missed runs come first. Ctrl+C or SIGTERM lets the current run finish, a second one cancels it; nothing is lost
+    either way. Any number of workers may share a file. Prints a line for each run that did something or has something
+    new to report; with --json an object for every run.
 
     Example: remembrancer worker --db agent.db
     """
@@ -151,7 +151,7 @@ async def _work(call: Invocation, only: list[Job] | None) -> None:
 
 
 def _telling(call: Invocation) -> OnRun:
-    """Tells of each run; on a terminal and in a log only of those that did something, or have something new to say."""
+    """Print each run: all with --json, otherwise those that did something or have something new to report."""
     from remembrancer.interfaces.cli import report_lines
     from remembrancer.interfaces.wire.jobs import JobReportOut
     from remembrancer.jobs.reports import BrokenOff, counted
@@ -171,9 +171,9 @@ def _telling(call: Invocation) -> OnRun:
 
 
 def jobs(call: Invocation) -> None:
-    """Show how the jobs stand.
+    """Show the state of the jobs.
 
-    When each ran last and what it did, when it runs next, what waits for it, and what failed and waits for another try.
+    The last run of each and what it did, its next run, its backlog, and its failures that will be retried.
 
     Example: remembrancer jobs
     """
@@ -183,9 +183,9 @@ def jobs(call: Invocation) -> None:
 
 
 def spending(call: Invocation, *, since: Since = None) -> None:
-    """Show what language models were asked, and what that cost.
+    """Show requests to language models and their cost.
 
-    By purpose and model. What has no known price is counted apart.
+    By purpose and model. Requests without a known price are counted separately.
 
     Example: remembrancer spending --since 30d
     """
@@ -199,14 +199,14 @@ def promote(
     call: Invocation,
     *,
     memory_id: Annotated[
-        str | None, typer.Argument(metavar="ID", help="The memory to promote; without it what could be is shown.")
+        str | None, typer.Argument(metavar="ID", help="The memory to promote. Without it, candidates are listed.")
     ] = None,
     to: Annotated[str, typer.Option("--to", metavar="LEVEL", help="project or workspace.")] = "workspace",
 ) -> None:
-    """Tell a learning to more than those it was told to.
+    """Promote a learning to a wider scope.
 
-    Without an ID: what came up in so many jobs that the whole workspace could be told. With one: do so. Nothing rises
-    that far by itself.
+    Without an ID: lists memories that came up in enough jobs to be promoted to the whole workspace. With an ID:
+    promotes that memory. Nothing is promoted to the workspace automatically.
 
     Example: remembrancer promote --preset teaparty
     """
@@ -229,10 +229,10 @@ def stage(
     *,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The project's INTENT.md.")],
 ) -> None:
-    """Tell which stage the project is at.
+    """Set the stage of the project.
 
-    Read from its INTENT.md. Where that is another stage than before, what was learned for the tasks of the one that
-    ended retires.
+    The stage is read from the project's INTENT.md. If it differs from the previous stage, learnings for the tasks of
+    the previous stage are retired.
 
     Example: remembrancer stage INTENT.md --preset teaparty --project checkout
     """
@@ -246,7 +246,7 @@ def stage(
 
 
 def _done(call: Invocation, do: Callable[[Remembrancer], R], draw: Callable[[R], pages.Blocks]) -> None:
-    """Do one thing with the memory and print its report."""
+    """Run one operation and print its report."""
     from remembrancer.interfaces.wire.jobs import DoneOut
 
     with call.opened(create=False) as memory:
@@ -257,5 +257,5 @@ def _done(call: Invocation, do: Callable[[Remembrancer], R], draw: Callable[[R],
 def _watching(
     call: Invocation, memory: Remembrancer, only: list[str] | None
 ) -> AbstractContextManager[OnIndexed | None]:
-    """A bar while indexing, unless that is not among the jobs."""
+    """A progress bar while indexing, if that is among the jobs."""
     return call.indexing(memory) if not only or "index" in only else nullcontext()

@@ -1,4 +1,4 @@
-"""What a memory does by itself, as a terminal shows it."""
+"""Jobs, costs and promotable memories on a terminal."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from remembrancer.interfaces.wire.jobs import JobOut, JobReportOut, JobsOut, PromotableOut, RunOut, SpendingOut
 
 LISTED: Final = 5
-"""Failures that are shown of each job."""
+"""Failures printed of each job."""
 
 
 def json_line(name: str, report: JobReportOut) -> str:
-    """What one run of a job did, as one line of JSON."""
+    """The report of one run of a job, as one line of JSON."""
     return json.dumps({"job": name, **report.model_dump(mode="json")})
 
 
 def jobs(answer: JobsOut, now: datetime) -> Blocks:
-    """A row for each job, which is never more than one line; then at length what broke off, failed and waits."""
+    """One line for each job, then the details of errors and failures."""
     from remembrancer.jobs.overview import MOST_COUNTED  # noqa: PLC0415  not for `--help`: it loads the engine
 
     table = Table(box=None, pad_edge=False, expand=True)
@@ -102,7 +102,7 @@ def spending(answer: SpendingOut) -> Blocks:
 
 
 def promotable(answer: PromotableOut, *, looked: bool) -> Blocks:
-    """`looked`: whether the preset looks for such at all."""
+    """`looked`: whether the preset looks for recurring memories at all."""
     if not answer.candidates:
         nothing = "Nothing came up in enough jobs." if looked else "This preset does not look for what recurs."
         yield Text(nothing, style="dim")

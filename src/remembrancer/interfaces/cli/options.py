@@ -1,4 +1,4 @@
-"""How a command takes on options said once: those of every command, and those of every question."""
+"""Options that several commands share, and how a command gets them."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from remembrancer.interfaces.key_values import key_values
 from remembrancer.values import dataclass
 
 BROKEN_PIPE: Final = 141
-"""What a shell says of a program whose reader went away: 128 + SIGPIPE."""
+"""The exit code of a program whose reader has gone: 128 + SIGPIPE."""
 
 TIME: Final = "TIME"
 TIMES: Final = "2026-03-04 (midnight UTC), 2026-03-04T09:00:00Z, or 7d, 24h, 90m ago"
 
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="A memory's id, as every list prints it.")]
-NoIndex = Annotated[bool, typer.Option("--no-index", help="Leave it to `maintain` to index by meaning.")]
+NoIndex = Annotated[bool, typer.Option("--no-index", help="Do not index by meaning now; `maintain` does.")]
 
 
 class QuestionArguments(Filters):
@@ -43,11 +43,11 @@ class QuestionArguments(Filters):
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """Options of a question: how many answers, and which memories count."""
+    """Options of a question: the limit, the filters and the ranking."""
 
     limit: Annotated[
         int | None,
-        typer.Option("--limit", "-n", help="How many hits at most, 1 to 200; else the preset's usual number."),
+        typer.Option("--limit", "-n", help="The maximum number of hits, 1 to 200. Default: the preset's."),
     ] = None
     kind: Annotated[list[str] | None, typer.Option("--kind", help="Only this kind; may be repeated: any of them.")] = (
         None
@@ -63,31 +63,29 @@ class Question:
     metadata: Annotated[
         list[str] | None,
         typer.Option(
-            "--metadata", metavar="KEY=VALUE", help="Only with this in its metadata; may be repeated: all of them."
+            "--metadata", metavar="KEY=VALUE", help="Only with this in the metadata; may be repeated: all of them."
         ),
     ] = None
     visibility: Annotated[
         list[str] | None,
-        typer.Option("--visibility", help="Only what is seen by session, own, crew or workspace; may be repeated."),
+        typer.Option("--visibility", help="Only this visibility: session, own, crew or workspace; may be repeated."),
     ] = None
     reach: Annotated[
         str | None, typer.Option("--reach", help="How far to look: session, own, crew_shared or workspace.")
     ] = None
-    since: Annotated[str | None, typer.Option("--since", metavar=TIME, help=f"Only what happened since: {TIMES}.")] = (
-        None
-    )
-    until: Annotated[
-        str | None, typer.Option("--until", metavar=TIME, help="Only what happened before; as --since.")
+    since: Annotated[
+        str | None, typer.Option("--since", metavar=TIME, help=f"Only what happened since then: {TIMES}.")
     ] = None
-    as_of: Annotated[str | None, typer.Option("--as-of", metavar=TIME, help="As it was believed then; as --since.")] = (
+    until: Annotated[
+        str | None, typer.Option("--until", metavar=TIME, help="Only what happened before then; format as --since.")
+    ] = None
+    as_of: Annotated[str | None, typer.Option("--as-of", metavar=TIME, help="As believed then; format as --since.")] = (
         None
     )
     ranking: Annotated[
         str | None, typer.Option("--ranking", help="One of the preset's other rankings, such as hybrid in crewship.")
     ] = None
-    walk: Annotated[
-        int, typer.Option("--walk", help="1: also what the hits are similar to, one hop along their edges.")
-    ] = 0
+    walk: Annotated[int, typer.Option("--walk", help="1: also memories that a hit has a `similar` edge to.")] = 0
     min_score: Annotated[float, typer.Option("--min-score", help="No hit below this score, 0 to 1.")] = 0.0
 
     def arguments(self, call: Invocation) -> QuestionArguments:
@@ -119,9 +117,10 @@ def json_option(argument: str, text: str | None) -> Any:
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
-    """`function` as typer takes it: an Invocation in place of the options of every command, which come last.
+    """`function` in the form that typer expects: the options of every command, which come last, replace its Invocation.
 
-    Its other parameters are keywords; one that is a dataclass of options becomes those options.
+    Its other parameters are keyword arguments. A parameter that is a dataclass is replaced by the options in its
+    fields.
     """
     hints = get_type_hints(function, include_extras=True)
     groups: dict[str, type[Any]] = {}
@@ -154,7 +153,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def _unwrapped(text: str) -> str:
-    """Each paragraph on one line, to be broken where the reader's terminal ends."""
+    """Each paragraph on one line, to be wrapped at the width of the terminal."""
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in inspect.cleandoc(text).split("\n\n"))
 
 
@@ -170,5 +169,5 @@ def _options(group: type[Any]) -> tuple[inspect.Parameter, ...]:
 
 
 def _gathered(group: type[Any], given: dict[str, Any]) -> Any:
-    """The group's value, its options taken out of `given`."""
+    """An instance of the group, with its options removed from `given`."""
     return group(**{field.name: given.pop(field.name) for field in fields(group)})

@@ -1,4 +1,4 @@
-"""What each answer looks like on a terminal: a shape in, blocks to print out."""
+"""Answers on a terminal: from a JSON shape to blocks of text."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 
 METER_CELLS: Final = 20
 _LEARNINGS: Final = "learnings"
-"""The format whose records become memories, not events."""
+"""The format whose records become memories instead of events."""
 DAYS: Final = 30
-"""Of the history of health that is drawn."""
+"""Days of health history in the chart."""
 
 
 def recalled(recall: RecallOut, *, explain: bool) -> Blocks:
-    """The hits, each with its id, so that it can be shown, asked about or forgotten."""
+    """The hits, each with its id for further commands."""
     if not recall.hits:
         yield Text("No memory answers that.", style="dim")
     for hit in recall.hits:
@@ -65,7 +65,7 @@ def recalled(recall: RecallOut, *, explain: bool) -> Blocks:
 
 
 def heading(hit: HitOut) -> Text:
-    """Rank, score, who and when."""
+    """Rank, score, speaker and time."""
     line = Text(f"{hit.rank:>2}  ")
     line.append(f"{hit.score:.3f}", style="bold")
     line.append(f"  {one_line(hit.cue.heading)}")
@@ -87,7 +87,7 @@ def listed(found: MemoriesOut) -> Blocks:
 
 
 def told(found: MemoriesOut) -> Blocks:
-    """In order, under the day and session they belong to."""
+    """Oldest first, grouped by day and session."""
     if not found.memories:
         yield Text("Nothing is remembered of that time.", style="dim")
     for (when, session), memories in groupby(found.memories, _day_and_session):
@@ -105,12 +105,12 @@ def changed(memory: MemoryOut) -> Blocks:
 
 
 def linked(edge: RelationOut) -> Blocks:
-    """An edge, as a sentence."""
+    """A relation as a sentence."""
     yield Text(f"{edge.source} {edge.kind} {edge.target}, weight {edge.weight:.2f}")
 
 
 def ended(memory: MemoryOut) -> Blocks:
-    """A memory that holds no more, and since when."""
+    """A memory whose validity has ended, and since when."""
     since = memory.superseded_at or memory.valid_until
     yield _line("ended", memory)
     yield facts([("since", _optional(since)), ("replaced by", str(memory.superseded_by or ""))])
@@ -118,7 +118,7 @@ def ended(memory: MemoryOut) -> Blocks:
 
 
 def promoted(memory: MemoryOut) -> Blocks:
-    """What is told to more now, and to whom."""
+    """A promoted memory, and its new scope."""
     yield _line("promoted", memory)
     yield facts([("for", _scope(memory.scope))])
     yield Text(f"  {memory.id}", style="dim")
@@ -191,7 +191,7 @@ def examined(answer: DoctorOut) -> Blocks:
 
 
 def health(answer: MemoryHealthOut) -> Blocks:
-    """The score, its metrics as bars, what is missing and why, and what to do about the weakest."""
+    """The score, its metrics as bars, missing metrics with the reason, and how to improve the weakest."""
     yield Text("the workspace" if answer.crew is None else f"crew {one_line(answer.crew)}", style="bold")
     if answer.latest is None:
         whose = "" if answer.crew is None else " of each crew that has memories"
@@ -230,7 +230,7 @@ def _measured(snapshot: HealthOut) -> Blocks:
 
 
 def _days(history: list[HealthOut]) -> Blocks:
-    """A column a day, the newest at the right; a dot for a day without a score."""
+    """One column per day, the newest at the right; a dot for a day without a score."""
     newest = history[0].day
     scores = {snapshot.day: snapshot.score for snapshot in history}
     days = [newest - timedelta(days=ago) for ago in reversed(range(DAYS))]
@@ -258,7 +258,7 @@ def explained(answer: WhyNotOut) -> Blocks:
 
 
 def dossier(answer: DossierOut) -> Blocks:
-    """Everything there is about one memory."""
+    """Everything about one memory."""
     memory = answer.memory
     yield Text(str(memory.id), style="bold")
     status = memory.status if memory.superseded_at is None else f"{memory.status}, superseded"

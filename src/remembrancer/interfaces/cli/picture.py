@@ -1,4 +1,4 @@
-"""The option --png of a command, and the file it names."""
+"""The option --png of a command, and the file it writes."""
 # ruff: noqa: PLC0415 - what a picture needs is loaded when one is drawn
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ from remembrancer.interfaces.cli.invocation import Invocation
 
 Png = Annotated[
     Path | None,
-    typer.Option("--png", metavar="FILE", help="Draw it as a picture too, in a new file: a PNG, or an SVG for *.svg."),
+    typer.Option("--png", metavar="FILE", help="Also draw it as a picture in a new file: a PNG, or an SVG for *.svg."),
 ]
 
 
 def check(png: Path | None) -> None:
-    """Call before any work is done. Raises InvalidInput for a file that exists; Unsupported as `check_installed`."""
+    """Check --png before any work is done. Raises InvalidInput for a file that exists; Unsupported as `check_installed`
+    does.
+    """
     if png is None:
         return
     if png.exists():
@@ -30,15 +32,15 @@ def check(png: Path | None) -> None:
 
 
 def check_installed() -> None:
-    """Raises Unsupported where the packages that draw pictures are not installed."""
+    """Raises Unsupported if the packages that draw pictures are not installed."""
     if find_spec("resvg_py") is None:
         raise Unsupported("a picture needs resvg-py: pip install 'remembrancer[plot]'")
 
 
 def write(call: Invocation, file: Path, document: str) -> None:
-    """Write an SVG document as a PNG, or as it is if `file` ends in .svg; the whole file or none.
+    """Write an SVG document as a PNG, or unchanged if `file` ends in .svg; the whole file or nothing.
 
-    Raises InvalidInput where it cannot be written.
+    Raises InvalidInput if the file cannot be written.
     """
     from remembrancer.interfaces.charts.document import png
 

@@ -1,4 +1,4 @@
-"""The strength curve on a terminal: in braille dots, or in ASCII if the terminal has no other characters."""
+"""The strength curve on a terminal, in braille dots, or in ASCII if the terminal has no other characters."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DOTS: Final = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 
 @dataclass(frozen=True)
 class Plot:
-    """A strength curve, as wide as there is room."""
+    """A strength curve, as wide as the terminal."""
 
     strength: StrengthCurve
     rows: int = ROWS
@@ -50,7 +50,7 @@ class Plot:
         yield Text(" " * GUTTER + self._dates(cells))
 
     def _draw(self, canvas: _Canvas, *, gap: int) -> None:
-        """The threshold and the present are dotted lines behind the curve, with a dot every `gap`."""
+        """Draw the curve. The threshold and the present are dotted lines behind it, with a dot every `gap`."""
         strength = self.strength
         place = self._along(strength.now, canvas.across)
         for down in range(0, canvas.down, gap):
@@ -98,7 +98,7 @@ class Plot:
 
 
 class _Canvas:
-    """A grid of dots: 2 by 4 to a character cell, or, in ASCII, one."""
+    """A grid of dots: 2 by 4 per character cell, or one per cell in ASCII."""
 
     def __init__(self, rows: int, cells: int, *, ascii_only: bool) -> None:
         self._wide, self._high = (1, 1) if ascii_only else (2, 4)
@@ -108,7 +108,7 @@ class _Canvas:
         self._marks: dict[tuple[int, int], str] = {}
 
     def put(self, along: int, down: int, style: str) -> None:
-        """Set a dot. The dot set last gives its cell its colour."""
+        """Set a dot. The last dot set determines the colour of its cell."""
         bit = 0 if self._high == 1 else _DOTS[down % self._high][along % self._wide]
         self._dots.setdefault((down // self._high, along // self._wide), []).append((bit, style))
 

@@ -1,4 +1,4 @@
-"""What presets look like on a terminal: their choices under the names that they have in a preset's file."""
+"""Presets on a terminal: their choices, named as in a preset's TOML file."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from remembrancer.interfaces.wire.presets import PresetOut, PresetsOut
 
 _SCORES: Final = ("ranking", "rankings", "fading")
-"""Where expressions over signals stand."""
+"""Sections that contain score expressions."""
 _FORM: Final = "form"
 _IN_USE: Final = "in use"
 _ABSENT: Final = {"words_alone": "as score"}
-"""What it means that there is none of it, where that is not plain."""
+"""The meaning of `false` for choices where "no" would be unclear."""
 
 
 def listed(answer: PresetsOut) -> Blocks:
-    """Each with the whole of its description, folded beside its name."""
+    """Each preset with its whole description."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True)
     grid.add_column(no_wrap=True, style="green")
@@ -37,7 +37,7 @@ def listed(answer: PresetsOut) -> Blocks:
 
 
 def told(answer: PresetOut) -> Blocks:
-    """How it scores first, with what the signals mean, then whatever else there is to decide."""
+    """The scores and the meaning of their signals first, then all other choices."""
     alone = {key: value for key, value in answer.choices.items() if not isinstance(value, dict)}
     sections = {key: value for key, value in answer.choices.items() if isinstance(value, dict) and value}
     head = Text(one_line(worded("", alone.pop("name"))), style="bold")
@@ -67,7 +67,7 @@ def _rows(path: str, choices: Mapping[str, JsonValue]) -> Iterator[tuple[str, st
 
 
 def worded(key: str, value: JsonValue) -> str:
-    """A choice in words, and no more than it takes to tell it from others."""
+    """A choice in as few words as distinguish it from others."""
     match value:
         case dict():
             # A form's name speaks for itself.

@@ -1,4 +1,4 @@
-"""Commands about presets: list, show, compare."""
+"""Commands for presets: list, show, compare."""
 # ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from remembrancer.interfaces.cli.times import optional_time
 def list_(call: Invocation) -> None:
     """List the presets.
 
-    Each with what it is about, and the one in use marked: the one that --preset, REMEMBRANCER_PRESET or the settings
-    name.
+    Each with its description. The one in use is marked: the preset of --preset, REMEMBRANCER_PRESET or the settings.
 
     Example: remembrancer presets list
     """
@@ -31,14 +30,15 @@ def show(
     call: Invocation,
     *,
     preset_shown: Annotated[
-        str | None, typer.Argument(metavar="NAME|FILE", help="A preset or the TOML file of one; else the one in use.")
+        str | None,
+        typer.Argument(metavar="NAME|FILE", help="The name or TOML file of a preset. Default: the one in use."),
     ] = None,
-    toml: Annotated[bool, typer.Option("--toml", help="As the text of a TOML file, to make another of.")] = False,
+    toml: Annotated[bool, typer.Option("--toml", help="Print a TOML file, to base another preset on.")] = False,
 ) -> None:
-    """Show what a preset decides.
+    """Show a preset.
 
-    Its score with the meaning of each signal, how memories fade and gain, what is admitted, and all its other choices.
-    With --toml the same as a file that --preset takes, once it has a name of its own.
+    Its scores with the meaning of each signal, how memories fade and strengthen, what is admitted, and all other
+    choices. With --toml as a file that --preset accepts, once it has a name of its own.
 
     Example: remembrancer presets show engram --toml > mine.toml
     """
@@ -58,20 +58,20 @@ def show(
 def compare(
     call: Invocation,
     *,
-    query: Annotated[str, typer.Argument(metavar="QUESTION", help="The question to ask under each.")],
+    query: Annotated[str, typer.Argument(metavar="QUESTION", help="The question to ask under each preset.")],
     several: Annotated[
         list[str] | None,
-        typer.Argument(metavar="NAME|FILE", help="The presets; else the one in use and all that are shipped."),
+        typer.Argument(metavar="NAME|FILE", help="The presets. Default: the one in use and all shipped ones."),
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", help="How many hits of each at most, 1 to 200.")] = 5,
-    as_of: Annotated[str | None, typer.Option("--as-of", metavar=TIME, help=f"As if it were then: {TIMES}.")] = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="The maximum number of hits of each, 1 to 200.")] = 5,
+    as_of: Annotated[str | None, typer.Option("--as-of", metavar=TIME, help=f"As believed then: {TIMES}.")] = None,
     png: picture.Png = None,
 ) -> None:
-    """Compare what presets return.
+    """Compare the results of presets.
 
-    Asks the question under each preset, over the memories that are there, and shows the rank and score of each memory
-    under each, and why they differ. Only the ranking is each preset's own: what it would have admitted, formed or
-    embedded is not played through. Reads only.
+    Asks the question under each preset, over the existing memories, and shows each memory's rank and score under each
+    preset, and why they differ. Only the ranking differs: how a preset would have admitted, formed or embedded memories
+    is not simulated. Reads only.
 
     Example: remembrancer presets compare "what did we decide about refunds?" default engram --png refunds.png
     """

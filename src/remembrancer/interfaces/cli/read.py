@@ -16,12 +16,12 @@ from remembrancer.interfaces.cli.options import TIME, TIMES, Id, Question
 from remembrancer.interfaces.cli.times import optional_time
 
 POINTS: Final = 721
-"""Of a curve: two a day, of the usual half year back and ahead."""
+"""Points of a curve: two a day for the default range of half a year back and ahead."""
 
 BLOCK_CHARS: Final = 4000
 
 Query = Annotated[str, typer.Argument(metavar="QUERY", help="The question.")]
-Limit = Annotated[int, typer.Option("--limit", "-n", help="How many at most.")]
+Limit = Annotated[int, typer.Option("--limit", "-n", help="The maximum number.")]
 
 
 def recall(
@@ -29,18 +29,19 @@ def recall(
     *,
     query: Query,
     question: Question,
-    explain: Annotated[bool, typer.Option("--explain", help="Draw what each score is made of.")] = False,
-    render: Annotated[bool, typer.Option("--render", help="Print the block for a prompt instead.")] = False,
-    max_chars: Annotated[int, typer.Option("--max-chars", help="How long each block may be.")] = BLOCK_CHARS,
+    explain: Annotated[bool, typer.Option("--explain", help="Show the parts of each score.")] = False,
+    render: Annotated[bool, typer.Option("--render", help="Print a block for a prompt instead.")] = False,
+    max_chars: Annotated[int, typer.Option("--max-chars", help="The maximum length of each block.")] = BLOCK_CHARS,
     detail: Annotated[
-        str, typer.Option("--detail", help="How much of a transcript stands in it: auto, low, none or high.")
+        str, typer.Option("--detail", help="How much of the transcripts it includes: auto, low, none or high.")
     ] = "auto",
 ) -> None:
     """Find the memories that answer a question.
 
-    Best first; none when nothing answers. With --explain each hit shows the parts of its score, all signals, its rank
-    in each search and the terms that matched. With --render the hits come as a block for a prompt, marked as
-    untrusted, after one of the memories that the preset puts into every answer. Reads only: nothing is counted as used.
+    Best first; none if nothing passes the relevance threshold. With --explain each hit shows the parts of its score,
+    all signals, its rank in each search and the matched terms. With --render it prints a block for a prompt, marked as
+    untrusted, after a block of the memories that the preset pins to every answer. Reads only: nothing is counted as
+    used.
 
     Example: remembrancer recall "why did checkout run out of memory?" --since 7d --explain
     """
@@ -70,7 +71,7 @@ def recent(
     call: Invocation,
     *,
     limit: Limit = 10,
-    days: Annotated[float | None, typer.Option("--days", help="Only of the last so many days.")] = None,
+    days: Annotated[float | None, typer.Option("--days", help="Only from the last N days.")] = None,
 ) -> None:
     """List the newest memories.
 
@@ -86,17 +87,16 @@ def recent(
 def timeline(
     call: Invocation,
     *,
-    since: Annotated[str | None, typer.Option("--since", metavar=TIME, help=f"From then on: {TIMES}.")] = None,
-    until: Annotated[str | None, typer.Option("--until", metavar=TIME, help="Before then; as --since.")] = None,
+    since: Annotated[str | None, typer.Option("--since", metavar=TIME, help=f"Since then: {TIMES}.")] = None,
+    until: Annotated[str | None, typer.Option("--until", metavar=TIME, help="Before then; format as --since.")] = None,
     kind: Annotated[
         list[str] | None, typer.Option("--kind", help="Only memories of this kind, such as episode; may be repeated.")
     ] = None,
     limit: Limit = 100,
 ) -> None:
-    """Tell what happened, in its order.
+    """List what happened in a period.
 
-    Current memories of a stretch of time, oldest first, by day and session. With --kind episode what the talk was
-    about, stretch by stretch.
+    Current memories, oldest first, by day and session. With --kind episode it lists episodes.
 
     Example: remembrancer timeline --since 2026-03-01 --until 2026-04-01 --kind episode
     """
@@ -112,14 +112,14 @@ def show(
     *,
     memory_id: Id,
     curve: Annotated[bool, typer.Option("--curve", help="Draw its strength over time instead.")] = False,
-    days: Annotated[float, typer.Option("--days", help="With --curve: how far ahead, and at most back.")] = 180,
+    days: Annotated[float, typer.Option("--days", help="With --curve: how many days ahead, and at most back.")] = 180,
     png: picture.Png = None,
 ) -> None:
-    """Show all there is about a memory.
+    """Show everything about a memory.
 
-    Its text, when it happened and holds, its strength and use, the cues it is found by, the events it came from,
-    what it said before, and its relations. With --curve its strength over time by the preset's own curve, and when it
-    falls below what counts as faded.
+    Its text, when it happened and is valid, its strength and use, its indexed passages (cues), the events it came from,
+    its revisions and its relations. With --curve its strength over time by the preset's curve, and when it falls below
+    the threshold for faded memories.
 
     Example: remembrancer show 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f --curve
     """
@@ -148,10 +148,10 @@ def _draw(call: Invocation, memory_id: str, days: float, png: Path | None) -> No
 
 
 def why_not(call: Invocation, *, memory_id: Id, query: Query, question: Question) -> None:
-    """Say why a memory does not answer a question.
+    """Explain why a memory is not returned.
 
-    Asks the question as `recall` would, with the same options, and says at which step this memory dropped out, or
-    its rank where it did not.
+    Runs the recall with the same options, and names the stage at which this memory dropped out, or its rank if it did
+    not.
 
     Example: remembrancer why-not 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f "how big is checkout?"
     """

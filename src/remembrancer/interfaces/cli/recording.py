@@ -1,4 +1,4 @@
-"""Many events on their way into the journal: in batches, and what cannot be taken set aside."""
+"""Recording many events in batches, and collecting those that cannot be recorded."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OnProblem = Callable[[Problem], None]
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What could not be taken: told on stderr as it comes, and kept."""
+    """Collects the records that could not be taken, and reports each on stderr."""
 
     call: Invocation
     problems: list[Problem] = field(default_factory=list[Problem])
@@ -39,9 +39,9 @@ class LeftOut:
 def record(
     memory: Remembrancer, offered: Iterable[EventDraft | Problem], path: Path, *, on_problem: OnProblem
 ) -> Iterator[Event]:
-    """Record what is offered, in order, and yield it as recorded. `on_problem` hears what was left out.
+    """Record events in order, and yield them as recorded. `on_problem` is called for each that was left out.
 
-    A draft whose key holds another text is a problem too; its neighbours go in.
+    A draft whose key belongs to a different event is left out; the others of its batch are recorded.
     """
     batch: list[EventDraft] = []
     for item in offered:
@@ -56,7 +56,9 @@ def record(
 
 
 def learn(memory: Remembrancer, path: Path, *, on_problem: OnProblem) -> Iterator[Memory]:
-    """Keep the learnings of a file, in order, and yield them as kept. `on_problem` hears what was left out."""
+    """Keep the learnings of a file in order, and yield them as kept. `on_problem` is called for each that
+    was left out.
+    """
     for item in learnings(path):
         if isinstance(item, Problem):
             on_problem(item)
@@ -68,7 +70,7 @@ def learn(memory: Remembrancer, path: Path, *, on_problem: OnProblem) -> Iterato
 
 
 def drafts_of_lines(lines: Iterable[bytes], path: Path) -> Iterator[EventDraft | Problem]:
-    """JSON lines as drafts, their keys the fields of a draft. Blank lines are passed over."""
+    """JSON lines as drafts: each object has fields of a draft. Blank lines are skipped."""
     for number, line in enumerate(lines, start=1):
         if line.strip():
             try:

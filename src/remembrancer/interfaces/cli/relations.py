@@ -1,4 +1,4 @@
-"""Commands that say how memories stand to each other: link, supersede, invalidate."""
+"""Commands for relations between memories: link, supersede, invalidate."""
 # ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from remembrancer.interfaces.cli import pages
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import Id
 
-Source = Annotated[str, typer.Argument(metavar="SOURCE", help="The memory the edge goes out from.")]
-Target = Annotated[str, typer.Argument(metavar="TARGET", help="The memory it leads to.")]
+Source = Annotated[str, typer.Argument(metavar="SOURCE", help="The memory that the relation starts from.")]
+Target = Annotated[str, typer.Argument(metavar="TARGET", help="The memory that it leads to.")]
 Kind = Annotated[
     str,
     typer.Argument(
@@ -27,12 +27,12 @@ def link(
     source: Source,
     relation: Kind,
     target: Target,
-    weight: Annotated[float, typer.Option("--weight", help="How strongly, 0 to 1.")] = 1.0,
+    weight: Annotated[float, typer.Option("--weight", help="The weight, 0 to 1.")] = 1.0,
 ) -> None:
-    """Say how one memory relates to another.
+    """Relate one memory to another.
 
-    Read as a sentence: this one supports, contradicts, ... that one. Saying it again sets the weight anew. It changes
-    nothing about which of them holds: for that there is `supersede`.
+    Read as a sentence: SOURCE supports, contradicts, ... TARGET. Repeating it sets the weight again. It does not change
+    which of the two is valid: `supersede` does.
 
     Example: remembrancer link 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f contradicts 01981c0f-11d2-7aa0-8c3b-5f6e7d8c9b0a
     """
@@ -44,12 +44,12 @@ def link(
 def supersede(
     call: Invocation,
     *,
-    old: Annotated[str, typer.Argument(metavar="OLD", help="The memory that no longer holds.")],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="The memory that stands in its place.")],
+    old: Annotated[str, typer.Argument(metavar="OLD", help="The memory to replace.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The memory that replaces it.")],
 ) -> None:
-    """Let one memory stand in another's place.
+    """Replace a memory by another one.
 
-    The old one is kept and shown with its successor, and no longer recalled; --as-of a time before still finds it.
+    The old memory is kept and shown with its successor, but no longer recalled, except with --as-of an earlier time.
 
     Example: remembrancer supersede 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f 01981c0f-11d2-7aa0-8c3b-5f6e7d8c9b0a
     """
@@ -61,7 +61,7 @@ def supersede(
 def invalidate(call: Invocation, *, memory_id: Id) -> None:
     """End a memory's validity now.
 
-    It is kept, and no longer recalled but by --as-of a time before.
+    It is kept, but no longer recalled, except with --as-of an earlier time.
 
     Example: remembrancer invalidate 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f
     """

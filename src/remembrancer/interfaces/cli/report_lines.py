@@ -1,4 +1,4 @@
-"""What came of a run of a job, in a sentence."""
+"""The report of a job's run as one sentence."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ IDLE: Final = "nothing to do"
 
 
 def line(name: str, report: Report) -> Text:
-    """`name: what was done, how much was put off and left (what stood in the way)`, or why nothing was done."""
+    """`name: what was done, how much was put off or left (the reason)`, or why nothing was done."""
     return Text.assemble((f"{name}: ", "bold"), told(report))
 
 
@@ -42,7 +42,7 @@ def told(report: Report) -> Text:
 
 
 def outcome(what: str, *, failed: int = 0, left: int = 0, why: str = "") -> Text:
-    """`what` was done; empty where nothing was."""
+    """`what`: what was done, empty for nothing."""
     parts = [Text(what)] if what else []
     if failed:
         parts.append(Text(f"{failed:,} put off", style="yellow"))
@@ -55,7 +55,7 @@ def outcome(what: str, *, failed: int = 0, left: int = 0, why: str = "") -> Text
 
 
 def done(report: Report) -> str:  # noqa: C901, PLR0911, PLR0912  a case for each
-    """What was done; empty where nothing was."""
+    """What was done; empty for nothing."""
     match report:
         case IndexReport():
             return f"indexed {counted(report.indexed, 'cue')}" if report.indexed else ""
@@ -88,7 +88,7 @@ def done(report: Report) -> str:  # noqa: C901, PLR0911, PLR0912  a case for eac
 
 
 def episodes(count: int, turns: int, told_by: Mapping[str, int]) -> str:
-    """Who told them is said where a model did."""
+    """What was formed. Models that described episodes are named."""
     if not count:
         return ""
     tellers = [f"{number:,} told by {one_line(by)}" for by, number in told_by.items() if by != EXTRACTIVE]

@@ -1,4 +1,4 @@
-"""What the commands that do a job by hand show of it: the sentence of its report, then what it made."""
+"""The reports of commands that run a job: its sentence, then the memories it changed."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from remembrancer.interfaces.text import counted, one_line
 from remembrancer.jobs.reports import Report
 
 LISTED: Final = 5
-"""Memories that are named of each kind."""
+"""Memories printed of each kind."""
 
 Made = Sequence[tuple[UUID | None, str]]
-"""Memories that came of a report, each with what is to be said of it; None: none did."""
+"""Memories that a job formed or changed, each with a remark. None: it formed none."""
 
 
 def maintained(reports: Mapping[str, Report]) -> Blocks:
@@ -58,7 +58,7 @@ def consolidated(report: Consolidation) -> Blocks:
 
 
 def ended(report: EndReport) -> Blocks:
-    """A line for each of the four things that the end of a session is good for."""
+    """A line for each part of ending a session."""
     yield Text(f"session {one_line(report.session)} is over", style="bold")
     yield _part("episodes", _episodes(report.segmented))
     failed = next(iter(report.extracted.failed.values()), "")
@@ -84,7 +84,7 @@ def ended(report: EndReport) -> Blocks:
 
 
 def staged(report: StageReport) -> Blocks:
-    """The stage that the project is in, and what became of the one before."""
+    """The stage of the project, and what became of the previous one."""
     if report.stage is None:
         yield Text(f"the stage is not known: {one_line(report.reason)}")
     elif report.reason:

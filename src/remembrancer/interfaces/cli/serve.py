@@ -24,23 +24,24 @@ if TYPE_CHECKING:
 def serve(
     call: Invocation,
     *,
-    host: Annotated[str | None, typer.Option("--host", help="The address to listen on; 127.0.0.1 if not given.")] = (
-        None
-    ),
-    port: Annotated[int | None, typer.Option("--port", help="Its port; 8765 if not given, 0 for any free one.")] = None,
+    host: Annotated[str | None, typer.Option("--host", help="The address to listen on. Default: 127.0.0.1.")] = (None),
+    port: Annotated[int | None, typer.Option("--port", help="The port; 0: any free one. Default: 8765.")] = None,
     rate_limit: Annotated[
         float | None,
-        typer.Option("--rate-limit", help="Requests a second of one key; 100 if not given, 0 for any number."),
+        typer.Option("--rate-limit", help="Sustained requests per second and key; 0: unlimited. Default: 100."),
     ] = None,
     request_timeout: Annotated[
-        float | None, typer.Option("--request-timeout", help="Seconds for one request; 60 if not given.")
+        float | None, typer.Option("--request-timeout", help="The time limit of a request in seconds. Default: 60.")
     ] = None,
-    no_work: Annotated[bool, typer.Option("--no-work", help="Run no jobs beside it: a worker elsewhere does.")] = False,
+    no_work: Annotated[
+        bool, typer.Option("--no-work", help="Do not run the jobs; use this with a separate worker.")
+    ] = False,
 ) -> None:
     """Serve the memory over HTTP, with a dashboard.
 
-    The API is described at /openapi.json, the dashboard is at /. Without keys only this machine is served: make one
-    with `keys create` to listen elsewhere. Ctrl+C or SIGTERM lets requests under way end, a second one breaks them off.
+    The API is described at /openapi.json, the dashboard is at /. Without keys only this machine is served: create one
+    with `keys create` to listen on other addresses. Ctrl+C or SIGTERM lets requests under way finish, a second one
+    cancels them.
 
     Example: remembrancer serve --db agent.db
     """

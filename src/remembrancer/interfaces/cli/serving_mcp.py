@@ -1,4 +1,4 @@
-"""The command that serves the memory to clients of the Model Context Protocol: mcp."""
+"""The command that serves the memory over the Model Context Protocol: mcp."""
 # ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
 
 from __future__ import annotations
@@ -20,18 +20,20 @@ def mcp(
     call: Invocation,
     *,
     http: Annotated[bool, typer.Option("--http", help="Over streamable HTTP, instead of stdin and stdout.")] = False,
-    host: Annotated[str, typer.Option("--host", help="With --http: the address of this machine to listen on.")] = HOST,
-    port: Annotated[int, typer.Option("--port", min=0, max=65_535, help="With --http: the port; 0: any.")] = PORT,
+    host: Annotated[str, typer.Option("--host", help="With --http: the loopback address to listen on.")] = HOST,
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65_535, help="With --http: the port; 0: any free one.")
+    ] = PORT,
     work: Annotated[bool, typer.Option("--work", help="Also run the jobs, as `worker` does.")] = False,
     count_use: Annotated[
-        bool, typer.Option("--count-use", help="Count what is found, shown and helpful as retrieved, shown and used.")
+        bool, typer.Option("--count-use", help="Record exposures: retrieved, shown and used memories.")
     ] = False,
 ) -> None:
     """Serve the memory to MCP clients.
 
-    Over stdin and stdout, for a client that starts it, until that goes away; with --http to clients on this machine at
-    http://127.0.0.1:8766/mcp, until stopped. The options of every command say whose memory it is: the tools have no
-    say in that. Nothing but the protocol is on stdout.
+    Over stdin and stdout until the client that started it disconnects; with --http to clients on this machine at
+    http://127.0.0.1:8766/mcp, until stopped. The options of every command determine the scope; tools cannot change it.
+    Stdout carries only the protocol.
 
     Example: remembrancer mcp --db agent.db --workspace acme --agent coder
     """

@@ -1,4 +1,4 @@
-"""Times as people type them."""
+"""Times and durations as command-line arguments."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ _UNITS: Final = {
 
 
 def parse_time(argument: str, value: str, *, now: datetime) -> datetime:
-    """What `value` means, in UTC: a day, a time with an offset, or so long before `now`. Raises InvalidInput.
+    """The time that `value` denotes, in UTC: a day, a time with an offset, or a duration before `now`. Raises
+    InvalidInput.
 
     >>> parse_time("since", "2d", now=datetime(2026, 3, 4, tzinfo=UTC))
     datetime.datetime(2026, 3, 2, 0, 0, tzinfo=datetime.timezone.utc)
@@ -46,7 +47,7 @@ def parse_time(argument: str, value: str, *, now: datetime) -> datetime:
 
 
 def parse_length(argument: str, value: str) -> timedelta:
-    """How long `value` is: 90m, 24h, 7d or 2w. Raises InvalidInput.
+    """The duration that `value` denotes: 90m, 24h, 7d or 2w. Raises InvalidInput.
 
     >>> parse_length("within", "2w").days
     14

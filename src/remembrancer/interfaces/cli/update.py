@@ -1,4 +1,4 @@
-"""The command that lets a memory say otherwise: update."""
+"""The command that edits a memory: update."""
 # ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
 
 from __future__ import annotations
@@ -21,47 +21,47 @@ EMPTY: Final[dict[str, Any]] = {
     "valid_from": None,
     "valid_until": None,
 }
-"""What can be taken away, and what is there then."""
+"""The fields that --clear can empty, with their empty values."""
 
 
 def update(
     call: Invocation,
     *,
     memory_id: Id,
-    text: Annotated[str | None, typer.Option("--text", help="What it says from now on.")] = None,
+    text: Annotated[str | None, typer.Option("--text", help="The new text.")] = None,
     title: Annotated[str | None, typer.Option("--title", help="Its title.")] = None,
-    kind: Annotated[str | None, typer.Option("--kind", help="What kind of memory it is.")] = None,
-    source: Annotated[str | None, typer.Option("--source", help="Where it comes from.")] = None,
+    kind: Annotated[str | None, typer.Option("--kind", help="Its kind.")] = None,
+    source: Annotated[str | None, typer.Option("--source", help="Where the text comes from.")] = None,
     importance: Annotated[float | None, typer.Option("--importance", help="How much it matters, 0 to 1.")] = None,
     priority: Annotated[int | None, typer.Option("--priority", help="1 to 10.")] = None,
     tag: Annotated[
-        list[str] | None, typer.Option("--tag", help="A tag, in the place of all it has; may be repeated.")
+        list[str] | None, typer.Option("--tag", help="A tag, replacing all existing tags; may be repeated.")
     ] = None,
     metadata: Annotated[
-        str | None, typer.Option("--metadata", metavar="JSON", help="A JSON object, in the place of the one it has.")
+        str | None, typer.Option("--metadata", metavar="JSON", help="A JSON object, replacing the existing one.")
     ] = None,
     valid_from: Annotated[
-        str | None, typer.Option("--valid-from", metavar=TIME, help=f"It holds from then on: {TIMES}.")
+        str | None, typer.Option("--valid-from", metavar=TIME, help=f"Valid from then on: {TIMES}.")
     ] = None,
     valid_until: Annotated[
-        str | None, typer.Option("--valid-until", metavar=TIME, help="It holds until then; as --valid-from.")
+        str | None, typer.Option("--valid-until", metavar=TIME, help="Valid until then; format as --valid-from.")
     ] = None,
     visibility: Annotated[
-        str | None, typer.Option("--visibility", help="Who else sees it: session, own, crew or workspace.")
+        str | None, typer.Option("--visibility", help="Who else may see it: session, own, crew or workspace.")
     ] = None,
     clear: Annotated[
         list[str] | None,
-        typer.Option("--clear", help=f"Take this away: {', '.join(EMPTY)}; may be repeated."),
+        typer.Option("--clear", help=f"Empty this field: {', '.join(EMPTY)}; may be repeated."),
     ] = None,
     revision: Annotated[
-        int | None, typer.Option("--revision", help="Only if it is still at this revision; else nothing is changed.")
+        int | None, typer.Option("--revision", help="Change nothing unless this is the current revision.")
     ] = None,
     no_index: NoIndex = False,
 ) -> None:
-    """Let a memory say otherwise.
+    """Edit a memory.
 
-    What is given changes, the rest stays, and what it said before is kept as a revision. What was formed from it, such
-    as episodes and facts, stays, and so does the journal. Prints the memory.
+    Changes the given fields; the previous text is kept as a revision. What was formed from the memory, such as episodes
+    and facts, stays unchanged, and so does the journal. Prints the memory.
 
     Example: remembrancer update 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f --text "Checkout needs 3 GiB"
     """

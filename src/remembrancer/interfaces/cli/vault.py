@@ -1,4 +1,4 @@
-"""Commands for a vault: a folder of markdown files that memories are kept in."""
+"""Commands for a vault: a folder of markdown files that contain memories."""
 # ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
 
 from __future__ import annotations
@@ -24,19 +24,17 @@ if TYPE_CHECKING:
     from remembrancer.sync import VaultApi
 
 Folder = Annotated[
-    Path, typer.Argument(metavar="FOLDER", help="The vault: with --project that project's folder, else all of them.")
+    Path, typer.Argument(metavar="FOLDER", help="The vault's folder; with --project that project's folder.")
 ]
-Name = Annotated[
-    str | None, typer.Option("--name", help="What its memories are known by; the folder's name if not given.")
-]
+Name = Annotated[str | None, typer.Option("--name", help="The vault's name. Default: the folder's name.")]
 
 
 def sync(call: Invocation, *, folder: Folder, name: Name = None, no_index: NoIndex = False) -> None:
-    """Bring a vault and the memory to say the same.
+    """Synchronise a vault and the memory.
 
-    What was edited, added, moved or deleted in the folder's markdown files is remembered so, and what was learned here,
-    counted or retired is written to them. A file that changed meanwhile is left alone until the next time. Findings are
-    told on stderr as file:line: message, and the exit code is 1 then.
+    Takes changes of the folder's markdown files over into the memory, and writes what was learned, counted or retired
+    here to the files. A file that changes in the meantime is left for the next sync. Findings are reported on stderr as
+    file:line: message, and the exit code is then 1.
 
     Example: remembrancer vault sync notes
     """
@@ -44,10 +42,10 @@ def sync(call: Invocation, *, folder: Folder, name: Name = None, no_index: NoInd
 
 
 def check(call: Invocation, *, folder: Folder, name: Name = None) -> None:
-    """Look for what is wrong in a vault.
+    """Check the files of a vault.
 
-    Headers that cannot be taken, files that cannot be read, ids that stand twice; and what a sync would do. Nothing is
-    written. The exit code is 1 when there is a finding.
+    Reports invalid headers, unreadable files and duplicate ids, and what a sync would do. Nothing is written. The exit
+    code is 1 if there is a finding.
 
     Example: remembrancer vault check notes
     """
@@ -58,10 +56,10 @@ def check(call: Invocation, *, folder: Folder, name: Name = None) -> None:
 
 
 def rebuild(call: Invocation, *, folder: Folder, name: Name = None, no_index: NoIndex = False) -> None:
-    """Make a vault's memories anew from its files.
+    """Make a vault's memories again from its files.
 
-    As if the database had been dropped: every memory says what its entry does, and what no file has leaves recall. What
-    was learned here and not synced yet is left alone; no file is written.
+    As if the database had been lost: every memory gets the content of its entry, and memories that are in no file are
+    no longer recalled. What was learned here but not synchronised yet stays. No file is written.
 
     Example: remembrancer vault rebuild notes
     """
@@ -73,14 +71,12 @@ def watch(
     *,
     folder: Folder,
     name: Name = None,
-    every: Annotated[
-        int, typer.Option("--every", help="Seconds after which to sync all the same, for what was learned here.")
-    ] = 60,
+    every: Annotated[int, typer.Option("--every", help="Also sync after this many seconds without a change.")] = 60,
     no_index: NoIndex = False,
 ) -> None:
     """Sync a vault whenever one of its files changes.
 
-    Runs until it is interrupted, and says each time what it did, if anything. With --json one document for the first
+    Runs until interrupted, and prints what each sync did, if anything. With --json it prints one document for the first
     sync, and one for each that did something.
 
     Example: remembrancer vault watch notes --every 300

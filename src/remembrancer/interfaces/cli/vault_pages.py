@@ -1,4 +1,4 @@
-"""What a sync of a vault looks like on a terminal."""
+"""The result of a vault sync on a terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def synced(out: VaultOut) -> Blocks:
-    """What there is, then what was done, or would be."""
+    """The content of the vault, then what was done, or would be done."""
     there = f"{counted(out.files, 'file')}, {counted(out.entries, 'learning')}"
     if out.chunks:
         there += f", {counted(out.chunks, 'piece')} of documents"

@@ -1,4 +1,4 @@
-"""Commands that add to the memory or change it: remember, observe, feedback, forget."""
+"""Commands that add or change memories: remember, observe, feedback, forget."""
 # ruff: noqa: PLC0415 - what a command needs is loaded when it runs: `--help` needs none of it
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from remembrancer.interfaces.cli.times import optional_time
 STDIN: Final = Path("stdin")
 
 Tags = Annotated[list[str] | None, typer.Option("--tag", help="A tag; may be repeated.")]
-Occurred = Annotated[str | None, typer.Option("--at", metavar=TIME, help=f"When it happened, if not now: {TIMES}.")]
-From = Annotated[str | None, typer.Option("--valid-from", metavar=TIME, help="It holds from then on; as --at.")]
-Until = Annotated[str | None, typer.Option("--valid-until", metavar=TIME, help="It holds until then; as --at.")]
+Occurred = Annotated[str | None, typer.Option("--at", metavar=TIME, help=f"When it happened: {TIMES}. Default: now.")]
+From = Annotated[str | None, typer.Option("--valid-from", metavar=TIME, help="Valid from then on; format as --at.")]
+Until = Annotated[str | None, typer.Option("--valid-until", metavar=TIME, help="Valid until then; format as --at.")]
 Origin = Annotated[str, typer.Option("--origin", help="Whose words: user, assistant, system, tool, web or import.")]
-Visibility = Annotated[str, typer.Option("--visibility", help="Who else sees it: session, own, crew or workspace.")]
-Topic = Annotated[str | None, typer.Option("--topic-key", help="Replace what was kept under this topic.")]
-Metadata = Annotated[str | None, typer.Option("--metadata", metavar="JSON", help="A JSON object kept with it.")]
+Visibility = Annotated[str, typer.Option("--visibility", help="Who else may see it: session, own, crew or workspace.")]
+Topic = Annotated[str | None, typer.Option("--topic-key", help="The topic, whose previous text is replaced.")]
+Metadata = Annotated[str | None, typer.Option("--metadata", metavar="JSON", help="A JSON object of metadata.")]
 Payload = Annotated[str | None, typer.Option("--payload", metavar="JSON", help="A JSON object of details.")]
-Refs = Annotated[str | None, typer.Option("--refs", metavar="JSON", help="A JSON object of what it refers to.")]
-Key = Annotated[str | None, typer.Option("--key", help="A name that makes doing it twice the same as once.")]
+Refs = Annotated[str | None, typer.Option("--refs", metavar="JSON", help="A JSON object of references.")]
+Key = Annotated[str | None, typer.Option("--key", help="A unique name: repeating the command with it has no effect.")]
 
 
 def remember(
@@ -36,24 +36,25 @@ def remember(
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What to keep.")],
     title: Annotated[str | None, typer.Option("--title", help="A title, searched with the text.")] = None,
     kind: Annotated[
-        str | None, typer.Option("--kind", help="What kind of memory; else the preset's first, or note.")
+        str | None, typer.Option("--kind", help="The kind of memory. Default: the preset's first, or note.")
     ] = None,
     tier: Annotated[
-        str | None, typer.Option("--tier", help="working, episodic or semantic; else the preset's, mostly semantic.")
+        str | None,
+        typer.Option("--tier", help="working, episodic or semantic. Default: the preset's, mostly semantic."),
     ] = None,
     tag: Tags = None,
     topic_key: Topic = None,
     importance: Annotated[float, typer.Option("--importance", help="How much it matters, 0 to 1.")] = 0.5,
     priority: Annotated[int, typer.Option("--priority", help="1 to 10.")] = 5,
-    confidence: Annotated[float, typer.Option("--confidence", help="How sure it is, 0 to 1.")] = 0.5,
+    confidence: Annotated[float, typer.Option("--confidence", help="How certain it is, 0 to 1.")] = 0.5,
     surprise: Annotated[
-        float, typer.Option("--surprise", help="How unexpected it was, 0 to 1: it lasts the longer.")
+        float, typer.Option("--surprise", help="How unexpected it was, 0 to 1. Surprising memories fade more slowly.")
     ] = 0.0,
     event: Annotated[
         list[str] | None,
-        typer.Option("--event", metavar="ID", help="A turn of which this is the episode; may be repeated."),
+        typer.Option("--event", metavar="ID", help="A turn that the episode covers; may be repeated."),
     ] = None,
-    source: Annotated[str | None, typer.Option("--source", help="Where it comes from.")] = None,
+    source: Annotated[str | None, typer.Option("--source", help="Where the text comes from.")] = None,
     origin: Origin = "user",
     at: Occurred = None,
     valid_from: From = None,
@@ -65,8 +66,8 @@ def remember(
 ) -> None:
     """Keep a memory.
 
-    With --topic-key it replaces what this scope's memory of that topic said before; the old text is kept as a
-    revision. Prints the memory and its id.
+    With --topic-key it replaces the text of this scope's memory of that topic; the previous text is kept as a revision.
+    Prints the memory and its id.
 
     Example: remembrancer remember "Checkout needs 2 GiB" --kind decision --tag checkout
     """
@@ -107,10 +108,10 @@ def observe(
     call: Invocation,
     *,
     text: Annotated[str | None, typer.Argument(metavar="[TEXT]", help="What was said or happened.")] = None,
-    stdin: Annotated[bool, typer.Option("--stdin", help="Read events from stdin, one JSON object a line.")] = False,
-    said_as: Annotated[str, typer.Option("--as", help="user, assistant, system or tool.")] = "user",
-    actor: Annotated[str | None, typer.Option("--actor", help="Who.")] = None,
-    kind: Annotated[str, typer.Option("--type", help="What type of event.")] = "message",
+    stdin: Annotated[bool, typer.Option("--stdin", help="Read events from stdin, one JSON object per line.")] = False,
+    said_as: Annotated[str, typer.Option("--as", help="Who said it: user, assistant, system or tool.")] = "user",
+    actor: Annotated[str | None, typer.Option("--actor", help="The name of who said or did it.")] = None,
+    kind: Annotated[str, typer.Option("--type", help="The type of the event.")] = "message",
     severity: Annotated[str, typer.Option("--severity", help="info, notice, warn or error.")] = "info",
     priority: Annotated[str, typer.Option("--priority", help="normal, high, pin or permanent.")] = "normal",
     at: Occurred = None,
@@ -121,9 +122,9 @@ def observe(
 ) -> None:
     """Record something that was said or happened.
 
-    Give a text, or --stdin and JSON lines with the keys text, role, type, severity, priority, actor, occurred_at
-    (ISO 8601 with a UTC offset), session, payload, refs and key. A line that cannot be taken is reported on stderr,
-    the rest goes in, and the exit code is 1.
+    Give a text, or --stdin and JSON lines with the keys text, role, type, severity, priority, actor, occurred_at (ISO
+    8601 with a UTC offset), session, payload, refs and key. A line that cannot be recorded is reported on stderr, the
+    others are recorded, and the exit code is 1.
 
     Example: remembrancer observe "Deploy of checkout failed" --as tool --severity error
     """
@@ -167,11 +168,11 @@ def feedback(
     call: Invocation,
     *,
     memory_id: Id,
-    said: Annotated[str, typer.Argument(metavar="helpful|unhelpful|harmful", help="What it was.")],
+    said: Annotated[str, typer.Argument(metavar="helpful|unhelpful|harmful", help="The rating.")],
 ) -> None:
-    """Say that a memory was helpful, unhelpful or harmful.
+    """Rate a memory as helpful, unhelpful or harmful.
 
-    Its confidence moves accordingly, and with it its place in later answers. Prints its strength.
+    Its confidence changes accordingly, and with it its rank in later answers. Prints its strength.
 
     Example: remembrancer feedback 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f helpful
     """
@@ -191,9 +192,9 @@ def forget(
     memory_id: Id,
     undo: Annotated[bool, typer.Option("--undo", help="Make it active again.")] = False,
 ) -> None:
-    """Retire a memory, or bring it back.
+    """Retire a memory, or restore it.
 
-    A retired memory is kept and not recalled; --undo makes it active again.
+    A retired memory is kept but not recalled; --undo makes it active again.
 
     Example: remembrancer forget 01981c0e-7a44-7d0c-9f3e-0a1b2c3d4e5f
     """
