@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from remembrancer.domain.event import archived
 from remembrancer.domain.review import Rating, Review
 from remembrancer.domain.scope import Scope
+from remembrancer.domain.stream import digest_of
 from remembrancer.domain.strength import Exposed, Exposure
 from remembrancer.domain.validation import JsonValue
 from remembrancer.ports.exchange import (
     ArchivedRecord,
     StreamRecord,
-    digest_of,
     record_to_row,
     row_to_record,
 )

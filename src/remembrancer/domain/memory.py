@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from datetime import datetime, timedelta
 from enum import IntFlag, StrEnum
@@ -181,6 +181,10 @@ class IndexedCue:
     tokens: tuple[str, ...]
     terms: tuple[str, ...]
     marks: Mark = Mark.NOTHING
+
+
+Analyse = Callable[[Cue], IndexedCue]
+"""Adds to a cue the tokens and terms that search needs."""
 
 
 @dataclass(frozen=True, slots=True)

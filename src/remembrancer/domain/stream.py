@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 from datetime import datetime, timedelta
+from hashlib import blake2b
 from typing import Final
+from uuid import UUID
 
 from remembrancer.domain import validation
 from remembrancer.domain.scope import Scope
@@ -44,3 +46,15 @@ class Cursor:
     expected: int
     to: int
     note: Mapping[str, JsonValue] = field(default_factory=validation.no_json)
+
+
+def digest_of(events: Iterable[UUID]) -> str:
+    """The digest of event ids in the order of their stream, after the name of the hash.
+
+    >>> digest_of([])
+    'blake2b:cae66941d9efbd404e4d88758ea67670'
+    """
+    whole = blake2b(digest_size=16)
+    for event_id in events:
+        whole.update(event_id.bytes)
+    return f"blake2b:{whole.hexdigest()}"

@@ -14,11 +14,10 @@ import base64
 import binascii
 import math
 import struct
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from enum import Enum, StrEnum
-from hashlib import blake2b
 from typing import Any, Final, Generic, TypeVar, cast
 from uuid import UUID
 
@@ -27,7 +26,7 @@ from remembrancer.domain.event import Event, Origin, Priority, Role, Severity
 from remembrancer.domain.flat import Flat
 from remembrancer.domain.health import HealthSnapshot, Metrics
 from remembrancer.domain.journal import PriorityChange
-from remembrancer.domain.memory import Cue, IndexedCue, Memory, Revision, Status, Tier
+from remembrancer.domain.memory import Cue, Memory, Revision, Status, Tier
 from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.review import Rating, Review
 from remembrancer.domain.scope import Scope, Visibility
@@ -37,9 +36,6 @@ from remembrancer.errors import InvalidInput
 from remembrancer.ports.memories import Audited
 from remembrancer.ports.transfer import ExportRow
 from remembrancer.values import dataclass
-
-Analyse = Callable[[Cue], IndexedCue]
-"""Adds to a cue the tokens and terms that search needs."""
 
 MAX_RECORD_TEXT_BYTES: Final = 1_048_576
 """A memory formed from many turns may be longer than any one of them."""
@@ -78,18 +74,6 @@ class StreamRecord:
     cursor: int
     read: str
     note: Mapping[str, JsonValue]
-
-
-def digest_of(events: Iterable[UUID]) -> str:
-    """The digest of event ids in the order of their stream, after the name of the hash.
-
-    >>> digest_of([])
-    'blake2b:cae66941d9efbd404e4d88758ea67670'
-    """
-    whole = blake2b(digest_size=16)
-    for event_id in events:
-        whole.update(event_id.bytes)
-    return f"blake2b:{whole.hexdigest()}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 
+from remembrancer.domain.memory import Analyse
 from remembrancer.ports.access import Access
 from remembrancer.ports.changes import ReadView
 from remembrancer.ports.embeddings import Embeddings
 from remembrancer.ports.erasure import Erasures
-from remembrancer.ports.exchange import Analyse
 from remembrancer.ports.inspection import Inspection
 from remembrancer.ports.jobs import Jobs
 from remembrancer.ports.journal import Journal

@@ -24,14 +24,13 @@ from remembrancer.domain.erasure import (
 )
 from remembrancer.domain.event import Event
 from remembrancer.domain.journal import searchable_text
-from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Status
+from remembrancer.domain.memory import Analyse, Cue, Memory, MemoryWrite, Status
 from remembrancer.domain.memory import searchable_text as text_of_cue
 from remembrancer.domain.quoting import LEAST_QUOTED_CHARS, plain, quoter
 from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.reply import Reply, Unkept
 from remembrancer.errors import Conflict, NotFound
 from remembrancer.policies.forgetting.dynamics import MICROSECOND
-from remembrancer.ports.exchange import Analyse
 
 K = TypeVar("K")
 V = TypeVar("V")

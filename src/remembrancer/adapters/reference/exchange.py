@@ -16,14 +16,14 @@ from remembrancer.adapters.reference.streams import place_of
 from remembrancer.domain.event import Event, archived
 from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.journal import PriorityChange
-from remembrancer.domain.memory import Cue, Memory, Revision
+from remembrancer.domain.memory import Analyse, Cue, Memory, Revision
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.review import Review
 from remembrancer.domain.scope import Scope
+from remembrancer.domain.stream import digest_of
 from remembrancer.domain.strength import Exposed
 from remembrancer.errors import Conflict, InvalidInput
 from remembrancer.ports.exchange import (
-    Analyse,
     ArchivedRecord,
     CueRecord,
     Memorial,
@@ -31,7 +31,6 @@ from remembrancer.ports.exchange import (
     Record,
     StreamRecord,
     VectorRecord,
-    digest_of,
     record_to_row,
 )
 from remembrancer.ports.memories import Audited

@@ -10,11 +10,10 @@ from uuid import UUID
 from remembrancer.adapters.reference.rows import Rows
 from remembrancer.domain.event import Event, Priority
 from remembrancer.domain.journal import Place, PriorityChange, Recorded, Stretch, searchable_text
-from remembrancer.domain.memory import Cue, Memory
+from remembrancer.domain.memory import Analyse, Cue, Memory
 from remembrancer.domain.scope import Reader
 from remembrancer.domain.strength import Strength
 from remembrancer.errors import Conflict, InvalidInput, NotFound
-from remembrancer.ports.exchange import Analyse
 from remembrancer.ports.journal import EventFilter
 
 

@@ -28,7 +28,7 @@ from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.job import Deferral, Run
 from remembrancer.domain.journal import Place, PriorityChange, Stretch
 from remembrancer.domain.listing import MemoryPlace
-from remembrancer.domain.memory import Cue, Memory, MemoryWrite, Revision, Status
+from remembrancer.domain.memory import Analyse, Cue, Memory, MemoryWrite, Revision, Status
 from remembrancer.domain.query import Filter
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.reply import Claim, ClaimOutcome, Reply
@@ -42,7 +42,7 @@ from remembrancer.policies.admission.formation import analysed
 from remembrancer.policies.ranking.selection import excluded_by
 from remembrancer.ports.changes import ReadView
 from remembrancer.ports.embeddings import MAX_SAID_CHARS, CueVector, PendingCue, Said
-from remembrancer.ports.exchange import Analyse, row_to_record
+from remembrancer.ports.exchange import row_to_record
 from remembrancer.ports.inspection import Finding, Stats, Vitals
 from remembrancer.ports.journal import Aged, Appended, Entry, EventFilter
 from remembrancer.ports.memories import Audited

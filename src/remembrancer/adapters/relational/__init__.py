@@ -1,1 +1,16 @@
-"""The records in a relational database: portable statements, and SQLite as the first dialect."""
+"""The records in a relational database: portable statements, and SQLite as the first dialect.
+
+What few programs do, such as exporting, is loaded when it is first done.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from remembrancer.modules import loaded_when_used
+
+if TYPE_CHECKING:
+    from remembrancer.adapters.relational import archive, exporting, importing, purging, removing
+
+__all__ = ["archive", "exporting", "importing", "purging", "removing"]
+__getattr__ = loaded_when_used(__name__, __all__)

@@ -12,8 +12,8 @@ from remembrancer.adapters.relational.full_text import add_words, tokens_of
 from remembrancer.adapters.relational.rows import EVENTS
 from remembrancer.domain.event import Event, archived
 from remembrancer.domain.instants import micros
+from remembrancer.domain.memory import Analyse
 from remembrancer.domain.scope import Scope
-from remembrancer.ports.exchange import Analyse
 from remembrancer.ports.journal import Aged
 
 _TYPES: Final = (

@@ -20,8 +20,8 @@ from typing import Any, Final, Protocol, TypeVar
 
 from remembrancer.adapters.relational.connection import LOCK_TIMEOUT_S, Connection
 from remembrancer.adapters.relational.dialect import Backend
+from remembrancer.domain.memory import Analyse
 from remembrancer.errors import StoreUnavailable
-from remembrancer.ports.exchange import Analyse
 from remembrancer.values import dataclass
 
 T = TypeVar("T")

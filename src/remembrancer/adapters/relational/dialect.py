@@ -14,8 +14,8 @@ from typing import Literal, Protocol
 from uuid import UUID
 
 from remembrancer.adapters.relational.connection import Binding, Connection
+from remembrancer.domain.memory import Analyse
 from remembrancer.domain.validation import JsonScalar
-from remembrancer.ports.exchange import Analyse
 from remembrancer.ports.inspection import Finding
 
 Indexed = Literal["cues", "events", "archive"]

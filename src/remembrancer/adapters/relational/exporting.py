@@ -7,7 +7,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from remembrancer.adapters.relational.clauses import marks
-from remembrancer.adapters.relational.columns import Columns, Row, decoded
+from remembrancer.adapters.relational.columns import FLAG, TIME, Column, Columns, Row, decoded
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.errors import as_written
 from remembrancer.adapters.relational.rows import (
@@ -17,21 +17,48 @@ from remembrancer.adapters.relational.rows import (
     EVENTS,
     EXPOSURES,
     MEMORIES,
+    MEMORY_ID,
     RELATIONS,
     REVIEWS,
     REVISIONS,
     SNAPSHOTS,
-    VECTORS,
     scope_of,
 )
 from remembrancer.adapters.relational.streams import digest_until
 from remembrancer.domain.instants import moment
-from remembrancer.ports.exchange import ArchivedRecord, CueRecord, MemoryRecord, Record, StreamRecord, record_to_row
+from remembrancer.ports.exchange import (
+    RECORDS,
+    ArchivedRecord,
+    CueRecord,
+    MemoryRecord,
+    Record,
+    StreamRecord,
+    VectorRecord,
+    record_to_row,
+)
 from remembrancer.ports.transfer import ExportRow
 from remembrancer.values import dataclass
 
+KINDS: Final = RECORDS
+"""The kinds of export rows, in their order: a row comes after every row it names."""
+
 PAGE: Final = 1000
 """Rows read at once."""
+
+VECTORS: Final = Columns[VectorRecord](
+    "v",
+    VectorRecord,
+    (
+        MEMORY_ID,
+        Column("c.ordinal"),
+        Column("model"),
+        Column("m.revision"),
+        Column("truncated", FLAG),
+        Column("vector", path="data"),
+        Column("indexed_at", TIME),
+        Column("w.signs", path="words"),
+    ),
+)
 
 Page = tuple[list[ExportRow], Any]
 """Some rows, and the position after them: None when there are no more."""

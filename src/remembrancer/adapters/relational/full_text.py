@@ -8,8 +8,7 @@ from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.rows import EVENTS, TABLES, Table
 from remembrancer.domain.event import Event
 from remembrancer.domain.journal import searchable_text
-from remembrancer.domain.memory import Cue
-from remembrancer.ports.exchange import Analyse
+from remembrancer.domain.memory import Analyse, Cue
 
 
 def cues_with_phrase(connection: Connection, workspace: str, words: Sequence[str]) -> list[int]:

@@ -12,6 +12,7 @@ from remembrancer.adapters.relational.clauses import owner, stream_of
 from remembrancer.adapters.relational.columns import Columns, add_row
 from remembrancer.adapters.relational.connection import Binding, Connection
 from remembrancer.adapters.relational.embeddings import put_word_vectors, require_dim
+from remembrancer.adapters.relational.exporting import VECTORS
 from remembrancer.adapters.relational.full_text import tokens_of
 from remembrancer.adapters.relational.journal import add_event, next_seq
 from remembrancer.adapters.relational.memories import add_cue, insert_row, next_change
@@ -25,12 +26,11 @@ from remembrancer.adapters.relational.rows import (
     REVISIONS,
     SNAPSHOTS,
     TABLES,
-    VECTORS,
 )
 from remembrancer.domain.event import Event, archived
 from remembrancer.domain.health import HealthSnapshot
 from remembrancer.domain.journal import PriorityChange
-from remembrancer.domain.memory import Revision
+from remembrancer.domain.memory import Analyse, Revision
 from remembrancer.domain.relation import Relation
 from remembrancer.domain.review import Review
 from remembrancer.domain.scope import Scope
@@ -39,7 +39,6 @@ from remembrancer.domain.strength import Exposed
 from remembrancer.errors import Conflict, InvalidInput
 from remembrancer.ports import exchange
 from remembrancer.ports.exchange import (
-    Analyse,
     ArchivedRecord,
     CueRecord,
     Memorial,

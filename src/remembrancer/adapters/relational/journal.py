@@ -18,9 +18,9 @@ from remembrancer.adapters.relational.rows import EVENTS, Table
 from remembrancer.domain.event import Event, archived
 from remembrancer.domain.instants import micros
 from remembrancer.domain.journal import Place, Recorded, Stretch
+from remembrancer.domain.memory import Analyse
 from remembrancer.domain.scope import Reader, Scope
 from remembrancer.errors import Conflict, InvalidInput
-from remembrancer.ports.exchange import Analyse
 from remembrancer.ports.journal import Appended, Entry, EventFilter
 
 _EPOCH: Final = date(1970, 1, 1)

@@ -9,10 +9,9 @@ from uuid import UUID
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.rows import INDEXED, TABLES
 from remembrancer.domain.erasure import ERASED
-from remembrancer.domain.memory import Cue
+from remembrancer.domain.memory import Analyse, Cue
 from remembrancer.domain.quoting import LEAST_QUOTED_CHARS, plain, quoter
 from remembrancer.domain.scope import Scope
-from remembrancer.ports.exchange import Analyse
 
 TOLD_APART: Final = 12
 """A text is looked for by this many of its words; the rows that have them all are then compared with it."""

@@ -18,11 +18,10 @@ from remembrancer.domain.erasure import Erasure, Removal, Removed, completed
 from remembrancer.domain.event import Event
 from remembrancer.domain.instants import micros
 from remembrancer.domain.journal import searchable_text
-from remembrancer.domain.memory import MemoryWrite, Status
+from remembrancer.domain.memory import Analyse, MemoryWrite, Status
 from remembrancer.domain.relation import RelationKind
 from remembrancer.domain.scope import Scope
 from remembrancer.errors import Conflict, NotFound
-from remembrancer.ports.exchange import Analyse
 from remembrancer.ports.receipts import receipt_text
 from remembrancer.values import dataclass
 

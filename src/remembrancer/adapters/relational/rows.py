@@ -7,7 +7,6 @@ from typing import Final, Literal
 
 from remembrancer.adapters.relational.columns import (
     DAY,
-    FLAG,
     ID,
     NAME,
     OBJECT,
@@ -29,7 +28,6 @@ from remembrancer.domain.relation import Relation, RelationKind
 from remembrancer.domain.review import Rating, Review
 from remembrancer.domain.scope import Scope, Visibility
 from remembrancer.domain.strength import Exposed, Exposure, Strength, Usage
-from remembrancer.ports.exchange import VectorRecord
 from remembrancer.ports.memories import Audited
 
 Table = Literal["events", "archive"]
@@ -124,25 +122,11 @@ CHANGES: Final = Columns[PriorityChange](
     ),
 )
 
-_MEMORY_ID: Final = Column("m.id", ID, "memory_id")
+MEMORY_ID: Final = Column("m.id", ID, "memory_id")
 
-CUES: Final = Columns[Cue]("c", Cue, (_MEMORY_ID, *columns("ordinal heading text"), Column("e.id", ID, "event_id")))
-VECTORS: Final = Columns[VectorRecord](
-    "v",
-    VectorRecord,
-    (
-        _MEMORY_ID,
-        Column("c.ordinal"),
-        Column("model"),
-        Column("m.revision"),
-        Column("truncated", FLAG),
-        Column("vector", path="data"),
-        Column("indexed_at", TIME),
-        Column("w.signs", path="words"),
-    ),
-)
+CUES: Final = Columns[Cue]("c", Cue, (MEMORY_ID, *columns("ordinal heading text"), Column("e.id", ID, "event_id")))
 REVISIONS: Final = Columns[Revision](
-    "r", Revision, (_MEMORY_ID, *columns("number title text"), Column("replaced_at", TIME))
+    "r", Revision, (MEMORY_ID, *columns("number title text"), Column("replaced_at", TIME))
 )
 RELATIONS: Final = Columns[Relation](
     "r",
@@ -159,7 +143,7 @@ EXPOSURES: Final = Columns[Exposed](
     "x",
     Exposed,
     (
-        _MEMORY_ID,
+        MEMORY_ID,
         Column("kind", one_of(Exposure), "exposure"),
         Column("at", TIME),
         *columns("similarity query"),
@@ -170,7 +154,7 @@ REVIEWS: Final = Columns[Review](
     "r",
     Review,
     (
-        _MEMORY_ID,
+        MEMORY_ID,
         Column("at", TIME),
         Column("rating", one_of(Rating)),
         *columns("evidence_until previous", TIME),
@@ -178,7 +162,7 @@ REVIEWS: Final = Columns[Review](
         Column("rated_by", path="by"),
     ),
 )
-AUDIT: Final = Columns[Audited]("a", Audited, (_MEMORY_ID, Column("at", TIME), *columns("action reason")))
+AUDIT: Final = Columns[Audited]("a", Audited, (MEMORY_ID, Column("at", TIME), *columns("action reason")))
 SNAPSHOTS: Final = Columns[HealthSnapshot](
     "h",
     HealthSnapshot,

@@ -9,9 +9,9 @@ from functools import partial
 from types import CoroutineType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from remembrancer.adapters.relational import embeddings, exporting, importing, inspection, purging
+from remembrancer.adapters import relational
+from remembrancer.adapters.relational import embeddings, inspection
 from remembrancer.adapters.relational.access import answer, claim, has_keys, key_of, keys, put_key, release, revoke_key
-from remembrancer.adapters.relational.archive import archive
 from remembrancer.adapters.relational.connection import Connection
 from remembrancer.adapters.relational.database import Database, Snapshot
 from remembrancer.adapters.relational.dialect import Backend
@@ -34,7 +34,6 @@ from remembrancer.adapters.relational.lookup import (
 from remembrancer.adapters.relational.memories import adjust, audit, insert, relate, revise, set_status, supersede
 from remembrancer.adapters.relational.priorities import priority_changes, set_priority
 from remembrancer.adapters.relational.purging import erasures
-from remembrancer.adapters.relational.removing import erase
 from remembrancer.adapters.relational.reviews import exposed_in, reviews, unreviewed
 from remembrancer.adapters.relational.spending import log_call, spending
 from remembrancer.adapters.relational.states import states
@@ -42,10 +41,10 @@ from remembrancer.adapters.relational.streams import stream_events, tail, tails
 from remembrancer.adapters.relational.tracing import lying_in, traces
 from remembrancer.adapters.relational.work import defer, deferrals, put_run, runs, settle
 from remembrancer.domain.erasure import Erasure, Removal, Removed
+from remembrancer.domain.memory import Analyse
 from remembrancer.domain.scope import Scope
 from remembrancer.ports.changes import ReadView
 from remembrancer.ports.embeddings import PendingCue
-from remembrancer.ports.exchange import RECORDS, Analyse
 from remembrancer.ports.inspection import Finding
 from remembrancer.ports.journal import Aged, Appended, Entry
 from remembrancer.ports.transfer import ExportRow
@@ -159,7 +158,7 @@ class RelationalStore:
         return await self.database.write(lambda c: append(c, scope, entries, self._analyse))
 
     async def archive(self, scope: Scope, aged: Aged, *, at: datetime, limit: int) -> int:
-        return await self.database.write(lambda c: archive(c, scope, aged, at, limit, self._analyse))
+        return await self.database.write(lambda c: relational.archive.archive(c, scope, aged, at, limit, self._analyse))
 
     async def pending(
         self, scope: Scope, model: str, *, limit: int, now: datetime, before: int = 0, words: bool = False
@@ -174,13 +173,13 @@ class RelationalStore:
         return await self.database.read(work)
 
     async def erase(self, scope: Scope, removal: Removal, receipt: Erasure) -> Removed:
-        return await self.database.write(lambda c: erase(c, scope, removal, receipt, self._analyse))
+        return await self.database.write(lambda c: relational.removing.erase(c, scope, removal, receipt, self._analyse))
 
     async def purge(self, scope: Scope, *, at: datetime) -> str:
-        if not await self.database.read(lambda c: purging.is_due(c, scope)):
+        if not await self.database.read(lambda c: relational.purging.is_due(c, scope)):
             return ""
         return await self.database.alone(
-            lambda c: purging.purge(c, self._backend, scope, at), patience_s=purging.PATIENCE_S
+            lambda c: relational.purging.purge(c, self._backend, scope, at), patience_s=relational.purging.PATIENCE_S
         )
 
     async def copies(self, scope: Scope) -> tuple[str, ...]:
@@ -191,12 +190,13 @@ class RelationalStore:
 
     async def export(self, scope: Scope) -> AsyncIterator[ExportRow]:
         async with self.database.snapshot() as snapshot:
-            for record in RECORDS:
+            for record in relational.exporting.KINDS:
                 async for row in _record_rows(snapshot, scope.workspace, record):
                     yield row
 
     async def import_rows(self, scope: Scope, rows: Iterable[ExportRow], *, dry_run: bool = False) -> int:
-        return await self.database.write(lambda c: importing.import_rows(c, scope, rows, self._analyse, dry_run))
+        adding = relational.importing.import_rows
+        return await self.database.write(lambda c: adding(c, scope, rows, self._analyse, dry_run))
 
     async def close(self) -> None:
         await asyncio.to_thread(self.database.close)  # the last writes may be waiting for another process's lock
@@ -207,7 +207,7 @@ async def _record_rows(snapshot: Snapshot, workspace: str, record: str) -> Async
     position: object = None
     while True:
         rows, position = await snapshot.read(
-            partial(exporting.export_page, workspace=workspace, record=record, after=position)
+            partial(relational.exporting.export_page, workspace=workspace, record=record, after=position)
         )
         for row in rows:
             yield row

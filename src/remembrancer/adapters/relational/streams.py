@@ -15,9 +15,8 @@ from remembrancer.adapters.relational.rows import EVENTS, scope_of
 from remembrancer.domain.event import Event
 from remembrancer.domain.instants import micros, moment
 from remembrancer.domain.scope import Scope
-from remembrancer.domain.stream import Cursor, Tail
+from remembrancer.domain.stream import Cursor, Tail, digest_of
 from remembrancer.errors import Conflict, InvalidInput
-from remembrancer.ports.exchange import digest_of
 
 _IN_TAIL: Final = (
     "FROM events e WHERE e.workspace = s.workspace AND e.project = s.project AND e.crew = s.crew AND e.agent = s.agent"

@@ -18,7 +18,7 @@ from remembrancer.adapters.relational.sqlite import doctor, schema
 from remembrancer.adapters.relational.sqlite.connection import SqliteConnection, connect
 from remembrancer.adapters.relational.sqlite.errors import translated
 from remembrancer.adapters.relational.sqlite.location import check_path, copies
-from remembrancer.ports.exchange import Analyse
+from remembrancer.domain.memory import Analyse
 from remembrancer.ports.inspection import Finding
 
 CACHE_KIB: Final = 32_768
