@@ -55,7 +55,7 @@ def test_a_command_and_all_its_options_are_documented(name: str) -> None:
 @pytest.mark.parametrize(
     ("command", "parameter", "choices"),
     [
-        ("recall", "tier", Tier),
+        ("recall", "tiers", Tier),
         ("recall", "reach", Reach),
         ("remember", "tier", Tier),
         ("remember", "origin", Origin),

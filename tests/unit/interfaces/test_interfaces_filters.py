@@ -10,9 +10,8 @@ import pytest
 from remembrancer.domain.query import Filters
 from remembrancer.engine.journal import EventFilters
 from remembrancer.errors import InvalidInput
-from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.journal import Entries
-from remembrancer.interfaces.cli.options import Question
+from remembrancer.interfaces.cli.options import Question, arguments
 from remembrancer.interfaces.http.bodies import RecallIn
 from remembrancer.interfaces.http.filters import event_filters, memory_filters
 from remembrancer.interfaces.key_values import key_values
@@ -43,10 +42,9 @@ def test_of_a_query_on_the_journal_where_one_value_or_several_are_given_alike() 
 
 
 def test_of_the_command_line() -> None:
-    call = Invocation()
     either = {"crews", "agents", "archived"}
-    assert set(Question().arguments(call)) >= OF_MEMORIES
-    assert set(Entries().chosen(call)) == OF_EVENTS - either
+    assert set(arguments(Question())) >= OF_MEMORIES
+    assert set(arguments(Entries())) == OF_EVENTS - either
 
 
 @pytest.mark.parametrize(

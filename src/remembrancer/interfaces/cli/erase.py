@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,13 +12,10 @@ import typer
 from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.cli import erase_pages
 from remembrancer.interfaces.cli.invocation import Invocation
-from remembrancer.interfaces.cli.options import TIME, TIMES
-from remembrancer.interfaces.cli.times import optional_time
+from remembrancer.interfaces.cli.options import TIME, TIMES, arguments
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
-    from remembrancer import Remembrancer
-    from remembrancer.domain.erasure import Erasure
     from remembrancer.interfaces.wire.erasures import ErasureOut
 
 
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
 class ErasureOptions:
     """Options that select what is erased."""
 
-    event: Annotated[
+    events: Annotated[
         list[str] | None, typer.Option("--event", metavar="ID", help="An entry of the journal; may be repeated.")
     ] = None
     in_session: Annotated[str | None, typer.Option("--in-session", help="Everything of this session.")] = None
@@ -33,21 +31,9 @@ class ErasureOptions:
     of_crew: Annotated[str | None, typer.Option("--of-crew", help="Everything of this crew.")] = None
     of_project: Annotated[str | None, typer.Option("--of-project", help="Everything of this project.")] = None
     before: Annotated[
-        str | None,
+        datetime | None,
         typer.Option("--before", metavar=TIME, help=f"With a part of the scope: only what is older. {TIMES}."),
     ] = None
-
-    def erase(self, memory: Remembrancer, call: Invocation, ids: list[str], *, dry_run: bool) -> Erasure:
-        return memory.erase(
-            ids=ids or None,
-            events=self.event or None,
-            session=self.in_session,
-            agent=self.of_agent,
-            crew=self.of_crew,
-            project=self.of_project,
-            before=optional_time("before", self.before, now=call.now),
-            dry_run=dry_run,
-        )
 
 
 def erase(
@@ -73,10 +59,10 @@ def erase(
     from remembrancer.interfaces.wire.erasures import ErasureOut
 
     with call.opened(create=False) as memory:
-        receipt = chosen.erase(memory, call, ids or [], dry_run=dry_run or not yes)
+        receipt = memory.erase(ids=ids or None, dry_run=dry_run or not yes, **arguments(chosen))
         if receipt.dry_run and not dry_run and any(receipt.counts.values()):
             _ask(call, ErasureOut.of(receipt))
-            receipt = chosen.erase(memory, call, ids or [], dry_run=False)
+            receipt = memory.erase(ids=ids or None, **arguments(chosen))
     call.answer(ErasureOut.of(receipt), erase_pages.receipt)
 
 

@@ -4,20 +4,16 @@
 from __future__ import annotations
 
 import sys
-from datetime import timedelta
-from typing import TYPE_CHECKING, Annotated
+from datetime import datetime, timedelta
+from typing import Annotated
 
 import typer
 
 from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.cli import journal_pages
 from remembrancer.interfaces.cli.invocation import Invocation
-from remembrancer.interfaces.cli.options import TIME, TIMES
-from remembrancer.interfaces.cli.times import optional_time
+from remembrancer.interfaces.cli.options import TIME, TIMES, arguments
 from remembrancer.values import dataclass
-
-if TYPE_CHECKING:
-    from remembrancer.engine.journal import EventFilters
 
 EventId = Annotated[str, typer.Argument(metavar="ID", help="An event's id, as `journal list` and `observe` print it.")]
 
@@ -29,19 +25,19 @@ class Entries:
     query: Annotated[
         str | None, typer.Option("--query", "-q", help="Only with all of these words in the text or the payload.")
     ] = None
-    type: Annotated[list[str] | None, typer.Option("--type", help="Only this type; may be repeated: any of them.")] = (
+    types: Annotated[list[str] | None, typer.Option("--type", help="Only this type; may be repeated: any of them.")] = (
         None
     )
-    without_type: Annotated[
+    without_types: Annotated[
         list[str] | None, typer.Option("--without-type", help="Not this type; may be repeated.")
     ] = None
-    severity: Annotated[
+    severities: Annotated[
         list[str] | None, typer.Option("--severity", help="Only info, notice, warn or error; may be repeated.")
     ] = None
-    priority: Annotated[
+    priorities: Annotated[
         list[str] | None, typer.Option("--priority", help="Only normal, high, pin or permanent; may be repeated.")
     ] = None
-    said_as: Annotated[
+    roles: Annotated[
         list[str] | None, typer.Option("--as", help="Only by user, assistant, system or tool; may be repeated.")
     ] = None
     actor: Annotated[str | None, typer.Option("--actor", help="Only by the actor with this name.")] = None
@@ -50,28 +46,12 @@ class Entries:
     of_crew: Annotated[str | None, typer.Option("--of-crew", help="Only what belongs to this crew.")] = None
     of_project: Annotated[str | None, typer.Option("--of-project", help="Only what belongs to this project.")] = None
     since: Annotated[
-        str | None, typer.Option("--since", metavar=TIME, help=f"Only what happened since then: {TIMES}.")
+        datetime | None, typer.Option("--since", metavar=TIME, help=f"Only what happened since then: {TIMES}.")
     ] = None
     until: Annotated[
-        str | None, typer.Option("--until", metavar=TIME, help="Only what happened before then; format as --since.")
+        datetime | None,
+        typer.Option("--until", metavar=TIME, help="Only what happened before then; format as --since."),
     ] = None
-
-    def chosen(self, call: Invocation) -> EventFilters:
-        return {
-            "query": self.query,
-            "types": self.type or None,
-            "without_types": self.without_type or None,
-            "severities": self.severity or None,
-            "priorities": self.priority or None,
-            "roles": self.said_as or None,
-            "actor": self.actor,
-            "session": self.in_session,
-            "agent": self.of_agent,
-            "crew": self.of_crew,
-            "project": self.of_project,
-            "since": optional_time("since", self.since, now=call.now),
-            "until": optional_time("until", self.until, now=call.now),
-        }
 
 
 Archived = Annotated[bool, typer.Option("--archived", help="Also entries in the archive.")]
@@ -97,7 +77,7 @@ def list_(
     """
     from remembrancer.interfaces.wire.journal import JournalPageOut
 
-    chosen = entries.chosen(call)
+    chosen = arguments(entries)
     chosen["archived"] = archived
     call.tell(
         lambda memory: JournalPageOut.of(
@@ -131,7 +111,7 @@ def count(call: Invocation, *, entries: Entries, archived: Archived = False) -> 
     """
     from remembrancer.interfaces.wire.journal import JournalCountOut
 
-    chosen = entries.chosen(call)
+    chosen = arguments(entries)
     chosen["archived"] = archived
     with call.opened(create=False) as memory:
         total = memory.journal.count(**chosen)
@@ -187,7 +167,7 @@ def tail(
 
     if not 0 <= lines <= 10_000:
         raise InvalidInput("limit", lines, "a whole number from 0 to 10000")
-    chosen = entries.chosen(call)
+    chosen = arguments(entries)
     with call.opened(create=False) as memory:
         if not follow:
             call.answer(StretchOut.of(memory.journal.recorded(after, limit=lines, **chosen)), journal_pages.stretch)

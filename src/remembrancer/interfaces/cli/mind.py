@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -15,7 +16,6 @@ from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.cli import mind_pages, pages
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import TIME, TIMES
-from remembrancer.interfaces.cli.times import optional_time
 from remembrancer.interfaces.signals import on_stop_signal
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
-Since = Annotated[str | None, typer.Option("--since", metavar=TIME, help=f"Since then: {TIMES}.")]
+Since = Annotated[datetime | None, typer.Option("--since", metavar=TIME, help=f"Since then: {TIMES}.")]
 Only = Annotated[
     list[str] | None,
     typer.Option("--only", metavar="JOB", help="Only this job, as named by `jobs`; may be repeated."),
@@ -85,8 +85,7 @@ def consolidate(
     """
     from remembrancer.interfaces.cli import report_pages
 
-    start = optional_time("since", since, now=call.now)
-    _done(call, lambda memory: memory.consolidate(start, limit), report_pages.consolidated)
+    _done(call, lambda memory: memory.consolidate(since, limit), report_pages.consolidated)
 
 
 def maintain(
@@ -191,8 +190,7 @@ def spending(call: Invocation, *, since: Since = None) -> None:
     """
     from remembrancer.interfaces.wire.jobs import SpendingOut
 
-    start = optional_time("since", since, now=call.now)
-    call.tell(lambda memory: SpendingOut.of(memory.jobs.spending(start), start), mind_pages.spending)
+    call.tell(lambda memory: SpendingOut.of(memory.jobs.spending(since), since), mind_pages.spending)
 
 
 def promote(

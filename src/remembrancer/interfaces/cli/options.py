@@ -5,18 +5,19 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
+from datetime import datetime
 from functools import cache
-from typing import Annotated, Any, Final, get_type_hints
+from typing import Annotated, Any, Final, cast, get_type_hints
 
 import typer
 
-from remembrancer.domain.query import Filters
 from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.cli.invocation import Invocation
-from remembrancer.interfaces.cli.times import optional_time
+from remembrancer.interfaces.cli.times import parse_time
 from remembrancer.interfaces.key_values import key_values
 from remembrancer.values import dataclass
 
@@ -24,21 +25,13 @@ BROKEN_PIPE: Final = 141
 """The exit code of a program whose reader has gone: 128 + SIGPIPE."""
 
 TIME: Final = "TIME"
+PAIR: Final = "KEY=VALUE"
+JSON: Final = "JSON"
 TIMES: Final = "2026-03-04 (midnight UTC), 2026-03-04T09:00:00Z, or 7d, 24h, 90m ago"
 
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="A memory's id, as every list prints it.")]
 NoIndex = Annotated[bool, typer.Option("--no-index", help="Do not index by meaning now; `maintain` does.")]
-
-
-class QuestionArguments(Filters):
-    """The keyword arguments that `recall` and `why_not` share."""
-
-    limit: int | None
-    reach: str | None
-    ranking: str | None
-    walk_depth: int
-    min_score: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,24 +42,22 @@ class Question:
         int | None,
         typer.Option("--limit", "-n", help="The maximum number of hits, 1 to 200. Default: the preset's."),
     ] = None
-    kind: Annotated[list[str] | None, typer.Option("--kind", help="Only this kind; may be repeated: any of them.")] = (
+    kinds: Annotated[list[str] | None, typer.Option("--kind", help="Only this kind; may be repeated: any of them.")] = (
         None
     )
-    tier: Annotated[
+    tiers: Annotated[
         list[str] | None, typer.Option("--tier", help="Only this tier: working, episodic or semantic; may be repeated.")
     ] = None
-    tag: Annotated[
+    tags: Annotated[
         list[str] | None, typer.Option("--tag", help="Only with this tag; may be repeated: all of them.")
     ] = None
     source: Annotated[str | None, typer.Option("--source", help="Only from this source.")] = None
     in_session: Annotated[str | None, typer.Option("--in-session", help="Only what belongs to this session.")] = None
     metadata: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--metadata", metavar="KEY=VALUE", help="Only with this in the metadata; may be repeated: all of them."
-        ),
+        dict[str, Any] | None,
+        typer.Option("--metadata", metavar=PAIR, help="Only with this in the metadata; may be repeated: all of them."),
     ] = None
-    visibility: Annotated[
+    visibilities: Annotated[
         list[str] | None,
         typer.Option("--visibility", help="Only this visibility: session, own, crew or workspace; may be repeated."),
     ] = None
@@ -74,53 +65,37 @@ class Question:
         str | None, typer.Option("--reach", help="How far to look: session, own, crew_shared or workspace.")
     ] = None
     since: Annotated[
-        str | None, typer.Option("--since", metavar=TIME, help=f"Only what happened since then: {TIMES}.")
+        datetime | None, typer.Option("--since", metavar=TIME, help=f"Only what happened since then: {TIMES}.")
     ] = None
     until: Annotated[
-        str | None, typer.Option("--until", metavar=TIME, help="Only what happened before then; format as --since.")
+        datetime | None,
+        typer.Option("--until", metavar=TIME, help="Only what happened before then; format as --since."),
     ] = None
-    as_of: Annotated[str | None, typer.Option("--as-of", metavar=TIME, help="As believed then; format as --since.")] = (
-        None
-    )
+    as_of: Annotated[
+        datetime | None, typer.Option("--as-of", metavar=TIME, help="As believed then; format as --since.")
+    ] = None
     ranking: Annotated[
         str | None, typer.Option("--ranking", help="One of the preset's other rankings, such as hybrid in crewship.")
     ] = None
-    walk: Annotated[int, typer.Option("--walk", help="1: also memories that a hit has a `similar` edge to.")] = 0
+    walk_depth: Annotated[int, typer.Option("--walk", help="1: also memories that a hit has a `similar` edge to.")] = 0
     min_score: Annotated[float, typer.Option("--min-score", help="No hit below this score, 0 to 1.")] = 0.0
 
-    def arguments(self, call: Invocation) -> QuestionArguments:
-        return {
-            "limit": self.limit,
-            "kinds": self.kind or None,
-            "tiers": self.tier or None,
-            "tags": self.tag or None,
-            "source": self.source,
-            "session": self.in_session,
-            "metadata": key_values("metadata", self.metadata),
-            "visibilities": self.visibility or None,
-            "reach": self.reach,
-            "since": optional_time("since", self.since, now=call.now),
-            "until": optional_time("until", self.until, now=call.now),
-            "as_of": optional_time("as-of", self.as_of, now=call.now),
-            "ranking": self.ranking,
-            "walk_depth": self.walk,
-            "min_score": self.min_score,
-        }
 
+def arguments(options: object) -> dict[str, Any]:
+    """The keyword arguments that a group of options stands for, by the names of its fields.
 
-def json_option(argument: str, text: str | None) -> Any:
-    """The value of an option that takes JSON. The memory checks that it is an object, and its size."""
-    try:
-        return None if text is None else json.loads(text)
-    except (ValueError, RecursionError):
-        raise InvalidInput(argument, text, "a JSON object") from None
+    The prefixes `in_` and `of_` are left out: they distinguish an option from that of the caller's scope. An empty list
+    becomes None.
+    """
+    given = {field.name: getattr(options, field.name) for field in fields(cast("Any", options))}
+    return {re.sub("^(in|of)_", "", name): None if value == [] else value for name, value in given.items()}
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
     """`function` in the form that typer expects: the options of every command, which come last, replace its Invocation.
 
     Its other parameters are keyword arguments. A parameter that is a dataclass is replaced by the options in its
-    fields.
+    fields. An option with the metavar TIME, JSON or KEY=VALUE is parsed before `function` is called.
     """
     hints = get_type_hints(function, include_extras=True)
     groups: dict[str, type[Any]] = {}
@@ -131,17 +106,21 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
             groups[parameter.name] = kind
             parameters += _options(kind)
         else:
-            parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=kind))
+            parameters.append(_parameter(parameter.name, kind, parameter.default))
     parameters += _options(Invocation)
+    parsed = {one.name: parser for one in parameters if (parser := _PARSERS.get(_metavar(one.annotation)))}
 
     def run(**given: Any) -> None:
         call: Invocation = _gathered(Invocation, given)
+        for name, parser in parsed.items():
+            if given[name] not in (None, []):
+                given[name] = parser(name.replace("_", "-"), given[name], call)
         taken = {name: _gathered(kind, given) for name, kind in groups.items()}
         try:
             function(call, **given, **taken)
             sys.stdout.flush()
         except BrokenPipeError:
-            # Nobody reads any more: what is still in the buffer goes nowhere, without a word at exit.
+            # The reader has gone: discard the buffered output, without an error at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(BROKEN_PIPE) from None
 
@@ -152,6 +131,34 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
+def _json(argument: str, text: str) -> Any:
+    """The value of an option that takes JSON. The memory checks that it is an object, and its size."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise InvalidInput(argument, text, "a JSON object") from None
+
+
+_PARSERS: Final[Mapping[str | None, Callable[[str, Any, Invocation], Any]]] = {
+    TIME: lambda argument, value, call: parse_time(argument, value, now=call.now),
+    JSON: lambda argument, value, _: _json(argument, value),
+    PAIR: lambda argument, value, _: key_values(argument, value),
+}
+"""By the metavar of an option."""
+
+
+def _metavar(annotation: Any) -> str | None:
+    return getattr(annotation.__metadata__[0], "metavar", None)
+
+
+def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    """A parameter for typer. An option with a parser is text for typer, or a list of texts if it may be repeated."""
+    metavar = _metavar(annotation)
+    if metavar in _PARSERS:
+        annotation = Annotated[list[str] | None if metavar == PAIR else str | None, annotation.__metadata__[0]]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
 def _unwrapped(text: str) -> str:
     """Each paragraph on one line, to be wrapped at the width of the terminal."""
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in inspect.cleandoc(text).split("\n\n"))
@@ -160,12 +167,7 @@ def _unwrapped(text: str) -> str:
 @cache
 def _options(group: type[Any]) -> tuple[inspect.Parameter, ...]:
     hints = get_type_hints(group, include_extras=True)
-    return tuple(
-        inspect.Parameter(
-            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
-        )
-        for field in fields(group)
-    )
+    return tuple(_parameter(field.name, hints[field.name], field.default) for field in fields(group))
 
 
 def _gathered(group: type[Any], given: dict[str, Any]) -> Any:

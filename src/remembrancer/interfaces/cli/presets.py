@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated
 
 import typer
@@ -10,7 +11,6 @@ import typer
 from remembrancer.interfaces.cli import picture, preset_pages
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import TIME, TIMES
-from remembrancer.interfaces.cli.times import optional_time
 
 
 def list_(call: Invocation) -> None:
@@ -64,7 +64,7 @@ def compare(
         typer.Argument(metavar="NAME|FILE", help="The presets. Default: the one in use and all shipped ones."),
     ] = None,
     limit: Annotated[int, typer.Option("--limit", "-n", help="The maximum number of hits of each, 1 to 200.")] = 5,
-    as_of: Annotated[str | None, typer.Option("--as-of", metavar=TIME, help=f"As believed then: {TIMES}.")] = None,
+    as_of: Annotated[datetime | None, typer.Option("--as-of", metavar=TIME, help=f"As believed then: {TIMES}.")] = None,
     png: picture.Png = None,
 ) -> None:
     """Compare the results of presets.
@@ -79,9 +79,8 @@ def compare(
     from remembrancer.interfaces.wire.comparison import ComparisonOut
 
     picture.check(png)
-    moment = optional_time("as-of", as_of, now=call.now)
     with call.opened(create=False) as memory:
-        found = ComparisonOut.of(memory.presets.compare(query, several or None, limit=limit, as_of=moment))
+        found = ComparisonOut.of(memory.presets.compare(query, several or None, limit=limit, as_of=as_of))
     for answer in found.answers[:1]:
         call.degraded(answer.degraded)
     if png is not None:

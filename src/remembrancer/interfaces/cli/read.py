@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Final
@@ -12,8 +13,7 @@ import typer
 from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.cli import pages, picture
 from remembrancer.interfaces.cli.invocation import Invocation
-from remembrancer.interfaces.cli.options import TIME, TIMES, Id, Question
-from remembrancer.interfaces.cli.times import optional_time
+from remembrancer.interfaces.cli.options import TIME, TIMES, Id, Question, arguments
 
 POINTS: Final = 721
 """Points of a curve: two a day for the default range of half a year back and ahead."""
@@ -49,7 +49,7 @@ def recall(
 
     if not render and (detail != "auto" or max_chars != BLOCK_CHARS):
         raise InvalidInput("--detail or --max-chars", "without --render", "--render with them: they shape the block")
-    asked = question.arguments(call)
+    asked = arguments(question)
     with call.opened(create=False) as memory:
         answer = memory.recall(query, explain=True, **asked)
     call.degraded(answer.degraded)
@@ -87,8 +87,10 @@ def recent(
 def timeline(
     call: Invocation,
     *,
-    since: Annotated[str | None, typer.Option("--since", metavar=TIME, help=f"Since then: {TIMES}.")] = None,
-    until: Annotated[str | None, typer.Option("--until", metavar=TIME, help="Before then; format as --since.")] = None,
+    since: Annotated[datetime | None, typer.Option("--since", metavar=TIME, help=f"Since then: {TIMES}.")] = None,
+    until: Annotated[
+        datetime | None, typer.Option("--until", metavar=TIME, help="Before then; format as --since.")
+    ] = None,
     kind: Annotated[
         list[str] | None, typer.Option("--kind", help="Only memories of this kind, such as episode; may be repeated.")
     ] = None,
@@ -102,9 +104,7 @@ def timeline(
     """
     from remembrancer.interfaces.wire.memories import MemoriesOut
 
-    begin = optional_time("since", since, now=call.now)
-    end = optional_time("until", until, now=call.now)
-    call.tell(lambda memory: MemoriesOut.of(memory.timeline(begin, end, limit=limit, kinds=kind or None)), pages.told)
+    call.tell(lambda memory: MemoriesOut.of(memory.timeline(since, until, limit=limit, kinds=kind or None)), pages.told)
 
 
 def show(
@@ -157,7 +157,7 @@ def why_not(call: Invocation, *, memory_id: Id, query: Query, question: Question
     """
     from remembrancer.interfaces.wire.recall import WhyNotOut
 
-    asked = question.arguments(call)
+    asked = arguments(question)
     with call.opened(create=False) as memory:
         found = memory.why_not(memory_id, query, **asked)
     call.answer(WhyNotOut.of(found), pages.explained)

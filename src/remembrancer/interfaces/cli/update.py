@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Any, Final
 
 import typer
@@ -10,8 +11,7 @@ import typer
 from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.cli import pages
 from remembrancer.interfaces.cli.invocation import Invocation
-from remembrancer.interfaces.cli.options import TIME, TIMES, Id, NoIndex, json_option
-from remembrancer.interfaces.cli.times import optional_time
+from remembrancer.interfaces.cli.options import JSON, TIME, TIMES, Id, NoIndex
 
 EMPTY: Final[dict[str, Any]] = {
     "title": None,
@@ -38,13 +38,13 @@ def update(
         list[str] | None, typer.Option("--tag", help="A tag, replacing all existing tags; may be repeated.")
     ] = None,
     metadata: Annotated[
-        str | None, typer.Option("--metadata", metavar="JSON", help="A JSON object, replacing the existing one.")
+        Any, typer.Option("--metadata", metavar=JSON, help="A JSON object, replacing the existing one.")
     ] = None,
     valid_from: Annotated[
-        str | None, typer.Option("--valid-from", metavar=TIME, help=f"Valid from then on: {TIMES}.")
+        datetime | None, typer.Option("--valid-from", metavar=TIME, help=f"Valid from then on: {TIMES}.")
     ] = None,
     valid_until: Annotated[
-        str | None, typer.Option("--valid-until", metavar=TIME, help="Valid until then; format as --valid-from.")
+        datetime | None, typer.Option("--valid-until", metavar=TIME, help="Valid until then; format as --valid-from.")
     ] = None,
     visibility: Annotated[
         str | None, typer.Option("--visibility", help="Who else may see it: session, own, crew or workspace.")
@@ -75,9 +75,9 @@ def update(
         "importance": importance,
         "priority": priority,
         "tags": tag or None,
-        "metadata": json_option("metadata", metadata),
-        "valid_from": optional_time("valid-from", valid_from, now=call.now),
-        "valid_until": optional_time("valid-until", valid_until, now=call.now),
+        "metadata": metadata,
+        "valid_from": valid_from,
+        "valid_until": valid_until,
         "visibility": visibility,
     }
     changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}

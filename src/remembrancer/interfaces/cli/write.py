@@ -4,29 +4,35 @@
 from __future__ import annotations
 
 import sys
+from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 
 from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.cli import pages
 from remembrancer.interfaces.cli.invocation import Invocation
-from remembrancer.interfaces.cli.options import TIME, TIMES, Id, NoIndex, json_option
-from remembrancer.interfaces.cli.times import optional_time
+from remembrancer.interfaces.cli.options import JSON, TIME, TIMES, Id, NoIndex
 
 STDIN: Final = Path("stdin")
 
 Tags = Annotated[list[str] | None, typer.Option("--tag", help="A tag; may be repeated.")]
-Occurred = Annotated[str | None, typer.Option("--at", metavar=TIME, help=f"When it happened: {TIMES}. Default: now.")]
-From = Annotated[str | None, typer.Option("--valid-from", metavar=TIME, help="Valid from then on; format as --at.")]
-Until = Annotated[str | None, typer.Option("--valid-until", metavar=TIME, help="Valid until then; format as --at.")]
+Occurred = Annotated[
+    datetime | None, typer.Option("--at", metavar=TIME, help=f"When it happened: {TIMES}. Default: now.")
+]
+From = Annotated[
+    datetime | None, typer.Option("--valid-from", metavar=TIME, help="Valid from then on; format as --at.")
+]
+Until = Annotated[
+    datetime | None, typer.Option("--valid-until", metavar=TIME, help="Valid until then; format as --at.")
+]
 Origin = Annotated[str, typer.Option("--origin", help="Whose words: user, assistant, system, tool, web or import.")]
 Visibility = Annotated[str, typer.Option("--visibility", help="Who else may see it: session, own, crew or workspace.")]
 Topic = Annotated[str | None, typer.Option("--topic-key", help="The topic, whose previous text is replaced.")]
-Metadata = Annotated[str | None, typer.Option("--metadata", metavar="JSON", help="A JSON object of metadata.")]
-Payload = Annotated[str | None, typer.Option("--payload", metavar="JSON", help="A JSON object of details.")]
-Refs = Annotated[str | None, typer.Option("--refs", metavar="JSON", help="A JSON object of references.")]
+Metadata = Annotated[Any, typer.Option("--metadata", metavar=JSON, help="A JSON object of metadata.")]
+Payload = Annotated[Any, typer.Option("--payload", metavar=JSON, help="A JSON object of details.")]
+Refs = Annotated[Any, typer.Option("--refs", metavar=JSON, help="A JSON object of references.")]
 Key = Annotated[str | None, typer.Option("--key", help="A unique name: repeating the command with it has no effect.")]
 
 
@@ -73,10 +79,6 @@ def remember(
     """
     from remembrancer.interfaces.wire.memories import MemoryOut
 
-    holds_from = optional_time("valid-from", valid_from, now=call.now)
-    holds_until = optional_time("valid-until", valid_until, now=call.now)
-    occurred_at = optional_time("at", at, now=call.now)
-    details = json_option("metadata", metadata)
     with call.opened(create=True) as memory:
         kept = memory.remember(
             text,
@@ -91,11 +93,11 @@ def remember(
             surprise=surprise,
             events=event or (),
             tags=tag or (),
-            metadata=details,
+            metadata=metadata,
             topic_key=topic_key,
-            valid_from=holds_from,
-            valid_until=holds_until,
-            occurred_at=occurred_at,
+            valid_from=valid_from,
+            valid_until=valid_until,
+            occurred_at=at,
             visibility=visibility,
             key=key,
         )
@@ -136,8 +138,6 @@ def observe(
     said = (said_as, actor, kind, severity, priority, at, payload, refs, key)
     if stdin and said != ("user", None, "message", "info", "normal", None, None, None, None):
         raise InvalidInput("--stdin", "with options of one event", "no such options: each line says its own")
-    occurred_at = optional_time("at", at, now=call.now)
-    details, referred = json_option("payload", payload), json_option("refs", refs)
     left_out = LeftOut(call)
     with call.opened(create=True) as memory:
         if text is None:
@@ -151,9 +151,9 @@ def observe(
                 severity=severity,
                 priority=priority,
                 actor=actor,
-                occurred_at=occurred_at,
-                payload=details,
-                refs=referred,
+                occurred_at=at,
+                payload=payload,
+                refs=refs,
                 key=key,
             )
             events = [event]
