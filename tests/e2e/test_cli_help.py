@@ -60,7 +60,7 @@ def test_a_command_and_all_its_options_are_documented(name: str) -> None:
         ("remember", "tier", Tier),
         ("remember", "origin", Origin),
         ("remember", "visibility", Visibility),
-        ("observe", "said_as", Role),
+        ("observe", "by_role", Role),
         ("observe", "severity", Severity),
         ("observe", "priority", Priority),
         ("feedback", "said", Feedback),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import fields
 from typing import Any
 
 import pytest
@@ -26,6 +27,11 @@ def parameters(function: Any) -> set[str]:
     return {IN_A_QUERY.get(name, name) for name in inspect.signature(function).parameters}
 
 
+def arguments_of(options: type[Any]) -> set[str]:
+    """Of options that are all given."""
+    return set(arguments(options(**{field.name: "x" for field in fields(options)})))
+
+
 def test_of_a_recall_s_body() -> None:
     assert set(RecallIn.model_fields) >= OF_MEMORIES
 
@@ -43,8 +49,8 @@ def test_of_a_query_on_the_journal_where_one_value_or_several_are_given_alike() 
 
 def test_of_the_command_line() -> None:
     either = {"crews", "agents", "archived"}
-    assert set(arguments(Question())) >= OF_MEMORIES
-    assert set(arguments(Entries())) == OF_EVENTS - either
+    assert arguments_of(Question) >= OF_MEMORIES
+    assert arguments_of(Entries) == OF_EVENTS - either
 
 
 @pytest.mark.parametrize(

@@ -82,13 +82,13 @@ class Question:
 
 
 def arguments(options: object) -> dict[str, Any]:
-    """The keyword arguments that a group of options stands for, by the names of its fields.
+    """The keyword arguments that a group of options stands for, without those that are None.
 
-    The prefixes `in_` and `of_` are left out: they distinguish an option from that of the caller's scope. An empty list
-    becomes None.
+    A field has the name of its argument. The prefixes `in_`, `of_` and `by_` are removed: they distinguish a field from
+    one of Invocation.
     """
     given = {field.name: getattr(options, field.name) for field in fields(cast("Any", options))}
-    return {re.sub("^(in|of)_", "", name): None if value == [] else value for name, value in given.items()}
+    return {re.sub("^(in|of|by)_", "", name): value for name, value in given.items() if value is not None}
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
@@ -108,13 +108,13 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
         else:
             parameters.append(_parameter(parameter.name, kind, parameter.default))
     parameters += _options(Invocation)
-    parsed = {one.name: parser for one in parameters if (parser := _PARSERS.get(_metavar(one.annotation)))}
+    parsed = {one.name: one for one in parameters if _metavar(one.annotation) in _PARSERS}
 
     def run(**given: Any) -> None:
         call: Invocation = _gathered(Invocation, given)
-        for name, parser in parsed.items():
-            if given[name] not in (None, []):
-                given[name] = parser(name.replace("_", "-"), given[name], call)
+        for name, parameter in parsed.items():
+            if given[name] is not None:
+                given[name] = _parsed(parameter, given[name], call)
         taken = {name: _gathered(kind, given) for name, kind in groups.items()}
         try:
             function(call, **given, **taken)
@@ -145,6 +145,13 @@ _PARSERS: Final[Mapping[str | None, Callable[[str, Any, Invocation], Any]]] = {
     PAIR: lambda argument, value, _: key_values(argument, value),
 }
 """By the metavar of an option."""
+
+
+def _parsed(parameter: inspect.Parameter, value: Any, call: Invocation) -> Any:
+    """The value of an option with a parser. Raises InvalidInput, which names the option."""
+    option = parameter.annotation.__metadata__[0]
+    flag = str(option.default)  # in an annotation, typer takes the first flag for the default
+    return _PARSERS[option.metavar](flag.lstrip("-"), value, call)
 
 
 def _metavar(annotation: Any) -> str | None:

@@ -11,7 +11,8 @@ import typer
 from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.cli import pages
 from remembrancer.interfaces.cli.invocation import Invocation
-from remembrancer.interfaces.cli.options import JSON, TIME, TIMES, Id, NoIndex
+from remembrancer.interfaces.cli.options import JSON, TIME, TIMES, Id, NoIndex, arguments
+from remembrancer.values import dataclass
 
 EMPTY: Final[dict[str, Any]] = {
     "title": None,
@@ -24,31 +25,38 @@ EMPTY: Final[dict[str, Any]] = {
 """The fields that --clear can empty, with their empty values."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Edits:
+    """Options of the fields to change."""
+
+    text: Annotated[str | None, typer.Option("--text", help="The new text.")] = None
+    title: Annotated[str | None, typer.Option("--title", help="Its title.")] = None
+    kind: Annotated[str | None, typer.Option("--kind", help="Its kind.")] = None
+    source: Annotated[str | None, typer.Option("--source", help="Where the text comes from.")] = None
+    importance: Annotated[float | None, typer.Option("--importance", help="How much it matters, 0 to 1.")] = None
+    priority: Annotated[int | None, typer.Option("--priority", help="1 to 10.")] = None
+    tags: Annotated[
+        list[str] | None, typer.Option("--tag", help="A tag, replacing all existing tags; may be repeated.")
+    ] = None
+    metadata: Annotated[
+        Any, typer.Option("--metadata", metavar=JSON, help="A JSON object, replacing the existing one.")
+    ] = None
+    valid_from: Annotated[
+        datetime | None, typer.Option("--valid-from", metavar=TIME, help=f"Valid from then on: {TIMES}.")
+    ] = None
+    valid_until: Annotated[
+        datetime | None, typer.Option("--valid-until", metavar=TIME, help="Valid until then; format as --valid-from.")
+    ] = None
+    visibility: Annotated[
+        str | None, typer.Option("--visibility", help="Who else may see it: session, own, crew or workspace.")
+    ] = None
+
+
 def update(
     call: Invocation,
     *,
     memory_id: Id,
-    text: Annotated[str | None, typer.Option("--text", help="The new text.")] = None,
-    title: Annotated[str | None, typer.Option("--title", help="Its title.")] = None,
-    kind: Annotated[str | None, typer.Option("--kind", help="Its kind.")] = None,
-    source: Annotated[str | None, typer.Option("--source", help="Where the text comes from.")] = None,
-    importance: Annotated[float | None, typer.Option("--importance", help="How much it matters, 0 to 1.")] = None,
-    priority: Annotated[int | None, typer.Option("--priority", help="1 to 10.")] = None,
-    tag: Annotated[
-        list[str] | None, typer.Option("--tag", help="A tag, replacing all existing tags; may be repeated.")
-    ] = None,
-    metadata: Annotated[
-        Any, typer.Option("--metadata", metavar=JSON, help="A JSON object, replacing the existing one.")
-    ] = None,
-    valid_from: Annotated[
-        datetime | None, typer.Option("--valid-from", metavar=TIME, help=f"Valid from then on: {TIMES}.")
-    ] = None,
-    valid_until: Annotated[
-        datetime | None, typer.Option("--valid-until", metavar=TIME, help="Valid until then; format as --valid-from.")
-    ] = None,
-    visibility: Annotated[
-        str | None, typer.Option("--visibility", help="Who else may see it: session, own, crew or workspace.")
-    ] = None,
+    edits: Edits,
     clear: Annotated[
         list[str] | None,
         typer.Option("--clear", help=f"Empty this field: {', '.join(EMPTY)}; may be repeated."),
@@ -67,20 +75,7 @@ def update(
     """
     from remembrancer.interfaces.wire.memories import MemoryOut
 
-    given = {
-        "text": text,
-        "title": title,
-        "kind": kind,
-        "source": source,
-        "importance": importance,
-        "priority": priority,
-        "tags": tag or None,
-        "metadata": metadata,
-        "valid_from": valid_from,
-        "valid_until": valid_until,
-        "visibility": visibility,
-    }
-    changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    changes = arguments(edits)
     for name in clear or ():
         if name not in EMPTY:
             raise InvalidInput("--clear", name, "one of " + ", ".join(EMPTY))

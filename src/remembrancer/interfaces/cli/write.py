@@ -13,61 +13,81 @@ import typer
 from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.cli import pages
 from remembrancer.interfaces.cli.invocation import Invocation
-from remembrancer.interfaces.cli.options import JSON, TIME, TIMES, Id, NoIndex
+from remembrancer.interfaces.cli.options import JSON, TIME, TIMES, Id, NoIndex, arguments
+from remembrancer.values import dataclass
 
 STDIN: Final = Path("stdin")
 
-Tags = Annotated[list[str] | None, typer.Option("--tag", help="A tag; may be repeated.")]
 Occurred = Annotated[
     datetime | None, typer.Option("--at", metavar=TIME, help=f"When it happened: {TIMES}. Default: now.")
 ]
-From = Annotated[
-    datetime | None, typer.Option("--valid-from", metavar=TIME, help="Valid from then on; format as --at.")
-]
-Until = Annotated[
-    datetime | None, typer.Option("--valid-until", metavar=TIME, help="Valid until then; format as --at.")
-]
-Origin = Annotated[str, typer.Option("--origin", help="Whose words: user, assistant, system, tool, web or import.")]
-Visibility = Annotated[str, typer.Option("--visibility", help="Who else may see it: session, own, crew or workspace.")]
-Topic = Annotated[str | None, typer.Option("--topic-key", help="The topic, whose previous text is replaced.")]
-Metadata = Annotated[Any, typer.Option("--metadata", metavar=JSON, help="A JSON object of metadata.")]
-Payload = Annotated[Any, typer.Option("--payload", metavar=JSON, help="A JSON object of details.")]
-Refs = Annotated[Any, typer.Option("--refs", metavar=JSON, help="A JSON object of references.")]
 Key = Annotated[str | None, typer.Option("--key", help="A unique name: repeating the command with it has no effect.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryOptions:
+    """Options of a memory to keep."""
+
+    title: Annotated[str | None, typer.Option("--title", help="A title, searched with the text.")] = None
+    kind: Annotated[
+        str | None, typer.Option("--kind", help="The kind of memory. Default: the preset's first, or note.")
+    ] = None
+    tier: Annotated[
+        str | None,
+        typer.Option("--tier", help="working, episodic or semantic. Default: the preset's, mostly semantic."),
+    ] = None
+    tags: Annotated[list[str] | None, typer.Option("--tag", help="A tag; may be repeated.")] = None
+    topic_key: Annotated[
+        str | None, typer.Option("--topic-key", help="The topic, whose previous text is replaced.")
+    ] = None
+    importance: Annotated[float, typer.Option("--importance", help="How much it matters, 0 to 1.")] = 0.5
+    priority: Annotated[int, typer.Option("--priority", help="1 to 10.")] = 5
+    confidence: Annotated[float, typer.Option("--confidence", help="How certain it is, 0 to 1.")] = 0.5
+    surprise: Annotated[
+        float, typer.Option("--surprise", help="How unexpected it was, 0 to 1. Surprising memories fade more slowly.")
+    ] = 0.0
+    events: Annotated[
+        list[str] | None,
+        typer.Option("--event", metavar="ID", help="A turn that the episode covers; may be repeated."),
+    ] = None
+    source: Annotated[str | None, typer.Option("--source", help="Where the text comes from.")] = None
+    origin: Annotated[
+        str, typer.Option("--origin", help="Whose words: user, assistant, system, tool, web or import.")
+    ] = "user"
+    occurred_at: Occurred = None
+    valid_from: Annotated[
+        datetime | None, typer.Option("--valid-from", metavar=TIME, help="Valid from then on; format as --at.")
+    ] = None
+    valid_until: Annotated[
+        datetime | None, typer.Option("--valid-until", metavar=TIME, help="Valid until then; format as --at.")
+    ] = None
+    visibility: Annotated[
+        str, typer.Option("--visibility", help="Who else may see it: session, own, crew or workspace.")
+    ] = "workspace"
+    metadata: Annotated[Any, typer.Option("--metadata", metavar=JSON, help="A JSON object of metadata.")] = None
+    key: Key = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventOptions:
+    """Options of an event to record."""
+
+    by_role: Annotated[str, typer.Option("--as", help="Who said it: user, assistant, system or tool.")] = "user"
+    actor: Annotated[str | None, typer.Option("--actor", help="The name of who said or did it.")] = None
+    type: Annotated[str, typer.Option("--type", help="The type of the event.")] = "message"
+    severity: Annotated[str, typer.Option("--severity", help="info, notice, warn or error.")] = "info"
+    priority: Annotated[str, typer.Option("--priority", help="normal, high, pin or permanent.")] = "normal"
+    occurred_at: Occurred = None
+    payload: Annotated[Any, typer.Option("--payload", metavar=JSON, help="A JSON object of details.")] = None
+    refs: Annotated[Any, typer.Option("--refs", metavar=JSON, help="A JSON object of references.")] = None
+    key: Key = None
 
 
 def remember(
     call: Invocation,
     *,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What to keep.")],
-    title: Annotated[str | None, typer.Option("--title", help="A title, searched with the text.")] = None,
-    kind: Annotated[
-        str | None, typer.Option("--kind", help="The kind of memory. Default: the preset's first, or note.")
-    ] = None,
-    tier: Annotated[
-        str | None,
-        typer.Option("--tier", help="working, episodic or semantic. Default: the preset's, mostly semantic."),
-    ] = None,
-    tag: Tags = None,
-    topic_key: Topic = None,
-    importance: Annotated[float, typer.Option("--importance", help="How much it matters, 0 to 1.")] = 0.5,
-    priority: Annotated[int, typer.Option("--priority", help="1 to 10.")] = 5,
-    confidence: Annotated[float, typer.Option("--confidence", help="How certain it is, 0 to 1.")] = 0.5,
-    surprise: Annotated[
-        float, typer.Option("--surprise", help="How unexpected it was, 0 to 1. Surprising memories fade more slowly.")
-    ] = 0.0,
-    event: Annotated[
-        list[str] | None,
-        typer.Option("--event", metavar="ID", help="A turn that the episode covers; may be repeated."),
-    ] = None,
-    source: Annotated[str | None, typer.Option("--source", help="Where the text comes from.")] = None,
-    origin: Origin = "user",
-    at: Occurred = None,
-    valid_from: From = None,
-    valid_until: Until = None,
-    visibility: Visibility = "workspace",
-    metadata: Metadata = None,
-    key: Key = None,
+    options: MemoryOptions,
     no_index: NoIndex = False,
 ) -> None:
     """Keep a memory.
@@ -80,27 +100,7 @@ def remember(
     from remembrancer.interfaces.wire.memories import MemoryOut
 
     with call.opened(create=True) as memory:
-        kept = memory.remember(
-            text,
-            title=title,
-            kind=kind,
-            tier=tier,
-            source=source,
-            origin=origin,
-            importance=importance,
-            priority=priority,
-            confidence=confidence,
-            surprise=surprise,
-            events=event or (),
-            tags=tag or (),
-            metadata=metadata,
-            topic_key=topic_key,
-            valid_from=valid_from,
-            valid_until=valid_until,
-            occurred_at=at,
-            visibility=visibility,
-            key=key,
-        )
+        kept = memory.remember(text, **arguments(options))
         if not no_index:
             call.index(memory)
     call.answer(MemoryOut.of(kept), pages.changed)
@@ -111,15 +111,7 @@ def observe(
     *,
     text: Annotated[str | None, typer.Argument(metavar="[TEXT]", help="What was said or happened.")] = None,
     stdin: Annotated[bool, typer.Option("--stdin", help="Read events from stdin, one JSON object per line.")] = False,
-    said_as: Annotated[str, typer.Option("--as", help="Who said it: user, assistant, system or tool.")] = "user",
-    actor: Annotated[str | None, typer.Option("--actor", help="The name of who said or did it.")] = None,
-    kind: Annotated[str, typer.Option("--type", help="The type of the event.")] = "message",
-    severity: Annotated[str, typer.Option("--severity", help="info, notice, warn or error.")] = "info",
-    priority: Annotated[str, typer.Option("--priority", help="normal, high, pin or permanent.")] = "normal",
-    at: Occurred = None,
-    payload: Payload = None,
-    refs: Refs = None,
-    key: Key = None,
+    options: EventOptions,
     no_index: NoIndex = False,
 ) -> None:
     """Record something that was said or happened.
@@ -135,8 +127,7 @@ def observe(
 
     if stdin == (text is not None):
         raise InvalidInput("TEXT", text, "either a text or --stdin")
-    said = (said_as, actor, kind, severity, priority, at, payload, refs, key)
-    if stdin and said != ("user", None, "message", "info", "normal", None, None, None, None):
+    if stdin and options != EventOptions():
         raise InvalidInput("--stdin", "with options of one event", "no such options: each line says its own")
     left_out = LeftOut(call)
     with call.opened(create=True) as memory:
@@ -144,19 +135,7 @@ def observe(
             offered = drafts_of_lines(sys.stdin.buffer, STDIN)
             events = list(record(memory, offered, STDIN, on_problem=left_out))
         else:
-            event = memory.observe(
-                text,
-                role=said_as,
-                type=kind,
-                severity=severity,
-                priority=priority,
-                actor=actor,
-                occurred_at=at,
-                payload=payload,
-                refs=refs,
-                key=key,
-            )
-            events = [event]
+            events = [memory.observe(text, **arguments(options))]
         if not no_index:
             call.index(memory)
     call.answer(ObservedOut.of(events, left_out.problems), pages.observed)
