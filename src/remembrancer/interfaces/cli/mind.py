@@ -21,6 +21,7 @@ from remembrancer.interfaces.signals import on_stop_signal
 if TYPE_CHECKING:
     from remembrancer import Remembrancer
     from remembrancer.domain.job import Job
+    from remembrancer.interfaces.cli.drawing import Blocks
     from remembrancer.jobs.indexer import OnIndexed
     from remembrancer.jobs.reports import Report
     from remembrancer.jobs.worker import OnRun
@@ -243,7 +244,7 @@ def stage(
     _done(call, lambda memory: memory.learnings.enter_stage(intent), report_pages.staged)
 
 
-def _done(call: Invocation, do: Callable[[Remembrancer], R], draw: Callable[[R], pages.Blocks]) -> None:
+def _done(call: Invocation, do: Callable[[Remembrancer], R], draw: Callable[[R], Blocks]) -> None:
     """Run one operation and print its report."""
     from remembrancer.interfaces.wire.jobs import DoneOut
 
