@@ -6,42 +6,40 @@ import json
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, cast
+from typing import Final, TextIO, cast
 
 from remembrancer.domain import validation
 from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import InvalidInput
+from remembrancer.evaluation.json_values import plain
 from remembrancer.evaluation.lines import errors_at, records
-from remembrancer.evaluation.outcome import Asked
-from remembrancer.evaluation.paired import COMPARED, ChangedQuestion, PairedComparison, Scored, compare_systems
+from remembrancer.evaluation.paired import COMPARED, PairedComparison, Scored, compare_systems
 from remembrancer.ingest import fields
 
 REPORT: Final = "report.json"
 
 
 @contextmanager
-def open_records(folder: Path, system: str) -> Generator[Callable[[Asked], None], None, None]:
-    """Open a system's records; the block calls the returned function with each question's outcome.
+def open_lines(folder: Path, name: str) -> Generator[Callable[[Mapping[str, JsonValue]], None], None, None]:
+    """Open `<name>.jsonl`; the block calls the returned function with each record.
 
-    Creates the folder if needed and overwrites the system's file. Raises InvalidInput when it cannot be written.
+    Creates the folder if needed and overwrites the file. Raises InvalidInput when it cannot be written.
     """
-    with _open_lines(folder, f"{system}.jsonl") as write:
-        yield lambda asked: write(asked.record())
+    with _open(folder, f"{name}.jsonl") as file:
+        yield lambda record: cast("None", file.write(json.dumps(record, ensure_ascii=False) + "\n"))
 
 
 def write_report(folder: Path, report: Mapping[str, JsonValue]) -> None:
     """Write `report.json`. Raises InvalidInput when it cannot be written."""
-    try:
-        (folder / REPORT).write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise _unwritable(folder, error) from error
+    with _open(folder, REPORT) as file:
+        file.write(json.dumps(report, indent=2) + "\n")
 
 
 def write_changed(folder: Path, comparison: PairedComparison) -> None:
     """Write the questions on which two systems differ, largest change first, as `<first>-against-<second>.jsonl`."""
-    with _open_lines(folder, f"{comparison.first}-against-{comparison.second}.jsonl") as write:
+    with open_lines(folder, f"{comparison.first}-against-{comparison.second}") as write:
         for one in comparison.changed:
-            write(_changed(one))
+            write(plain(one, without=("first", "second")))
 
 
 def compare(first: Path, second: Path, *, seed: int) -> PairedComparison:
@@ -94,16 +92,6 @@ def _required(record: Mapping[str, object], key: str) -> object:
     return record[key]
 
 
-def _changed(one: ChangedQuestion) -> dict[str, JsonValue]:
-    return {
-        "conversation": one.conversation,
-        "id": one.id,
-        "question": one.question,
-        "category": one.category,
-        "differences": dict(one.differences),
-    }
-
-
 def _file(argument: str, path: Path) -> Path:
     """The records file: `path` itself, or the first system's file when `path` is the folder of a run."""
     if not path.is_dir():
@@ -119,16 +107,11 @@ def _file(argument: str, path: Path) -> Path:
 
 
 @contextmanager
-def _open_lines(folder: Path, name: str) -> Generator[Callable[[Mapping[str, JsonValue]], None], None, None]:
-    """Open a JSON-lines file for writing; the block calls the returned function with each record."""
+def _open(folder: Path, name: str) -> Generator[TextIO, None, None]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         file = (folder / name).open("w", encoding="utf-8")
     except OSError as error:
-        raise _unwritable(folder, error) from error
+        raise InvalidInput("records", str(folder), f"a folder that can be written to ({error})") from error
     with file:
-        yield lambda record: cast("None", file.write(json.dumps(record, ensure_ascii=False) + "\n"))
-
-
-def _unwritable(folder: Path, error: OSError) -> InvalidInput:
-    return InvalidInput("records", str(folder), f"a folder that can be written to ({error})")
+        yield file

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from remembrancer.domain.validation import JsonValue
 from remembrancer.evaluation.abstention import AbstentionAtFloor, AbstentionCounts, Reliability, UnanswerableResult
 from remembrancer.evaluation.budget import BUDGETS, CHARS_PER_TOKEN
+from remembrancer.evaluation.json_values import plain
 from remembrancer.evaluation.misses import Cause
 from remembrancer.evaluation.paired import PairedComparison
-from remembrancer.evaluation.statistics import Interval
 from remembrancer.evaluation.summary import Levels, SystemResult
 from remembrancer.values import dataclass
 
@@ -89,19 +89,9 @@ def as_json(report: Report) -> dict[str, JsonValue]:
     """The report as `--json` prints it: fractions in [0, 1], milliseconds, bytes."""
     first = report.results[0]
     return {
-        "table": [
-            {
-                "system": result.system,
-                "turn": dict(result.main.turn.values),
-                "session": dict(result.main.session.values),
-                "block": dict(result.main.block.values),
-            }
-            for result in report.results
-        ],
-        "latency_ms": {"p50": first.latency.p50, "p95": first.latency.p95},
-        "latency_ms_by_system": {
-            result.system: {"p50": result.latency.p50, "p95": result.latency.p95} for result in report.results
-        },
+        "table": [{"system": result.system, **_values(result.main)} for result in report.results],
+        "latency_ms": plain(first.latency),
+        "latency_ms_by_system": {result.system: plain(result.latency) for result in report.results},
         "intervals": {result.system: _intervals(result.main, clusters=False) for result in report.results},
         "cluster_intervals": {result.system: _intervals(result.main, clusters=True) for result in report.results},
         "by_category": {
@@ -162,52 +152,25 @@ def as_json(report: Report) -> dict[str, JsonValue]:
 def paired_json(comparison: PairedComparison) -> dict[str, JsonValue]:
     """A comparison as `--json` prints it. The changed questions are in the records only."""
     return {
-        "first": comparison.first,
-        "second": comparison.second,
-        "questions": comparison.questions,
-        "conversations": comparison.conversations,
+        **plain(comparison, without=("differences", "changed")),
         "changed": len(comparison.changed),
-        "differences": [
-            {
-                "metric": one.metric,
-                "first": one.first,
-                "second": one.second,
-                "difference": one.difference,
-                "interval": _interval(one.interval),
-                "cluster_interval": None if one.cluster_interval is None else _interval(one.cluster_interval),
-                "p": one.p,
-                "p_holm": one.p_holm,
-                "p_conversations": one.p_conversations,
-                "won": one.won,
-                "lost": one.lost,
-                "tied": one.tied,
-            }
-            for one in comparison.differences
-        ],
+        "differences": plain(comparison.differences),
     }
 
 
 def _intervals(levels: Levels, *, clusters: bool) -> dict[str, JsonValue]:
     parts = {"turn": levels.turn, "session": levels.session, "block": levels.block}
-    return {
-        level: {
-            name: _interval(interval)
-            for name, interval in (means.cluster_intervals if clusters else means.intervals).items()
-        }
-        for level, means in parts.items()
-    }
+    return plain({level: one.cluster_intervals if clusters else one.intervals for level, one in parts.items()})
 
 
-def _interval(interval: Interval) -> list[JsonValue]:
-    return [interval.low, interval.high]
+def _values(levels: Levels) -> dict[str, JsonValue]:
+    return plain({"turn": levels.turn.values, "session": levels.session.values, "block": levels.block.values})
 
 
 def _levels(levels: Levels) -> dict[str, JsonValue]:
     return {
         "questions": levels.turn.questions,
-        "turn": dict(levels.turn.values),
-        "session": dict(levels.session.values),
-        "block": dict(levels.block.values),
+        **_values(levels),
         "intervals": _intervals(levels, clusters=False),
         "cluster_intervals": _intervals(levels, clusters=True),
     }
@@ -219,17 +182,7 @@ def _reliability(curve: Reliability | None) -> JsonValue:
     return {
         "answers": curve.answers,
         "expected_calibration_error": curve.error,
-        "bins": [
-            {
-                "low": one.low,
-                "high": one.high,
-                "answers": one.answers,
-                "right": one.right,
-                "mean_score": one.mean_score,
-                "interval": _interval(one.interval),
-            }
-            for one in curve.bins
-        ],
+        "bins": plain(curve.bins),
     }
 
 
@@ -245,7 +198,7 @@ def _unanswerable(result: UnanswerableResult) -> dict[str, JsonValue]:
         "answerable": result.counts.answerable,
         **_abstention_counts(result.counts),
         "auc": None if separation is None else separation.auc,
-        "auc_interval": None if separation is None else _interval(separation.interval),
+        "auc_interval": None if separation is None else plain(separation.interval),
         "by_floor": [_at_floor(one) for one in result.by_floor],
     }
 

@@ -62,7 +62,7 @@ async def judge(
     for system in systems:
         asked: list[Asked] = []
         with ExitStack() as stack:
-            keep = None if folder is None else stack.enter_context(records.open_records(folder, system.name))
+            keep = None if folder is None else stack.enter_context(records.open_lines(folder, system.name))
             for conversation in dataset.conversations:
                 meter.at(system.name, conversation.id)
                 session_of = conversation.transcript.session_of()
@@ -73,7 +73,7 @@ async def judge(
                             await judge_answer(conversation.id, question, answer, session_of, latency_ms=latency_ms)
                         )
                         if keep is not None:
-                            keep(asked[-1])
+                            keep(asked[-1].record())
                         meter.step(system.name, conversation.id)
         outcomes.append(
             Outcomes(

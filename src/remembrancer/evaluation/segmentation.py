@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from time import perf_counter
@@ -13,8 +13,9 @@ import numpy as np
 from remembrancer.compose import choose_embedder, choose_preset
 from remembrancer.config import Settings
 from remembrancer.domain import validation
+from remembrancer.domain.validation import JsonValue
 from remembrancer.errors import InvalidInput
-from remembrancer.evaluation import segmentation_records as records
+from remembrancer.evaluation import records
 from remembrancer.evaluation.machine import machine_line
 from remembrancer.evaluation.run import OnProgress, ProgressMeter
 from remembrancer.evaluation.segmentation_baselines import (
@@ -29,7 +30,7 @@ from remembrancer.evaluation.segmentation_baselines import (
 )
 from remembrancer.evaluation.segmentation_data import ALL, PARTS, TEST, Dialogue, DialogueSet, load
 from remembrancer.evaluation.segmentation_metrics import found, pk, window_diff
-from remembrancer.evaluation.segmentation_report import SegmentationReport, SetReport
+from remembrancer.evaluation.segmentation_report import SegmentationReport, SetReport, as_json
 from remembrancer.evaluation.segmentation_summary import Outcome, differences, summarise
 from remembrancer.policies.admission.encoding import Encoding
 from remembrancer.policies.segmentation.segments import Segmenter, Turn
@@ -118,7 +119,7 @@ async def evaluate_segmentation(
         machine=machine_line(embedder),
     )
     if folder is not None:
-        records.write_report(folder, report)
+        records.write_report(folder, as_json(report))
     return report
 
 
@@ -153,7 +154,7 @@ async def _measure_set(
             segmentations_of[-1][one.method.name] = segmentations[0]
         embedder.meter.step(whole.name, "")
     if folder is not None:
-        records.write_set(folder, whole.name, dialogues, segmentations_of, outcomes)
+        _write_set(folder, whole.name, dialogues, segmentations_of, outcomes)
     turns = sum(len(one.texts) for one in dialogues)
     first = methods[0].method.name
     return SetReport(
@@ -172,6 +173,32 @@ async def _measure_set(
             outcomes[first], [(one.method.name, outcomes[one.method.name]) for one in compared], seed=seed
         ),
     )
+
+
+def _write_set(
+    folder: Path,
+    name: str,
+    dialogues: Sequence[Dialogue],
+    segmentations: Sequence[Mapping[str, Segmentation]],
+    outcomes: Mapping[str, Sequence[Outcome]],
+) -> None:
+    """Write `<name>.jsonl`: for each dialogue, the gold segments, and each method's segments and metrics.
+
+    Of a method with several segmentations the first is written. Texts are not written.
+    """
+    with records.open_lines(folder, name) as write:
+        for place, dialogue in enumerate(dialogues):
+            methods: dict[str, JsonValue] = {
+                method: {
+                    "segments": list(segmentations[place][method]),
+                    "pk": each[place].pk,
+                    "window_diff": each[place].window_diff,
+                    "right": each[place].right,
+                    "told": each[place].predicted,
+                }
+                for method, each in outcomes.items()
+            }
+            write({"id": dialogue.id, "gold": list(dialogue.lengths), "methods": methods})
 
 
 def _outcome(dialogue: Dialogue, segmentations: Sequence[Segmentation]) -> Outcome:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, assert_never
 from rich.markup import escape
 
 from remembrancer.domain.validation import JsonValue
+from remembrancer.evaluation.json_values import plain
 from remembrancer.evaluation.segmentation_summary import F1, METRICS, PK, WINDOW_DIFF, Difference, Result
 from remembrancer.evaluation.sheet import Sheet, print_sheet
 from remembrancer.evaluation.tables import several
@@ -53,13 +54,7 @@ class SegmentationReport:
 
 def as_json(report: SegmentationReport) -> dict[str, JsonValue]:
     """The report as `--json` prints it."""
-    return {
-        "sets": [_set_json(one) for one in report.sets],
-        "seed": report.seed,
-        "embedder": report.embedder,
-        "degraded": dict(report.degraded),
-        "machine": report.machine,
-    }
+    return {"sets": [_set_json(one) for one in report.sets], **plain(report, without=("sets",))}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,7 +176,7 @@ def _set_json(one: SetReport) -> dict[str, JsonValue]:
             {
                 "method": result.method,
                 **result.values,
-                "intervals": {name: [each.low, each.high] for name, each in result.intervals.items()},
+                "intervals": plain(result.intervals),
                 "precision": result.precision,
                 "recall": result.recall,
                 "right": result.right,
@@ -192,19 +187,5 @@ def _set_json(one: SetReport) -> dict[str, JsonValue]:
             }
             for result in one.results
         ],
-        "differences": [
-            {
-                "first": one.results[0].method,
-                "second": each.second,
-                "metric": each.metric,
-                "difference": each.difference,
-                "interval": [each.interval.low, each.interval.high],
-                "p": each.p,
-                "p_holm": each.p_holm,
-                "better": each.better,
-                "worse": each.worse,
-                "tied": each.tied,
-            }
-            for each in one.differences
-        ],
+        "differences": [{"first": one.results[0].method, **plain(each)} for each in one.differences],
     }

@@ -79,8 +79,8 @@ class Difference:
     first method.
     """
 
-    metric: str
     second: str
+    metric: str
     difference: float
     interval: Interval
     p: float

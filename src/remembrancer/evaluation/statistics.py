@@ -9,13 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from remembrancer.domain import validation
 from remembrancer.errors import InvalidInput
-from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,8 +33,7 @@ _EQUAL: Final = 1e-9
 """Sums that differ by less are treated as equal: they differ by rounding only."""
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(NamedTuple):
     """A confidence interval, both ends included."""
 
     low: float
