@@ -10,8 +10,9 @@ from __future__ import annotations
 import hashlib
 import math
 import re
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -37,72 +38,125 @@ _WORD: Final = re.compile(r"\w+")
 _MIN_GREP_CHARS: Final = 4
 
 
+Scorer = Callable[[str], Awaitable["NDArray[np.float64]"]]
+"""The score of each turn for a question, newest turn first; higher is better."""
+
+
+class _Baseline(ABC):
+    """A system that scores every turn. `shows_scores`: whether the scores mean anything beyond their order."""
+
+    scores_are_fractions = False
+    shows_scores = True
+
+    @asynccontextmanager
+    async def prepared(self, transcript: Transcript) -> AsyncGenerator[Ranker, None]:
+        # Of turns at the same time, the later one in the file counts as the newer one.
+        placed = sorted(enumerate(transcript.turns), key=lambda one: (one[1].occurred_at, one[0]), reverse=True)
+        turns = [turn for _, turn in placed]
+        yield _Ranker({turn.id: turn.text for turn in turns}, await self._scorer(transcript, turns), self.shows_scores)
+
+    @abstractmethod
+    async def _scorer(self, transcript: Transcript, turns: Sequence[Turn]) -> Scorer:
+        """Index the turns, given newest first."""
+
+
 @dataclass(frozen=True, slots=True)
-class RandomOrder:
+class RandomOrder(_Baseline):
     """Turns in random order. The order depends on the seed, the conversation and the question only."""
 
+    shows_scores = False
     seed: int
     name: str = "random"
-    scores_are_fractions: bool = False
 
-    @asynccontextmanager
-    async def prepared(self, transcript: Transcript) -> AsyncGenerator[Ranker, None]:
-        yield _RandomRanker(transcript, self.seed)
+    async def _scorer(self, transcript: Transcript, turns: Sequence[Turn]) -> Scorer:
+        async def scores(question: str) -> NDArray[np.float64]:
+            digest = hashlib.sha256(f"{self.seed}\n{transcript.id}\n{question}".encode()).digest()
+            order: list[int] = np.random.default_rng(int.from_bytes(digest[:8])).permutation(len(turns)).tolist()
+            place_of = {transcript.turns[index].id: place for place, index in enumerate(order)}
+            return np.array([-place_of[turn.id] for turn in turns], dtype=np.float64)
+
+        return scores
 
 
 @dataclass(frozen=True, slots=True)
-class Recency:
+class Recency(_Baseline):
     """The newest turns, for every question."""
 
+    shows_scores = False
     name: str = "recency"
-    scores_are_fractions: bool = False
 
-    @asynccontextmanager
-    async def prepared(self, transcript: Transcript) -> AsyncGenerator[Ranker, None]:
-        yield _RecencyRanker(transcript.turns)
+    async def _scorer(self, transcript: Transcript, turns: Sequence[Turn]) -> Scorer:
+        async def scores(_: str) -> NDArray[np.float64]:
+            return np.zeros(len(turns))
+
+        return scores
 
 
 @dataclass(frozen=True, slots=True)
-class Grep:
+class Grep(_Baseline):
     """Turns by the number of distinct words of the question, of at least four letters, that they contain as a
     substring.
     """
 
     name: str = "grep"
-    scores_are_fractions: bool = False
 
-    @asynccontextmanager
-    async def prepared(self, transcript: Transcript) -> AsyncGenerator[Ranker, None]:
-        yield _GrepRanker(transcript.turns)
+    async def _scorer(self, transcript: Transcript, turns: Sequence[Turn]) -> Scorer:
+        lowered = [turn.text.lower() for turn in turns]
+
+        async def scores(question: str) -> NDArray[np.float64]:
+            words = {word for word in _WORD.findall(question.lower()) if len(word) >= _MIN_GREP_CHARS}
+            return np.array([sum(word in text for word in words) for text in lowered], dtype=np.float64)
+
+        return scores
 
 
 @dataclass(frozen=True, slots=True)
-class Bm25:
+class Bm25(_Baseline):
     """BM25 over lower-cased words, without stemming or stop words; idf is log(1 + (N - n + 0.5) / (n + 0.5)).
 
     Source: Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009.
     """
 
     name: str = "bm25"
-    scores_are_fractions: bool = False
 
-    @asynccontextmanager
-    async def prepared(self, transcript: Transcript) -> AsyncGenerator[Ranker, None]:
-        yield _Bm25Ranker(transcript.turns)
+    async def _scorer(self, transcript: Transcript, turns: Sequence[Turn]) -> Scorer:
+        counts = [Counter(_WORD.findall(turn.text.lower())) for turn in turns]
+        lengths = [count.total() for count in counts]
+        average = sum(lengths) / len(lengths)
+        weights_of: dict[str, dict[int, float]] = {}
+        for position, (count, length) in enumerate(zip(counts, lengths, strict=True)):
+            for word, times in count.items():
+                damped = times * (K1 + 1) / (times + K1 * (1 - B + B * length / average))
+                weights_of.setdefault(word, {})[position] = damped
+
+        async def scores(question: str) -> NDArray[np.float64]:
+            totals = np.zeros(len(turns))
+            for word in _WORD.findall(question.lower()):
+                weights = weights_of.get(word, {})
+                idf = math.log(1 + (len(turns) - len(weights) + 0.5) / (len(weights) + 0.5))
+                for position, weight in weights.items():
+                    totals[position] += idf * weight
+            return totals
+
+        return scores
 
 
 @dataclass(frozen=True, slots=True)
-class Dense:
+class Dense(_Baseline):
     """Cosine similarity of the question's vector and the turns' vectors, from the embedder that the memory uses."""
 
     embedder: Embedder
     name: str = "dense"
-    scores_are_fractions: bool = False
 
-    @asynccontextmanager
-    async def prepared(self, transcript: Transcript) -> AsyncGenerator[Ranker, None]:
+    async def _scorer(self, transcript: Transcript, turns: Sequence[Turn]) -> Scorer:
         embedded = await self.embedder.embed_documents([turn.text for turn in transcript.turns])
-        yield _DenseRanker(transcript.turns, embedded.vectors, self.embedder)
+        vector_of = {turn.id: vector for turn, vector in zip(transcript.turns, embedded.vectors, strict=True)}
+        vectors = np.stack([vector_of[turn.id] for turn in turns])
+
+        async def scores(question: str) -> NDArray[np.float64]:
+            return (vectors @ await self.embedder.embed_query(question)).astype(np.float64)
+
+        return scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,79 +199,17 @@ class _Ranked:
         return Fate.RETURNED if turn_id in self.ranked else Fate.LIMIT
 
 
-class _RandomRanker:
-    def __init__(self, transcript: Transcript, seed: int) -> None:
-        self._texts = {turn.id: turn.text for turn in transcript.turns}
-        self._ids = list(self._texts)
-        self._start = f"{seed}\n{transcript.id}\n"
+@dataclass(frozen=True, slots=True)
+class _Ranker:
+    """Orders turns by score, equal scores newest first. `texts`: by turn id, newest first."""
+
+    texts: Mapping[str, str]
+    scorer: Scorer
+    shows_scores: bool
 
     async def answer(self, question: str, *, asked_at: datetime, limit: int) -> _Ranked:
-        digest = hashlib.sha256((self._start + question).encode()).digest()
-        order: list[int] = np.random.default_rng(int.from_bytes(digest[:8])).permutation(len(self._ids)).tolist()
-        return _Ranked(tuple(self._ids[index] for index in order[:limit]), (), self._texts)
-
-
-class _RecencyRanker:
-    def __init__(self, turns: Sequence[Turn]) -> None:
-        self._texts = {turns[index].id: turns[index].text for index in _newest_first(turns)}
-        self._newest_first = tuple(self._texts)
-
-    async def answer(self, question: str, *, asked_at: datetime, limit: int) -> _Ranked:
-        return _Ranked(self._newest_first[:limit], (), self._texts)
-
-
-class _GrepRanker:
-    def __init__(self, turns: Sequence[Turn]) -> None:
-        self._texts = {turns[index].id: turns[index].text for index in _newest_first(turns)}
-        self._lowered = [text.lower() for text in self._texts.values()]
-
-    async def answer(self, question: str, *, asked_at: datetime, limit: int) -> _Ranked:
-        words = {word for word in _WORD.findall(question.lower()) if len(word) >= _MIN_GREP_CHARS}
-        found = np.array([sum(word in text for word in words) for text in self._lowered], dtype=np.float64)
-        return _best(found, self._texts, limit)
-
-
-class _Bm25Ranker:
-    def __init__(self, turns: Sequence[Turn]) -> None:
-        self._texts = {turns[index].id: turns[index].text for index in _newest_first(turns)}
-        counts = [Counter(_WORD.findall(text.lower())) for text in self._texts.values()]
-        lengths = [count.total() for count in counts]
-        average = sum(lengths) / len(lengths)
-        self._weights: dict[str, dict[int, float]] = {}
-        for position, (count, length) in enumerate(zip(counts, lengths, strict=True)):
-            for word, times in count.items():
-                damped = times * (K1 + 1) / (times + K1 * (1 - B + B * length / average))
-                self._weights.setdefault(word, {})[position] = damped
-
-    async def answer(self, question: str, *, asked_at: datetime, limit: int) -> _Ranked:
-        scores = np.zeros(len(self._texts))
-        for word in _WORD.findall(question.lower()):
-            weights = self._weights.get(word, {})
-            idf = math.log(1 + (len(self._texts) - len(weights) + 0.5) / (len(weights) + 0.5))
-            for position, weight in weights.items():
-                scores[position] += idf * weight
-        return _best(scores, self._texts, limit)
-
-
-class _DenseRanker:
-    def __init__(self, turns: Sequence[Turn], vectors: NDArray[np.float32], embedder: Embedder) -> None:
-        newest_first = _newest_first(turns)
-        self._texts = {turns[index].id: turns[index].text for index in newest_first}
-        self._vectors = vectors[newest_first]
-        self._embedder = embedder
-
-    async def answer(self, question: str, *, asked_at: datetime, limit: int) -> _Ranked:
-        asked = await self._embedder.embed_query(question)
-        return _best((self._vectors @ asked).astype(np.float64), self._texts, limit)
-
-
-def _newest_first(turns: Sequence[Turn]) -> list[int]:
-    """Indices of the turns, newest first; of turns at the same time, the later one in the file first."""
-    return sorted(range(len(turns)), key=lambda index: (turns[index].occurred_at, index), reverse=True)
-
-
-def _best(scores: NDArray[np.float64], texts: Mapping[str, str], limit: int) -> _Ranked:
-    """The `limit` best turns of `texts`. `scores` has the order of `texts`; equal scores keep it."""
-    order: list[int] = np.argsort(-scores, kind="stable")[:limit].tolist()
-    ids = tuple(texts)
-    return _Ranked(tuple(ids[index] for index in order), tuple(float(scores[index]) for index in order), texts)
+        scores = await self.scorer(question)
+        order: list[int] = np.argsort(-scores, kind="stable")[:limit].tolist()
+        ids = tuple(self.texts)
+        shown = tuple(float(scores[index]) for index in order) if self.shows_scores else ()
+        return _Ranked(tuple(ids[index] for index in order), shown, self.texts)
