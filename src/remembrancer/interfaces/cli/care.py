@@ -30,7 +30,7 @@ def stats(call: Invocation) -> None:
 def health(
     call: Invocation,
     *,
-    history: Annotated[bool, typer.Option("--history", help="Also draw the score of the last 30 days.")] = False,
+    history: Annotated[bool, "Also draw the score of the last 30 days."] = False,
 ) -> None:
     """Show the memory's health.
 
@@ -75,7 +75,7 @@ def doctor(call: Invocation) -> None:
 def export(
     call: Invocation,
     *,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write; it must not exist.")],
+    file: Annotated[Path, "FILE", "The file to write; it must not exist."],
 ) -> None:
     """Write the whole workspace to a file.
 
@@ -94,8 +94,8 @@ def export(
 def import_(
     call: Invocation,
     *,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that `export` wrote.")],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only report what would be added.")] = False,
+    file: Annotated[Path, "FILE", "A file that `export` wrote."],
+    dry_run: Annotated[bool, "Only report what would be added."] = False,
 ) -> None:
     """Import an exported file.
 

@@ -18,7 +18,6 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Final, TypedDict
 from uuid import UUID
 
-import typer
 from rich.console import Group
 from rich.rule import Rule
 from rich.table import Table
@@ -66,9 +65,7 @@ class Clock:
 def demo(
     call: Invocation,
     *,
-    keep: Annotated[
-        Path | None, typer.Option("--keep", metavar="FILE", help="Keep the database in this file; it must not exist.")
-    ] = None,
+    keep: Annotated[Path | None, "FILE", "Keep the database in this file; it must not exist."] = None,
 ) -> None:
     """See how recall works, in a minute.
 

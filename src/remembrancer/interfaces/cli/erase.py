@@ -12,7 +12,7 @@ import typer
 from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.cli import erase_pages
 from remembrancer.interfaces.cli.invocation import Invocation
-from remembrancer.interfaces.cli.options import TIME, TIMES, arguments
+from remembrancer.interfaces.cli.options import TIMES, arguments
 from remembrancer.values import dataclass
 
 if TYPE_CHECKING:
@@ -23,17 +23,12 @@ if TYPE_CHECKING:
 class ErasureOptions:
     """Options that select what is erased."""
 
-    events: Annotated[
-        list[str] | None, typer.Option("--event", metavar="ID", help="An entry of the journal; may be repeated.")
-    ] = None
-    in_session: Annotated[str | None, typer.Option("--in-session", help="Everything of this session.")] = None
-    of_agent: Annotated[str | None, typer.Option("--of-agent", help="Everything of this agent.")] = None
-    of_crew: Annotated[str | None, typer.Option("--of-crew", help="Everything of this crew.")] = None
-    of_project: Annotated[str | None, typer.Option("--of-project", help="Everything of this project.")] = None
-    before: Annotated[
-        datetime | None,
-        typer.Option("--before", metavar=TIME, help=f"With a part of the scope: only what is older. {TIMES}."),
-    ] = None
+    events: Annotated[list[str] | None, "ID", "An entry of the journal; may be repeated."] = None
+    in_session: Annotated[str | None, "Everything of this session."] = None
+    of_agent: Annotated[str | None, "Everything of this agent."] = None
+    of_crew: Annotated[str | None, "Everything of this crew."] = None
+    of_project: Annotated[str | None, "Everything of this project."] = None
+    before: Annotated[datetime | None, f"With a part of the scope: only what is older. {TIMES}."] = None
 
 
 def erase(
@@ -41,11 +36,12 @@ def erase(
     *,
     ids: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[ID]...", help="Ids of memories, as `recall` and `recent` print them."),
+        "[ID]",
+        "Ids of memories, as `recall` and `recent` print them.",
     ] = None,
     chosen: ErasureOptions,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only report what would be erased.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; required without a terminal.")] = False,
+    dry_run: Annotated[bool, "Only report what would be erased."] = False,
+    yes: Annotated[bool, "-y", "Do not ask; required without a terminal."] = False,
 ) -> None:
     """Erase memories for good.
 
@@ -69,7 +65,7 @@ def erase(
 def erasures(
     call: Invocation,
     *,
-    limit: Annotated[int, typer.Option("--limit", "-n", help="The maximum number, 1 to 10000.")] = 20,
+    limit: Annotated[int, "-n", "The maximum number, 1 to 10000."] = 20,
 ) -> None:
     """List the receipts of erasures.
 

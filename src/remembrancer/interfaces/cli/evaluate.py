@@ -9,8 +9,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.picture import check_installed
@@ -19,48 +17,31 @@ from remembrancer.values import dataclass
 if TYPE_CHECKING:
     from remembrancer.evaluation.dataset import Dataset
 
-Seed = Annotated[int, typer.Option("--seed", help="The seed of the samples for intervals and tests.")]
-Plot = Annotated[
-    Path | None, typer.Option("--plot", metavar="DIR", help="Draw each table as a picture in this folder.")
-]
+Seed = Annotated[int, "The seed of the samples for intervals and tests."]
+Plot = Annotated[Path | None, "DIR", "Draw each table as a picture in this folder."]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measuring:
     """Options of every measurement of retrieval."""
 
-    records: Annotated[
-        Path | None,
-        typer.Option("--records", metavar="DIR", help="Write one line per question to this folder, a file per system."),
-    ] = None
+    records: Annotated[Path | None, "DIR", "Write one line per question to this folder, a file per system."] = None
     plot: Plot = None
-    against: Annotated[
-        str | None, typer.Option("--against", metavar="PRESET", help="Compare with this preset, question by question.")
-    ] = None
-    conversations: Annotated[int | None, typer.Option("--conversations", help="Only the first N conversations.")] = None
-    only: Annotated[
-        str | None, typer.Option("--only", metavar="ID,...", help="Only the conversations with these ids.")
-    ] = None
-    tuned: Annotated[
-        str | None,
-        typer.Option("--tuned", metavar="ID,...", help="Report these conversations and the others separately, too."),
-    ] = None
-    foreign: Annotated[
-        int,
-        typer.Option("--foreign", metavar="N", help="Also ask each conversation N questions of the others."),
-    ] = 0
-    depth: Annotated[int, typer.Option("--depth", help="The number of hits that are read, 20 to 200.")] = 100
+    against: Annotated[str | None, "PRESET", "Compare with this preset, question by question."] = None
+    conversations: Annotated[int | None, "Only the first N conversations."] = None
+    only: Annotated[str | None, "ID,...", "Only the conversations with these ids."] = None
+    tuned: Annotated[str | None, "ID,...", "Report these conversations and the others separately, too."] = None
+    foreign: Annotated[int, "N", "Also ask each conversation N questions of the others."] = 0
+    depth: Annotated[int, "The number of hits that are read, 20 to 200."] = 100
     seed: Seed = 0
-    no_baselines: Annotated[bool, typer.Option("--no-baselines", help="Measure the memory alone.")] = False
-    with_headings: Annotated[
-        bool, typer.Option("--with-headings", help="Also measure baselines that read speakers and dates.")
-    ] = False
+    no_baselines: Annotated[bool, "Measure the memory alone."] = False
+    with_headings: Annotated[bool, "Also measure baselines that read speakers and dates."] = False
 
 
 def locomo(
     call: Invocation,
     *,
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="locomo10.json of the LoCoMo data set, gzipped or not.")],
+    path: Annotated[Path, "PATH", "locomo10.json of the LoCoMo data set, gzipped or not."],
     measuring: Measuring,
 ) -> None:
     """Measure retrieval on LoCoMo.
@@ -78,12 +59,8 @@ def locomo(
 def questions(
     call: Invocation,
     *,
-    corpus: Annotated[
-        Path, typer.Argument(metavar="CORPUS", help="One turn per line: id, text; optionally time, speaker, place.")
-    ],
-    asked: Annotated[
-        Path, typer.Argument(metavar="QUESTIONS", help="One question per line: question, gold (ids of turns).")
-    ],
+    corpus: Annotated[Path, "CORPUS", "One turn per line: id, text; optionally time, speaker, place."],
+    asked: Annotated[Path, "QUESTIONS", "One question per line: question, gold (ids of turns)."],
     measuring: Measuring,
 ) -> None:
     """Measure retrieval on questions of your own.
@@ -101,10 +78,8 @@ def questions(
 def compare(
     call: Invocation,
     *,
-    first: Annotated[Path, typer.Argument(metavar="FIRST", help="Records of one system, or the folder of a run.")],
-    second: Annotated[
-        Path, typer.Argument(metavar="SECOND", help="The same of another system, on the same questions.")
-    ],
+    first: Annotated[Path, "FIRST", "Records of one system, or the folder of a run."],
+    second: Annotated[Path, "SECOND", "The same of another system, on the same questions."],
     seed: Seed = 0,
     plot: Plot = None,
 ) -> None:

@@ -8,8 +8,6 @@ import json
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from remembrancer.interfaces.cli.evaluate import Plot, Seed, check, draw
 from remembrancer.interfaces.cli.invocation import Invocation
 
@@ -17,17 +15,12 @@ from remembrancer.interfaces.cli.invocation import Invocation
 def segmentation(
     call: Invocation,
     *,
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="A file of dialogues, or a folder with such files.")],
-    part: Annotated[
-        str | None, typer.Option("--part", help="train, dev, test or all. Default: test if there is one, else all.")
-    ] = None,
-    records: Annotated[
-        Path | None,
-        typer.Option("--records", metavar="DIR", help="Write one line per dialogue to this folder, a file per set."),
-    ] = None,
+    path: Annotated[Path, "PATH", "A file of dialogues, or a folder with such files."],
+    part: Annotated[str | None, "train, dev, test or all. Default: test if there is one, else all."] = None,
+    records: Annotated[Path | None, "DIR", "Write one line per dialogue to this folder, a file per set."] = None,
     plot: Plot = None,
     seed: Seed = 0,
-    no_baselines: Annotated[bool, typer.Option("--no-baselines", help="Measure the default segmenter alone.")] = False,
+    no_baselines: Annotated[bool, "Measure the default segmenter alone."] = False,
 ) -> None:
     """Measure where episodes begin.
 

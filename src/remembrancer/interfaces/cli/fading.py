@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from functools import partial
 from typing import Annotated
 
-import typer
-
 from remembrancer.interfaces.cli.invocation import Invocation
-from remembrancer.interfaces.cli.times import LENGTHS, parse_length
-
-Limit = Annotated[int, typer.Option("--limit", "-n", help="The maximum number.")]
+from remembrancer.interfaces.cli.options import Limit
+from remembrancer.interfaces.cli.times import LENGTHS
 
 
 def decay(call: Invocation, *, limit: Limit = 20) -> None:
@@ -34,9 +32,7 @@ def fading(
     call: Invocation,
     *,
     limit: Limit = 20,
-    within: Annotated[
-        str, typer.Option("--within", metavar="LENGTH", help=f"How far to look ahead: {LENGTHS}.")
-    ] = "30d",
+    within: Annotated[timedelta | None, f"How far to look ahead: {LENGTHS}. Default: 30d."] = None,
 ) -> None:
     """List the memories that will fade soon.
 
@@ -49,7 +45,7 @@ def fading(
     from remembrancer.interfaces.cli import fading_pages
     from remembrancer.interfaces.wire.fading import OutlooksOut
 
-    ahead = parse_length("within", within)
+    ahead = timedelta(days=30) if within is None else within
     with call.opened(create=False) as memory:
         found = memory.health.fading(limit=limit, within=ahead)
         # Asked only where it is told.

@@ -24,13 +24,9 @@ BAD_RECORDS, BAD_FILES = 1, 2
 def ingest(
     call: Invocation,
     *,
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files of conversations.")],
+    files: Annotated[list[Path], "FILE...", "Files of conversations."],
     format: Annotated[  # noqa: A002  the word users say
-        str | None,
-        typer.Option(
-            "--format",
-            help="jsonl, chatgpt, claude, claude-code, markdown or learnings; else detected from the content.",
-        ),
+        str | None, "jsonl, chatgpt, claude, claude-code, markdown or learnings; else detected from the content."
     ] = None,
     no_index: NoIndex = False,
 ) -> None:

@@ -11,9 +11,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 
-import typer
 from rich.console import Console, RenderableType
 from rich.progress import (
     BarColumn,
@@ -47,11 +46,6 @@ class _Console(Console):
         raise BrokenPipeError
 
 
-def _option(name: str, said: str, metavar: str | None = None, *, also: str | None = None) -> Any:
-    names = (name,) if also is None else (name, also)
-    return typer.Option(*names, help=said, metavar=metavar, rich_help_panel=EVERY_COMMAND)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Invocation:
     """The options of every command, and what follows from them.
@@ -59,28 +53,21 @@ class Invocation:
     A missing option is read from its REMEMBRANCER_* variable, then from the configuration file.
     """
 
-    db: Annotated[str | None, _option("--db", "The database file. Default: remembrancer.db.", "FILE")] = None
+    db: Annotated[str | None, "FILE", "The database file. Default: remembrancer.db."] = None
     workspace: Annotated[
-        str | None,
-        _option("--workspace", "The tenant that the memories belong to. Default: default.", also="--namespace"),
+        str | None, "--workspace", "--namespace", "The tenant that the memories belong to. Default: default."
     ] = None
-    project: Annotated[str | None, _option("--project", "The project within the workspace.")] = None
-    crew: Annotated[str | None, _option("--crew", "The crew within the project.")] = None
-    agent: Annotated[str | None, _option("--agent", "The agent that the memories belong to.")] = None
-    session: Annotated[str | None, _option("--session", "The session within the agent.")] = None
-    role: Annotated[str | None, _option("--role", "The role to read as: AGENT (default) or LEAD.")] = None
-    preset: Annotated[str | None, _option("--preset", "The name or TOML file of the preset. Default: default.")] = None
-    embedder: Annotated[str | None, _option("--embedder", "auto (default), none, local or ollama:MODEL.")] = None
-    reranker: Annotated[
-        str | None,
-        _option("--reranker", "none (default), cross-encoder:FOLDER, or the address of a rerank endpoint."),
-    ] = None
-    llm: Annotated[
-        str | None,
-        _option("--llm", "none (default), or openai, anthropic, gemini or ollama with :MODEL."),
-    ] = None
-    config: Annotated[Path | None, _option("--config", "A TOML file of settings.", "FILE")] = None
-    as_json: Annotated[bool, _option("--json", "Print one JSON document on stdout.")] = False
+    project: Annotated[str | None, "The project within the workspace."] = None
+    crew: Annotated[str | None, "The crew within the project."] = None
+    agent: Annotated[str | None, "The agent that the memories belong to."] = None
+    session: Annotated[str | None, "The session within the agent."] = None
+    role: Annotated[str | None, "The role to read as: AGENT (default) or LEAD."] = None
+    preset: Annotated[str | None, "The name or TOML file of the preset. Default: default."] = None
+    embedder: Annotated[str | None, "auto (default), none, local or ollama:MODEL."] = None
+    reranker: Annotated[str | None, "none (default), cross-encoder:FOLDER, or the address of a rerank endpoint."] = None
+    llm: Annotated[str | None, "none (default), or openai, anthropic, gemini or ollama with :MODEL."] = None
+    config: Annotated[Path | None, "FILE", "A TOML file of settings."] = None
+    as_json: Annotated[bool, "--json", "Print one JSON document on stdout."] = False
 
     @cached_property
     def settings(self) -> Settings:

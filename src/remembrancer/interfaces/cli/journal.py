@@ -7,65 +7,44 @@ import sys
 from datetime import datetime, timedelta
 from typing import Annotated
 
-import typer
-
 from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.cli import journal_pages
 from remembrancer.interfaces.cli.invocation import Invocation
-from remembrancer.interfaces.cli.options import TIME, TIMES, arguments
+from remembrancer.interfaces.cli.options import TIMES, arguments
 from remembrancer.values import dataclass
 
-EventId = Annotated[str, typer.Argument(metavar="ID", help="An event's id, as `journal list` and `observe` print it.")]
+EventId = Annotated[str, "ID", "An event's id, as `journal list` and `observe` print it."]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Entries:
     """Options that filter entries of the journal."""
 
-    query: Annotated[
-        str | None, typer.Option("--query", "-q", help="Only with all of these words in the text or the payload.")
-    ] = None
-    types: Annotated[list[str] | None, typer.Option("--type", help="Only this type; may be repeated: any of them.")] = (
-        None
-    )
-    without_types: Annotated[
-        list[str] | None, typer.Option("--without-type", help="Not this type; may be repeated.")
-    ] = None
-    severities: Annotated[
-        list[str] | None, typer.Option("--severity", help="Only info, notice, warn or error; may be repeated.")
-    ] = None
-    priorities: Annotated[
-        list[str] | None, typer.Option("--priority", help="Only normal, high, pin or permanent; may be repeated.")
-    ] = None
-    roles: Annotated[
-        list[str] | None, typer.Option("--as", help="Only by user, assistant, system or tool; may be repeated.")
-    ] = None
-    actor: Annotated[str | None, typer.Option("--actor", help="Only by the actor with this name.")] = None
-    in_session: Annotated[str | None, typer.Option("--in-session", help="Only what belongs to this session.")] = None
-    of_agent: Annotated[str | None, typer.Option("--of-agent", help="Only what belongs to this agent.")] = None
-    of_crew: Annotated[str | None, typer.Option("--of-crew", help="Only what belongs to this crew.")] = None
-    of_project: Annotated[str | None, typer.Option("--of-project", help="Only what belongs to this project.")] = None
-    since: Annotated[
-        datetime | None, typer.Option("--since", metavar=TIME, help=f"Only what happened since then: {TIMES}.")
-    ] = None
-    until: Annotated[
-        datetime | None,
-        typer.Option("--until", metavar=TIME, help="Only what happened before then; format as --since."),
-    ] = None
+    query: Annotated[str | None, "-q", "Only with all of these words in the text or the payload."] = None
+    types: Annotated[list[str] | None, "Only this type; may be repeated: any of them."] = None
+    without_types: Annotated[list[str] | None, "Not this type; may be repeated."] = None
+    severities: Annotated[list[str] | None, "Only info, notice, warn or error; may be repeated."] = None
+    priorities: Annotated[list[str] | None, "Only normal, high, pin or permanent; may be repeated."] = None
+    roles: Annotated[list[str] | None, "--as", "Only by user, assistant, system or tool; may be repeated."] = None
+    actor: Annotated[str | None, "Only by the actor with this name."] = None
+    in_session: Annotated[str | None, "Only what belongs to this session."] = None
+    of_agent: Annotated[str | None, "Only what belongs to this agent."] = None
+    of_crew: Annotated[str | None, "Only what belongs to this crew."] = None
+    of_project: Annotated[str | None, "Only what belongs to this project."] = None
+    since: Annotated[datetime | None, f"Only what happened since then: {TIMES}."] = None
+    until: Annotated[datetime | None, "Only what happened before then; format as --since."] = None
 
 
-Archived = Annotated[bool, typer.Option("--archived", help="Also entries in the archive.")]
+Archived = Annotated[bool, "Also entries in the archive."]
 
 
 def list_(
     call: Invocation,
     *,
     entries: Entries,
-    limit: Annotated[int, typer.Option("--limit", "-n", help="Entries per page, 1 to 10000.")] = 50,
-    oldest_first: Annotated[bool, typer.Option("--oldest-first", help="Oldest first instead of newest first.")] = False,
-    after: Annotated[
-        str | None, typer.Option("--after", metavar="CURSOR", help="Continue after the page that printed this cursor.")
-    ] = None,
+    limit: Annotated[int, "-n", "Entries per page, 1 to 10000."] = 50,
+    oldest_first: Annotated[bool, "Oldest first instead of newest first."] = False,
+    after: Annotated[str | None, "CURSOR", "Continue after the page that printed this cursor."] = None,
     archived: Archived = False,
 ) -> None:
     """List entries of the journal.
@@ -122,10 +101,8 @@ def priority(
     call: Invocation,
     *,
     event_id: EventId,
-    priority: Annotated[
-        str, typer.Argument(metavar="PRIORITY", help="normal, high, pin or permanent, which is never archived.")
-    ],
-    reason: Annotated[str, typer.Option("--reason", help="The reason, which is kept with the change.")] = "",
+    priority: Annotated[str, "PRIORITY", "normal, high, pin or permanent, which is never archived."],
+    reason: Annotated[str, "The reason, which is kept with the change."] = "",
 ) -> None:
     """Change the priority of an entry.
 
@@ -146,14 +123,10 @@ def tail(
     call: Invocation,
     *,
     entries: Entries,
-    lines: Annotated[int, typer.Option("--limit", "-n", help="The number of past entries, 0 to 10000.")] = 10,
-    follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Continue with new entries until interrupted.")
-    ] = False,
-    after: Annotated[
-        int | None, typer.Option("--after", metavar="POSITION", help="Start after this position instead.")
-    ] = None,
-    every: Annotated[float, typer.Option("--every", help="With -f: seconds between looks, 0.01 to 86400.")] = 1.0,
+    lines: Annotated[int, "--limit", "-n", "The number of past entries, 0 to 10000."] = 10,
+    follow: Annotated[bool, "-f", "Continue with new entries until interrupted."] = False,
+    after: Annotated[int | None, "POSITION", "Start after this position instead."] = None,
+    every: Annotated[float, "With -f: seconds between looks, 0.01 to 86400."] = 1.0,
 ) -> None:
     """Show the latest entries, and follow new ones.
 

@@ -3,25 +3,20 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Annotated
-
-import typer
 
 from remembrancer.interfaces.cli import keys_pages
 from remembrancer.interfaces.cli.invocation import Invocation
-from remembrancer.interfaces.cli.times import LENGTHS, parse_length
+from remembrancer.interfaces.cli.times import LENGTHS
 
 
 def create(
     call: Invocation,
     *,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the key.")],
-    right: Annotated[
-        str, typer.Option("--right", help="read, write (includes read) or admin (includes all).")
-    ] = "read",
-    expires: Annotated[
-        str | None, typer.Option("--expires", metavar="LENGTH", help=f"The key expires after this time: {LENGTHS}.")
-    ] = None,
+    name: Annotated[str, "NAME", "The name of the key."],
+    right: Annotated[str, "read, write (includes read) or admin (includes all)."] = "read",
+    expires: Annotated[timedelta | None, f"The key expires after this time: {LENGTHS}."] = None,
 ) -> None:
     """Create a key to the workspace.
 
@@ -32,9 +27,8 @@ def create(
     """
     from remembrancer.interfaces.wire.keys import NewKeyOut
 
-    expires_in = None if expires is None else parse_length("expires", expires)
     with call.opened(create=True) as memory:
-        made = memory.keys.create(name, right, expires_in)
+        made = memory.keys.create(name, right, expires)
     call.answer(NewKeyOut.of(made, now=call.now), keys_pages.made)
     if not call.as_json:
         call.write(made.token)
@@ -57,7 +51,7 @@ def list_(call: Invocation) -> None:
 def revoke(
     call: Invocation,
     *,
-    key_id: Annotated[str, typer.Argument(metavar="ID", help="A key's id, as `keys list` prints it.")],
+    key_id: Annotated[str, "ID", "A key's id, as `keys list` prints it."],
 ) -> None:
     """Revoke a key.
 

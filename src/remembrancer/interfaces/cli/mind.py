@@ -15,7 +15,7 @@ import typer
 from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.cli import mind_pages, pages
 from remembrancer.interfaces.cli.invocation import Invocation
-from remembrancer.interfaces.cli.options import TIME, TIMES
+from remembrancer.interfaces.cli.options import TIMES
 from remembrancer.interfaces.signals import on_stop_signal
 
 if TYPE_CHECKING:
@@ -28,19 +28,14 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
-Since = Annotated[datetime | None, typer.Option("--since", metavar=TIME, help=f"Since then: {TIMES}.")]
-Only = Annotated[
-    list[str] | None,
-    typer.Option("--only", metavar="JOB", help="Only this job, as named by `jobs`; may be repeated."),
-]
+Since = Annotated[datetime | None, f"Since then: {TIMES}."]
+Only = Annotated[list[str] | None, "JOB", "Only this job, as named by `jobs`; may be repeated."]
 
 
 def end_session(
     call: Invocation,
     *,
-    name: Annotated[
-        str | None, typer.Argument(metavar="SESSION", help="The session to end. Default: --session.")
-    ] = None,
+    name: Annotated[str | None, "[SESSION]", "The session to end. Default: --session."] = None,
 ) -> None:
     """End a session.
 
@@ -57,7 +52,7 @@ def end_session(
 def sleep(
     call: Invocation,
     *,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only report what would be done.")] = False,
+    dry_run: Annotated[bool, "Only report what would be done."] = False,
 ) -> None:
     """Promote memories from working memory.
 
@@ -75,7 +70,7 @@ def consolidate(
     call: Invocation,
     *,
     since: Since = None,
-    limit: Annotated[int, typer.Option("--limit", help="The maximum number of work items of each kind.")] = 50,
+    limit: Annotated[int, "The maximum number of work items of each kind."] = 50,
 ) -> None:
     """Consolidate memories now.
 
@@ -93,7 +88,7 @@ def maintain(
     call: Invocation,
     *,
     only: Only = None,
-    force: Annotated[bool, typer.Option("--force", help="Also jobs that are not due.")] = False,
+    force: Annotated[bool, "Also jobs that are not due."] = False,
 ) -> None:
     """Run every job that is due.
 
@@ -197,10 +192,8 @@ def spending(call: Invocation, *, since: Since = None) -> None:
 def promote(
     call: Invocation,
     *,
-    memory_id: Annotated[
-        str | None, typer.Argument(metavar="ID", help="The memory to promote. Without it, candidates are listed.")
-    ] = None,
-    to: Annotated[str, typer.Option("--to", metavar="LEVEL", help="project or workspace.")] = "workspace",
+    memory_id: Annotated[str | None, "[ID]", "The memory to promote. Without it, candidates are listed."] = None,
+    to: Annotated[str, "LEVEL", "project or workspace."] = "workspace",
 ) -> None:
     """Promote a learning to a wider scope.
 
@@ -226,7 +219,7 @@ def promote(
 def stage(
     call: Invocation,
     *,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The project's INTENT.md.")],
+    file: Annotated[Path, "FILE", "The project's INTENT.md."],
 ) -> None:
     """Set the stage of the project.
 

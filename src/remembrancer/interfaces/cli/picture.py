@@ -9,15 +9,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from remembrancer.errors import InvalidInput, Unsupported
 from remembrancer.interfaces.cli.invocation import Invocation
 
-Png = Annotated[
-    Path | None,
-    typer.Option("--png", metavar="FILE", help="Also draw it as a picture in a new file: a PNG, or an SVG for *.svg."),
-]
+Png = Annotated[Path | None, "FILE", "Also draw it as a picture in a new file: a PNG, or an SVG for *.svg."]
 
 
 def check(png: Path | None) -> None:

@@ -6,11 +6,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated
 
-import typer
-
 from remembrancer.interfaces.cli import picture, preset_pages
 from remembrancer.interfaces.cli.invocation import Invocation
-from remembrancer.interfaces.cli.options import TIME, TIMES
+from remembrancer.interfaces.cli.options import TIMES
 
 
 def list_(call: Invocation) -> None:
@@ -30,10 +28,9 @@ def show(
     call: Invocation,
     *,
     preset_shown: Annotated[
-        str | None,
-        typer.Argument(metavar="NAME|FILE", help="The name or TOML file of a preset. Default: the one in use."),
+        str | None, "[NAME|FILE]", "The name or TOML file of a preset. Default: the one in use."
     ] = None,
-    toml: Annotated[bool, typer.Option("--toml", help="Print a TOML file, to base another preset on.")] = False,
+    toml: Annotated[bool, "Print a TOML file, to base another preset on."] = False,
 ) -> None:
     """Show a preset.
 
@@ -58,13 +55,12 @@ def show(
 def compare(
     call: Invocation,
     *,
-    query: Annotated[str, typer.Argument(metavar="QUESTION", help="The question to ask under each preset.")],
+    query: Annotated[str, "QUESTION", "The question to ask under each preset."],
     several: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="NAME|FILE", help="The presets. Default: the one in use and all shipped ones."),
+        list[str] | None, "[NAME|FILE]", "The presets. Default: the one in use and all shipped ones."
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", help="The maximum number of hits of each, 1 to 200.")] = 5,
-    as_of: Annotated[datetime | None, typer.Option("--as-of", metavar=TIME, help=f"As believed then: {TIMES}.")] = None,
+    limit: Annotated[int, "-n", "The maximum number of hits of each, 1 to 200."] = 5,
+    as_of: Annotated[datetime | None, f"As believed then: {TIMES}."] = None,
     png: picture.Png = None,
 ) -> None:
     """Compare the results of presets.

@@ -8,20 +8,17 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Final
 
-import typer
-
 from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.cli import pages, picture
 from remembrancer.interfaces.cli.invocation import Invocation
-from remembrancer.interfaces.cli.options import TIME, TIMES, Id, Question, arguments
+from remembrancer.interfaces.cli.options import TIMES, Id, Limit, Question, arguments
 
 POINTS: Final = 721
 """Points of a curve: two a day for the default range of half a year back and ahead."""
 
 BLOCK_CHARS: Final = 4000
 
-Query = Annotated[str, typer.Argument(metavar="QUERY", help="The question.")]
-Limit = Annotated[int, typer.Option("--limit", "-n", help="The maximum number.")]
+Query = Annotated[str, "QUERY", "The question."]
 
 
 def recall(
@@ -29,12 +26,10 @@ def recall(
     *,
     query: Query,
     question: Question,
-    explain: Annotated[bool, typer.Option("--explain", help="Show the parts of each score.")] = False,
-    render: Annotated[bool, typer.Option("--render", help="Print a block for a prompt instead.")] = False,
-    max_chars: Annotated[int, typer.Option("--max-chars", help="The maximum length of each block.")] = BLOCK_CHARS,
-    detail: Annotated[
-        str, typer.Option("--detail", help="How much of the transcripts it includes: auto, low, none or high.")
-    ] = "auto",
+    explain: Annotated[bool, "Show the parts of each score."] = False,
+    render: Annotated[bool, "Print a block for a prompt instead."] = False,
+    max_chars: Annotated[int, "The maximum length of each block."] = BLOCK_CHARS,
+    detail: Annotated[str, "How much of the transcripts it includes: auto, low, none or high."] = "auto",
 ) -> None:
     """Find the memories that answer a question.
 
@@ -71,7 +66,7 @@ def recent(
     call: Invocation,
     *,
     limit: Limit = 10,
-    days: Annotated[float | None, typer.Option("--days", help="Only from the last N days.")] = None,
+    days: Annotated[float | None, "Only from the last N days."] = None,
 ) -> None:
     """List the newest memories.
 
@@ -87,13 +82,9 @@ def recent(
 def timeline(
     call: Invocation,
     *,
-    since: Annotated[datetime | None, typer.Option("--since", metavar=TIME, help=f"Since then: {TIMES}.")] = None,
-    until: Annotated[
-        datetime | None, typer.Option("--until", metavar=TIME, help="Before then; format as --since.")
-    ] = None,
-    kind: Annotated[
-        list[str] | None, typer.Option("--kind", help="Only memories of this kind, such as episode; may be repeated.")
-    ] = None,
+    since: Annotated[datetime | None, f"Since then: {TIMES}."] = None,
+    until: Annotated[datetime | None, "Before then; format as --since."] = None,
+    kind: Annotated[list[str] | None, "Only memories of this kind, such as episode; may be repeated."] = None,
     limit: Limit = 100,
 ) -> None:
     """List what happened in a period.
@@ -111,8 +102,8 @@ def show(
     call: Invocation,
     *,
     memory_id: Id,
-    curve: Annotated[bool, typer.Option("--curve", help="Draw its strength over time instead.")] = False,
-    days: Annotated[float, typer.Option("--days", help="With --curve: how many days ahead, and at most back.")] = 180,
+    curve: Annotated[bool, "Draw its strength over time instead."] = False,
+    days: Annotated[float, "With --curve: how many days ahead, and at most back."] = 180,
     png: picture.Png = None,
 ) -> None:
     """Show everything about a memory.

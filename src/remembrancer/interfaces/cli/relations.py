@@ -5,20 +5,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from remembrancer.interfaces.cli import pages
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.cli.options import Id
 
-Source = Annotated[str, typer.Argument(metavar="SOURCE", help="The memory that the relation starts from.")]
-Target = Annotated[str, typer.Argument(metavar="TARGET", help="The memory that it leads to.")]
-Kind = Annotated[
-    str,
-    typer.Argument(
-        metavar="RELATION", help="similar, supports, contradicts, derived_from or supersedes: SOURCE … TARGET."
-    ),
-]
+Source = Annotated[str, "SOURCE", "The memory that the relation starts from."]
+Target = Annotated[str, "TARGET", "The memory that it leads to."]
+Kind = Annotated[str, "RELATION", "similar, supports, contradicts, derived_from or supersedes: SOURCE … TARGET."]
 
 
 def link(
@@ -27,7 +20,7 @@ def link(
     source: Source,
     relation: Kind,
     target: Target,
-    weight: Annotated[float, typer.Option("--weight", help="The weight, 0 to 1.")] = 1.0,
+    weight: Annotated[float, "The weight, 0 to 1."] = 1.0,
 ) -> None:
     """Relate one memory to another.
 
@@ -44,8 +37,8 @@ def link(
 def supersede(
     call: Invocation,
     *,
-    old: Annotated[str, typer.Argument(metavar="OLD", help="The memory to replace.")],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="The memory that replaces it.")],
+    old: Annotated[str, "OLD", "The memory to replace."],
+    new: Annotated[str, "NEW", "The memory that replaces it."],
 ) -> None:
     """Replace a memory by another one.
 

@@ -11,8 +11,6 @@ import os
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from remembrancer.errors import InvalidInput, Unsupported
 from remembrancer.interfaces.cli.invocation import Invocation
 from remembrancer.interfaces.text import one_line
@@ -24,18 +22,11 @@ if TYPE_CHECKING:
 def serve(
     call: Invocation,
     *,
-    host: Annotated[str | None, typer.Option("--host", help="The address to listen on. Default: 127.0.0.1.")] = (None),
-    port: Annotated[int | None, typer.Option("--port", help="The port; 0: any free one. Default: 8765.")] = None,
-    rate_limit: Annotated[
-        float | None,
-        typer.Option("--rate-limit", help="Sustained requests per second and key; 0: unlimited. Default: 100."),
-    ] = None,
-    request_timeout: Annotated[
-        float | None, typer.Option("--request-timeout", help="The time limit of a request in seconds. Default: 60.")
-    ] = None,
-    no_work: Annotated[
-        bool, typer.Option("--no-work", help="Do not run the jobs; use this with a separate worker.")
-    ] = False,
+    host: Annotated[str | None, "The address to listen on. Default: 127.0.0.1."] = (None),
+    port: Annotated[int | None, "The port; 0: any free one. Default: 8765."] = None,
+    rate_limit: Annotated[float | None, "Sustained requests per second and key; 0: unlimited. Default: 100."] = None,
+    request_timeout: Annotated[float | None, "The time limit of a request in seconds. Default: 60."] = None,
+    no_work: Annotated[bool, "Do not run the jobs; use this with a separate worker."] = False,
 ) -> None:
     """Serve the memory over HTTP, with a dashboard.
 

@@ -7,8 +7,7 @@ import asyncio
 from importlib.util import find_spec
 from typing import Annotated, Final
 
-import typer
-
+from remembrancer.domain import validation
 from remembrancer.errors import InvalidInput, Unsupported
 from remembrancer.interfaces.cli.invocation import Invocation
 
@@ -19,15 +18,11 @@ PORT: Final = 8766
 def mcp(
     call: Invocation,
     *,
-    http: Annotated[bool, typer.Option("--http", help="Over streamable HTTP, instead of stdin and stdout.")] = False,
-    host: Annotated[str, typer.Option("--host", help="With --http: the loopback address to listen on.")] = HOST,
-    port: Annotated[
-        int, typer.Option("--port", min=0, max=65_535, help="With --http: the port; 0: any free one.")
-    ] = PORT,
-    work: Annotated[bool, typer.Option("--work", help="Also run the jobs, as `worker` does.")] = False,
-    count_use: Annotated[
-        bool, typer.Option("--count-use", help="Record exposures: retrieved, shown and used memories.")
-    ] = False,
+    http: Annotated[bool, "Over streamable HTTP, instead of stdin and stdout."] = False,
+    host: Annotated[str, "With --http: the loopback address to listen on."] = HOST,
+    port: Annotated[int, "With --http: the port; 0: any free one."] = PORT,
+    work: Annotated[bool, "Also run the jobs, as `worker` does."] = False,
+    count_use: Annotated[bool, "Record exposures: retrieved, shown and used memories."] = False,
 ) -> None:
     """Serve the memory to MCP clients.
 
@@ -45,6 +40,6 @@ def mcp(
         raise Unsupported("serving MCP needs mcp: pip install 'remembrancer[mcp]'")
     from remembrancer.interfaces.mcp.serving import Address, log_to_stderr, serve
 
-    address = Address(host, port) if http else None
+    address = Address(host, validation.whole("port", port, 0, 65_535)) if http else None
     log_to_stderr()
     asyncio.run(serve(call.lasting_settings(), address=address, works=work, counts_use=count_use, tell=call.note))

@@ -6,12 +6,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Final
 
-import typer
-
 from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.cli import pages
 from remembrancer.interfaces.cli.invocation import Invocation
-from remembrancer.interfaces.cli.options import JSON, TIME, TIMES, Id, NoIndex, arguments
+from remembrancer.interfaces.cli.options import TIMES, Id, NoIndex, arguments
 from remembrancer.values import dataclass
 
 EMPTY: Final[dict[str, Any]] = {
@@ -29,27 +27,17 @@ EMPTY: Final[dict[str, Any]] = {
 class Edits:
     """Options of the fields to change."""
 
-    text: Annotated[str | None, typer.Option("--text", help="The new text.")] = None
-    title: Annotated[str | None, typer.Option("--title", help="Its title.")] = None
-    kind: Annotated[str | None, typer.Option("--kind", help="Its kind.")] = None
-    source: Annotated[str | None, typer.Option("--source", help="Where the text comes from.")] = None
-    importance: Annotated[float | None, typer.Option("--importance", help="How much it matters, 0 to 1.")] = None
-    priority: Annotated[int | None, typer.Option("--priority", help="1 to 10.")] = None
-    tags: Annotated[
-        list[str] | None, typer.Option("--tag", help="A tag, replacing all existing tags; may be repeated.")
-    ] = None
-    metadata: Annotated[
-        Any, typer.Option("--metadata", metavar=JSON, help="A JSON object, replacing the existing one.")
-    ] = None
-    valid_from: Annotated[
-        datetime | None, typer.Option("--valid-from", metavar=TIME, help=f"Valid from then on: {TIMES}.")
-    ] = None
-    valid_until: Annotated[
-        datetime | None, typer.Option("--valid-until", metavar=TIME, help="Valid until then; format as --valid-from.")
-    ] = None
-    visibility: Annotated[
-        str | None, typer.Option("--visibility", help="Who else may see it: session, own, crew or workspace.")
-    ] = None
+    text: Annotated[str | None, "The new text."] = None
+    title: Annotated[str | None, "Its title."] = None
+    kind: Annotated[str | None, "Its kind."] = None
+    source: Annotated[str | None, "Where the text comes from."] = None
+    importance: Annotated[float | None, "How much it matters, 0 to 1."] = None
+    priority: Annotated[int | None, "1 to 10."] = None
+    tags: Annotated[list[str] | None, "A tag, replacing all existing tags; may be repeated."] = None
+    metadata: Annotated[Any, "A JSON object, replacing the existing one."] = None
+    valid_from: Annotated[datetime | None, f"Valid from then on: {TIMES}."] = None
+    valid_until: Annotated[datetime | None, "Valid until then; format as --valid-from."] = None
+    visibility: Annotated[str | None, "Who else may see it: session, own, crew or workspace."] = None
 
 
 def update(
@@ -57,13 +45,8 @@ def update(
     *,
     memory_id: Id,
     edits: Edits,
-    clear: Annotated[
-        list[str] | None,
-        typer.Option("--clear", help=f"Empty this field: {', '.join(EMPTY)}; may be repeated."),
-    ] = None,
-    revision: Annotated[
-        int | None, typer.Option("--revision", help="Change nothing unless this is the current revision.")
-    ] = None,
+    clear: Annotated[list[str] | None, f"Empty this field: {', '.join(EMPTY)}; may be repeated."] = None,
+    revision: Annotated[int | None, "Change nothing unless this is the current revision."] = None,
     no_index: NoIndex = False,
 ) -> None:
     """Edit a memory.

@@ -23,10 +23,8 @@ if TYPE_CHECKING:
     from remembrancer.interfaces.wire.files import VaultOut
     from remembrancer.sync import VaultApi
 
-Folder = Annotated[
-    Path, typer.Argument(metavar="FOLDER", help="The vault's folder; with --project that project's folder.")
-]
-Name = Annotated[str | None, typer.Option("--name", help="The vault's name. Default: the folder's name.")]
+Folder = Annotated[Path, "FOLDER", "The vault's folder; with --project that project's folder."]
+Name = Annotated[str | None, "The vault's name. Default: the folder's name."]
 
 
 def sync(call: Invocation, *, folder: Folder, name: Name = None, no_index: NoIndex = False) -> None:
@@ -71,7 +69,7 @@ def watch(
     *,
     folder: Folder,
     name: Name = None,
-    every: Annotated[int, typer.Option("--every", help="Also sync after this many seconds without a change.")] = 60,
+    every: Annotated[int, "Also sync after this many seconds without a change."] = 60,
     no_index: NoIndex = False,
 ) -> None:
     """Sync a vault whenever one of its files changes.

@@ -13,58 +13,36 @@ import typer
 from remembrancer.errors import InvalidInput
 from remembrancer.interfaces.cli import pages
 from remembrancer.interfaces.cli.invocation import Invocation
-from remembrancer.interfaces.cli.options import JSON, TIME, TIMES, Id, NoIndex, arguments
+from remembrancer.interfaces.cli.options import TIMES, Id, NoIndex, arguments
 from remembrancer.values import dataclass
 
 STDIN: Final = Path("stdin")
 
-Occurred = Annotated[
-    datetime | None, typer.Option("--at", metavar=TIME, help=f"When it happened: {TIMES}. Default: now.")
-]
-Key = Annotated[str | None, typer.Option("--key", help="A unique name: repeating the command with it has no effect.")]
+Occurred = Annotated[datetime | None, "--at", f"When it happened: {TIMES}. Default: now."]
+Key = Annotated[str | None, "A unique name: repeating the command with it has no effect."]
 
 
 @dataclass(frozen=True, kw_only=True)
 class MemoryOptions:
     """Options of a memory to keep."""
 
-    title: Annotated[str | None, typer.Option("--title", help="A title, searched with the text.")] = None
-    kind: Annotated[
-        str | None, typer.Option("--kind", help="The kind of memory. Default: the preset's first, or note.")
-    ] = None
-    tier: Annotated[
-        str | None,
-        typer.Option("--tier", help="working, episodic or semantic. Default: the preset's, mostly semantic."),
-    ] = None
-    tags: Annotated[list[str] | None, typer.Option("--tag", help="A tag; may be repeated.")] = None
-    topic_key: Annotated[
-        str | None, typer.Option("--topic-key", help="The topic, whose previous text is replaced.")
-    ] = None
-    importance: Annotated[float, typer.Option("--importance", help="How much it matters, 0 to 1.")] = 0.5
-    priority: Annotated[int, typer.Option("--priority", help="1 to 10.")] = 5
-    confidence: Annotated[float, typer.Option("--confidence", help="How certain it is, 0 to 1.")] = 0.5
-    surprise: Annotated[
-        float, typer.Option("--surprise", help="How unexpected it was, 0 to 1. Surprising memories fade more slowly.")
-    ] = 0.0
-    events: Annotated[
-        list[str] | None,
-        typer.Option("--event", metavar="ID", help="A turn that the episode covers; may be repeated."),
-    ] = None
-    source: Annotated[str | None, typer.Option("--source", help="Where the text comes from.")] = None
-    origin: Annotated[
-        str, typer.Option("--origin", help="Whose words: user, assistant, system, tool, web or import.")
-    ] = "user"
+    title: Annotated[str | None, "A title, searched with the text."] = None
+    kind: Annotated[str | None, "The kind of memory. Default: the preset's first, or note."] = None
+    tier: Annotated[str | None, "working, episodic or semantic. Default: the preset's, mostly semantic."] = None
+    tags: Annotated[list[str] | None, "A tag; may be repeated."] = None
+    topic_key: Annotated[str | None, "The topic, whose previous text is replaced."] = None
+    importance: Annotated[float, "How much it matters, 0 to 1."] = 0.5
+    priority: Annotated[int, "1 to 10."] = 5
+    confidence: Annotated[float, "How certain it is, 0 to 1."] = 0.5
+    surprise: Annotated[float, "How unexpected it was, 0 to 1. Surprising memories fade more slowly."] = 0.0
+    events: Annotated[list[str] | None, "ID", "A turn that the episode covers; may be repeated."] = None
+    source: Annotated[str | None, "Where the text comes from."] = None
+    origin: Annotated[str, "Whose words: user, assistant, system, tool, web or import."] = "user"
     occurred_at: Occurred = None
-    valid_from: Annotated[
-        datetime | None, typer.Option("--valid-from", metavar=TIME, help="Valid from then on; format as --at.")
-    ] = None
-    valid_until: Annotated[
-        datetime | None, typer.Option("--valid-until", metavar=TIME, help="Valid until then; format as --at.")
-    ] = None
-    visibility: Annotated[
-        str, typer.Option("--visibility", help="Who else may see it: session, own, crew or workspace.")
-    ] = "workspace"
-    metadata: Annotated[Any, typer.Option("--metadata", metavar=JSON, help="A JSON object of metadata.")] = None
+    valid_from: Annotated[datetime | None, "Valid from then on; format as --at."] = None
+    valid_until: Annotated[datetime | None, "Valid until then; format as --at."] = None
+    visibility: Annotated[str, "Who else may see it: session, own, crew or workspace."] = "workspace"
+    metadata: Annotated[Any, "A JSON object of metadata."] = None
     key: Key = None
 
 
@@ -72,21 +50,21 @@ class MemoryOptions:
 class EventOptions:
     """Options of an event to record."""
 
-    by_role: Annotated[str, typer.Option("--as", help="Who said it: user, assistant, system or tool.")] = "user"
-    actor: Annotated[str | None, typer.Option("--actor", help="The name of who said or did it.")] = None
-    type: Annotated[str, typer.Option("--type", help="The type of the event.")] = "message"
-    severity: Annotated[str, typer.Option("--severity", help="info, notice, warn or error.")] = "info"
-    priority: Annotated[str, typer.Option("--priority", help="normal, high, pin or permanent.")] = "normal"
+    by_role: Annotated[str, "--as", "Who said it: user, assistant, system or tool."] = "user"
+    actor: Annotated[str | None, "The name of who said or did it."] = None
+    type: Annotated[str, "The type of the event."] = "message"
+    severity: Annotated[str, "info, notice, warn or error."] = "info"
+    priority: Annotated[str, "normal, high, pin or permanent."] = "normal"
     occurred_at: Occurred = None
-    payload: Annotated[Any, typer.Option("--payload", metavar=JSON, help="A JSON object of details.")] = None
-    refs: Annotated[Any, typer.Option("--refs", metavar=JSON, help="A JSON object of references.")] = None
+    payload: Annotated[Any, "A JSON object of details."] = None
+    refs: Annotated[Any, "A JSON object of references."] = None
     key: Key = None
 
 
 def remember(
     call: Invocation,
     *,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="What to keep.")],
+    text: Annotated[str, "TEXT", "What to keep."],
     options: MemoryOptions,
     no_index: NoIndex = False,
 ) -> None:
@@ -109,8 +87,8 @@ def remember(
 def observe(
     call: Invocation,
     *,
-    text: Annotated[str | None, typer.Argument(metavar="[TEXT]", help="What was said or happened.")] = None,
-    stdin: Annotated[bool, typer.Option("--stdin", help="Read events from stdin, one JSON object per line.")] = False,
+    text: Annotated[str | None, "[TEXT]", "What was said or happened."] = None,
+    stdin: Annotated[bool, "Read events from stdin, one JSON object per line."] = False,
     options: EventOptions,
     no_index: NoIndex = False,
 ) -> None:
@@ -147,7 +125,7 @@ def feedback(
     call: Invocation,
     *,
     memory_id: Id,
-    said: Annotated[str, typer.Argument(metavar="helpful|unhelpful|harmful", help="The rating.")],
+    said: Annotated[str, "helpful|unhelpful|harmful", "The rating."],
 ) -> None:
     """Rate a memory as helpful, unhelpful or harmful.
 
@@ -169,7 +147,7 @@ def forget(
     call: Invocation,
     *,
     memory_id: Id,
-    undo: Annotated[bool, typer.Option("--undo", help="Make it active again.")] = False,
+    undo: Annotated[bool, "Make it active again."] = False,
 ) -> None:
     """Retire a memory, or restore it.
 
